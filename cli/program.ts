@@ -2,6 +2,7 @@
 // The commands are in cli/commands/; their code is loaded when they run.
 import { VERSION } from "../src/platform/version.ts";
 import { CliCommand, HELP_WIDTH, isAnswered } from "./command.ts";
+import * as artifacts from "./commands/artifacts/artifacts.ts";
 import * as audit from "./commands/audit/audit.ts";
 import * as backup from "./commands/backup/backup.ts";
 import * as branding from "./commands/branding/branding.ts";
@@ -9,6 +10,7 @@ import * as catalog from "./commands/catalog/catalog.ts";
 import * as clients from "./commands/clients/clients.ts";
 import * as completion from "./commands/completion/completion.ts";
 import * as config from "./commands/config/config.ts";
+import * as connections from "./commands/connections/connections.ts";
 import * as demo from "./commands/demo/demo.ts";
 import * as doctor from "./commands/doctor/doctor.ts";
 import * as gateway from "./commands/gateway/gateway.ts";
@@ -56,7 +58,7 @@ interface Noun {
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
   "Users and logins:": [organization, branding, users, groups, invitations, logins, identities, scim, sso],
-  "Policy and workstations:": [catalog, policy, harnesses, clients, sessions],
+  "Policy and workstations:": [catalog, connections, artifacts, policy, harnesses, clients, sessions],
   "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit],
   "Help and shell:": [completion, manual, unit, version, help],

@@ -45,6 +45,7 @@ import revisionSummary from "./0042_revision_summary.sql" with { type: "text" };
 import packageAdditions from "./0043_package_additions.sql" with { type: "text" };
 import auditForwarding from "./0044_audit_forwarding.sql" with { type: "text" };
 import organizationNumbers from "./0045_organization_numbers.sql" with { type: "text" };
+import mirrors from "./0046_mirrors.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -99,4 +100,5 @@ export const migrations: readonly Migration[] = [
   { id: 43, name: "package_additions", sql: packageAdditions },
   { id: 44, name: "audit_forwarding", sql: auditForwarding },
   { id: 45, name: "organization_numbers", sql: organizationNumbers },
+  { id: 46, name: "mirrors", sql: mirrors },
 ];

@@ -9,6 +9,7 @@ import type { Ids } from "../platform/ids.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
+import { createInspectionBudget } from "./access/budgets/inspection-budget.ts";
 import { createLinkBudget } from "./access/budgets/link-budget.ts";
 import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
 import { confirmedAudit } from "./access/second-factor/confirmed-audit.ts";
@@ -24,7 +25,7 @@ import { AuditLog } from "./audit/log.ts";
 import { Redactions } from "./audit/redactions.ts";
 import { type Audit, createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
-import { createCatalog, type RunCatalogTask } from "./catalog/service.ts";
+import { createCatalog, type Mirroring, type RunCatalogTask } from "./catalog/service.ts";
 import { type ClientsDependencies, createClients } from "./clients/service.ts";
 import { Preferences } from "./console/service.ts";
 import { erasersOf } from "./erasers.ts";
@@ -114,6 +115,8 @@ export interface DomainOptions {
   runCatalogTask?: RunCatalogTask | undefined;
   /** reads the configured harness file; without it only the program's facts apply */
   readHarnesses?: (() => HarnessesInForce) | undefined;
+  /** repository connections; none when left out */
+  mirroring?: Mirroring | undefined;
   records: RecordsOptions;
   settings: DomainSettings;
   secrets: DomainSecrets;
@@ -188,7 +191,7 @@ export function openDomain({
   const records = createRecords({ ...machine, identity, ...recording });
   return {
     ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses, sessions },
-    ...openPackages(shared, { governance, harnesses }),
+    ...openPackages(shared, { governance, harnesses, spendInspection: createInspectionBudget(machine) }),
     delivery: createDelivery({
       ...{ ...shared, ...governance },
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },

@@ -5,6 +5,7 @@ import gateway from "./chapters/connect/gateway.md" with { type: "text" };
 import identityProvider from "./chapters/connect/identity-provider.md" with { type: "text" };
 import inference from "./chapters/connect/inference.md" with { type: "text" };
 import loginSessions from "./chapters/connect/login-sessions.md" with { type: "text" };
+import repositories from "./chapters/connect/repositories.md" with { type: "text" };
 import workstations from "./chapters/connect/workstations.md" with { type: "text" };
 import airGap from "./chapters/operate/air-gap.md" with { type: "text" };
 import auditForwarding from "./chapters/operate/audit-forwarding.md" with { type: "text" };
@@ -36,6 +37,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     backups,
     capacity,
     "captured-sessions": capturedSessions,
+    repositories,
     "catalog-file": catalogFile,
     commands,
     console,

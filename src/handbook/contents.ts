@@ -47,6 +47,11 @@ export const CHAPTERS: readonly Chapter[] = [
     title: "Captured sessions",
     about: "How coding sessions are handed in, shared and deleted.",
   },
+  {
+    name: "repositories",
+    title: "Company repositories",
+    about: "Packages from GitHub, GitLab, Gitea and Bitbucket.",
+  },
   { name: "policy-file", title: "Policy file", about: "What workstations must follow, member by member." },
   {
     name: "catalog-file",

@@ -33,6 +33,7 @@ const FILES_PER_FOLDER_MAX = 15;
 /** folder to the reason why it has more */
 const LARGER_FOLDERS: Readonly<Record<string, string>> = {
   "test/cli/golden": "one file for each command",
+  "test/requirements": "one file for each capability",
 };
 
 function largeFolders(paths: readonly string[]): string[] {

@@ -19,6 +19,7 @@ import { beginPolicyOn, conflictOn, draftOn } from "../support/installed/install
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
 import { captureOn, leaveObject, objectPathOf, shareOn } from "../support/installed/installed-sessions.ts";
 import { createS3Server, TEST_KEYS } from "../support/object-store/s3-server.ts";
+import { createInstalledHost, HOST_CONFIG } from "../support/sources/installed-host.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
@@ -142,6 +143,12 @@ async function onGateway(): Promise<Place> {
   return place;
 }
 
+/** A repository host, which lives as long as the test run. */
+const withHost = async ({ folder }: Bench): Promise<string> => {
+  await createInstalledHost(folder);
+  return `--connection forge --repository acme/tools --ref main --config ${HOST_CONFIG}`;
+};
+
 const withKey = async (bench: Bench): Promise<string> => {
   await bench.json(`keys ensure ${ADA} ${WITH_GATEWAY}`);
   return `${ADA} --yes ${WITH_GATEWAY}`;
@@ -160,6 +167,21 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return "review-guide-1.2.0.tar.gz";
     },
     leaves: ["artifact.upload"],
+  },
+  "artifacts create": { rest: withHost, leaves: ["artifact.mirror"] },
+  "artifacts remove": {
+    rest: async (bench) => {
+      const { artifact_id: id } = await bench.json(`artifacts create ${await withHost(bench)}`);
+      return `${id} --yes`;
+    },
+    leaves: ["artifact.remove"],
+  },
+  "connections verify": {
+    rest: async (bench) => {
+      await withHost(bench);
+      return `forge --repository acme/tools --config ${HOST_CONFIG}`;
+    },
+    leaves: ["source.verify"],
   },
   "catalog import": { rest: withBundle, leaves: ["catalog.import"] },
   "catalog bundle-key": { leaves: ["bundle_key.create"] },
@@ -427,6 +449,11 @@ const READS: Readonly<Record<string, string>> = {
   "catalog show": "review-guide",
   "catalog export": "-",
   "catalog verify": "",
+  "artifacts list": "",
+  "artifacts show": "ARTIFACT",
+  "artifacts verify": "",
+  "connections list": `--config ${HOST_CONFIG}`,
+  "connections show": `forge --config ${HOST_CONFIG}`,
   "users list": "",
   "users show": "root@example.org",
   "organization show": "",
@@ -530,6 +557,7 @@ test("read-only commands change nothing", async () => {
     ["LOGIN", (await logInOn(bench)).grantId],
     ["SESSION", await withSession(bench)],
     ["BACKUP", String((await bench.json("backup create")).path)],
+    ["ARTIFACT", String((await bench.json(`artifacts create ${await withHost(bench)}`)).artifact_id)],
   ]);
   const found: Record<string, unknown> = {};
   for (const [command, rest] of Object.entries(READS)) {

@@ -38,6 +38,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "policy explain": "--user x --harness codex",
   "gateway models assign": "codex x",
   "audit resend": "--after 0",
+  "artifacts create": "--connection x --repository x/x --ref x",
   "gateway logs export": "--jsonl --out .",
 };
 

@@ -24,6 +24,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "gateway_keys.state": "ready",
   "gateway_keys.recovering_by": "service",
   "governance_revisions.origin": "bootstrap",
+  "mirrors.ref_kind": "branch",
   "client_reports.verdict": "matches",
   "client_reports.health": "current",
   "backups.kind": "manual",

@@ -11,7 +11,7 @@ import { createWorld } from "../support/world.ts";
 const SOURCE = join(import.meta.dir, "../../src");
 
 /** The tables of request logs are in a file of their own. */
-const PLACES = ["{domain,platform}/*", "domain/inference/{models,usage}"];
+const PLACES = ["{domain,platform}/*", "domain/inference/{models,usage}", "domain/catalog/mirroring"];
 
 /** Tables and views. */
 async function drizzleObjects(): Promise<unknown[]> {

@@ -7,6 +7,7 @@ import { createOperations } from "../../src/app/operations/operations.ts";
 import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
 import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../src/domain/access/wire.ts";
+import type { Mirroring } from "../../src/domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../src/domain/domain.ts";
 import type { GatewayMode, ProvisionerCall } from "../../src/domain/gateway/service.ts";
 import type { ProxyFigures } from "../../src/domain/gateway/status.ts";
@@ -135,6 +136,8 @@ export interface TestServerOptions {
   budgets?: { requestsPerDay: number; tokensPerDay: number };
   /** nothing can be reached when left out */
   outbound?: Outbound;
+  /** repository connections; none when left out */
+  mirroring?: Mirroring;
   bodyTimes?: BodyTimes;
   /** the domain as the server sees it; the domain itself when left out */
   watch?: (domain: Domain) => Domain;
@@ -282,6 +285,7 @@ async function joinDomain(
     passwords: createPasswords({ cost: { memoryKib: 8, passes: 1 } }),
     openSnapshot: () => openSnapshot(world.file),
     outbound: options.outbound ?? createOutbound({ allowed: [] }),
+    mirroring: options.mirroring,
     gatewayMode: options.gatewayMode,
     proxySettings: options.proxySettings,
     attemptsBy: "service",

@@ -76,7 +76,11 @@ async function show(context: Context, command: CliCommand): Promise<void> {
   const { describe } = await import("../../../src/platform/config/config.ts");
   const json = ({ key, value, origin }: Row) => ({ key, value, origin });
   const listing = { columns: SETTING_COLUMNS, json, empty: "no settings" };
-  outputFor(context, command).list(describe(config), listing, { file: config.file ?? null });
+  const { ConfiguredConnections } = await import(
+    "../../../src/app/installation/connections/configured-connections.ts"
+  );
+  const rows = [...describe(config), ...new ConfiguredConnections(config).rows()];
+  outputFor(context, command).list(rows, listing, { file: config.file ?? null });
 }
 
 async function showOutgoing(context: Context, command: CliCommand): Promise<void> {
@@ -96,8 +100,13 @@ async function check(context: Context, command: CliCommand): Promise<void> {
   await withFileContext(config.file, () =>
     assertStartable(config, context.clock, findMissingScimToken(config)),
   );
+  const { ConfiguredConnections } = await import(
+    "../../../src/app/installation/connections/configured-connections.ts"
+  );
+  const output = outputFor(context, command);
+  for (const warning of new ConfiguredConnections(config).warnings()) output.warning(warning);
   const document = { valid: true, file: config.file ?? null };
-  outputFor(context, command).result(document, checkedText(config));
+  output.result(document, checkedText(config));
 }
 
 async function explain(context: Context, command: CliCommand, setting: string): Promise<void> {

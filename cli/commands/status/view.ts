@@ -17,6 +17,7 @@ import { COMMIT, VERSION } from "../../../src/platform/version.ts";
 import { ageText } from "../../output/age.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import { forwardingDocument, forwardingText } from "../audit/forwarding.ts";
+import { connectionFacts, connectionsDocument } from "./connections.ts";
 import { inferenceDocument, inferenceFacts } from "./inference.ts";
 import { modelFacts, modelsDocument } from "./models.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
@@ -81,7 +82,7 @@ interface FactsContext {
 }
 
 const contentFacts = (
-  { signIn, revision, clients, gateway, models, sessions, jobs, backup, forwarding }: Content,
+  { signIn, revision, clients, gateway, models, sessions, jobs, backup, forwarding, connections }: Content,
   context: FactsContext,
 ): readonly Fact[] => [
   ...signInFacts(signIn),
@@ -96,6 +97,7 @@ const contentFacts = (
   ...gatewayFacts(gateway),
   ...modelFacts(models, context),
   ...sessionFacts(sessions),
+  ...connectionFacts(connections),
   ["jobs", countsText(outcomesOf(jobs))],
   ...jobs.flatMap((job) => jobFacts(job, context)),
   [
@@ -195,6 +197,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     gateway_keys: content ? gatewayDocument(content.gateway) : null,
     gateway_models: content?.models ? modelsDocument(content.models) : null,
     captured_sessions: content ? sessionsDocument(content.sessions) : null,
+    repository_connections: content ? connectionsDocument(content.connections) : null,
     jobs: content?.jobs.map(jobDocument) ?? null,
     backup: content?.backup ? backupDocument(content.backup) : null,
     audit_forwarding: content?.forwarding ? forwardingDocument(content.forwarding) : null,

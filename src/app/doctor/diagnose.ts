@@ -23,6 +23,7 @@ import { configuredOrigin } from "../installation/origin.ts";
 import { probeExternalServices } from "../installation/outside-services.ts";
 import { tlsOf } from "../service/settings-reload.ts";
 import { SETTINGS_CHECKS, throwProblems } from "../service/start-checks.ts";
+import { checkPackageSources } from "../sources/check-connections.ts";
 import { checkBackups } from "./backups.ts";
 import { bucketFindings } from "./buckets.ts";
 import * as content from "./content.ts";
@@ -141,6 +142,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   sso: content.checkIdentityProvider,
   second_factor: checkSecondFactor,
   artifact_store: content.checkArtifactStore,
+  repositories: checkPackageSources,
   session_store: checkSessionStore,
   gateway_keys: content.checkGatewayKeys,
   gateway_models: checkModelCatalog,

@@ -36,6 +36,12 @@ const STATEMENTS = {
   session: `
     SELECT s.id AS name, s.harness || ' of ' || u.email AS about FROM captured_sessions s
       JOIN users u ON u.id = s.user_id WHERE s.current_artifact_id IS NOT NULL ORDER BY s.id DESC`,
+  artifact: `
+    SELECT a.id AS name, coalesce(
+      (SELECT m.repository || '@' || m.ref FROM mirrors m WHERE m.artifact_id = a.id LIMIT 1),
+      'sha256:' || substr(a.sha256, 1, 12)
+    ) AS about FROM artifacts a ORDER BY a.id DESC`,
+  connection: "SELECT connection_id AS name, coalesce(reason, 'ok') AS about FROM connection_states",
   package: "SELECT id AS name, version AS about FROM catalog_packages",
   revision:
     "SELECT CAST(sequence AS TEXT) AS name, author_label AS about FROM governance_revisions ORDER BY sequence DESC",

@@ -1,6 +1,7 @@
 // Lists every destination that the settings let the service connect to. The service cannot connect to any other
 // (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here. The identity provider names some of
 // its origins itself, so they come from what is known about it.
+import { destinationsOfConnection } from "../../domain/catalog/connections/connection.ts";
 import { PUBLIC_SOURCES_DESTINATION } from "../../domain/catalog/sources/package-sources.ts";
 import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { providerDestinations } from "../../domain/sso/service.ts";
@@ -8,6 +9,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
 import { receiverDestinations } from "../audit-forwarding/receiver.ts";
 import { storeDestinations } from "../object-store/buckets.ts";
+import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { configuredOrigin } from "./origin.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
 import { storedMetadata } from "./stored-facts.ts";
@@ -16,12 +18,13 @@ import { storedMetadata } from "./stored-facts.ts";
 export const GATEWAY_DESTINATION = "gateway";
 
 /**
- * @returns the same with the identity provider, whose endpoints may be elsewhere than its issuer
+ * @returns the same with the repository connections and with the identity provider, whose endpoints may be elsewhere than its issuer
  * @throws DomainError `storage.*`
  */
 export function allDestinationsOf(config: Config): readonly Destination[] {
   const issuer = config.get("identity.oidc.issuer");
-  const decided = destinationsOf(config, configuredOrigin(config));
+  const connections = new ConfiguredConnections(config).list().flatMap(destinationsOfConnection);
+  const decided = [...destinationsOf(config, configuredOrigin(config)), ...connections];
   return issuer === undefined
     ? decided
     : [...decided, ...providerDestinations(issuer, storedMetadata(config, issuer))];

@@ -1,7 +1,9 @@
 // Opens a data directory: checks access, upgrades the schema, and builds the domain. The service, which holds the directory's
 // lock, and every command use it.
 import { existsSync } from "node:fs";
-import type { RunCatalogTask } from "../../domain/catalog/service.ts";
+import { destinationsOfConnection } from "../../domain/catalog/connections/connection.ts";
+import type { RunRepack } from "../../domain/catalog/mirroring/repack.ts";
+import type { Mirroring, RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
 import { type RunTask, runAtOnce } from "../../domain/governance/service.ts";
@@ -36,6 +38,8 @@ import { VERSION } from "../../platform/version.ts";
 import { auditReceiverOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { type Buckets, openStores } from "../object-store/buckets.ts";
+import { ConfiguredConnections } from "./connections/configured-connections.ts";
+import { mirroringOf } from "./connections/mirroring.ts";
 import { destinationsOf } from "./destinations.ts";
 import { domainSettingsOf, mappingsIn, type RecordOptions, recordsOf } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
@@ -56,6 +60,8 @@ export interface Installation {
   useSsoSettings(settings: SsoSettings | undefined): void;
   /** of the object store */
   buckets: Buckets;
+  /** repository connections of the configuration */
+  connections: ConfiguredConnections;
   close(): Promise<void>;
 }
 
@@ -75,6 +81,10 @@ export interface InstallationOptions extends RecordOptions {
   observeProvisioner?: (call: ProvisionerCall) => void;
   /** receives requests to the identity provider and results of sign-ins, for metrics */
   observeSso?: SsoObserver;
+  /** called after each inspection of a repository */
+  observeSource?: Mirroring["observeSource"];
+  /** makes the archives of mirrored commits; default: inline */
+  repack?: RunRepack;
   /** called after each request to the object store */
   observeObjectStore?: (call: StoreCall) => void;
   /** runs long policy tasks; default: inline */
@@ -127,9 +137,13 @@ async function joinDomain(
     provided: config.get("keys.sealing_key"),
     isNew: schema.from === 0,
   });
+  const connections = new ConfiguredConnections(config);
   const outbound = createOutbound({
     allowed: destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined),
-    found: () => domain.sso.provider.destinations(),
+    found: () => [
+      ...domain.sso.provider.destinations(),
+      ...connections.list().flatMap(destinationsOfConnection),
+    ],
   });
   const { observeObjectStore: observe, writeUploads } = options;
   const { buckets, logArchive, ...stores } = await openStores(directory, {
@@ -156,12 +170,13 @@ async function joinDomain(
     runCatalogTask,
     transcriptReader: options.transcriptReader,
     readHarnesses: () => readHarnessFacts(config),
+    mirroring: mirroringOf(directory, connections, options),
     records: recordsOf(directory, { ...options, logArchive }),
     settings: domainSettingsOf(config, { baseUrl, roles, sso }),
     secrets: { scimToken: config.get("scim.token") },
   });
   return {
-    ...{ directory, db, domain, outbound, buckets, schema, close: () => db.close() },
+    ...{ directory, db, domain, outbound, buckets, connections, schema, close: () => db.close() },
     mapRoles: (setting) => {
       roles.mappings = mappingsIn(setting);
     },

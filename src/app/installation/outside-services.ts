@@ -1,6 +1,7 @@
 // Probes the configured outside services, and says what is affected while one is unreachable. The start never depends on them;
 // `status` and `doctor` probe on request.
 import { RECEIVER_DESTINATION } from "../../domain/audit/forwarding/https-receiver.ts";
+import { isDestinationOf } from "../../domain/catalog/connections/connection.ts";
 import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
 import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
@@ -15,6 +16,7 @@ import {
 } from "../../platform/outbound/outbound.ts";
 import { RECEIVER_AFFECTS, receiverTlsOf } from "../audit-forwarding/receiver.ts";
 import { PUBLIC_ENDPOINT, STORE_AFFECTS, storeCaOf } from "../object-store/buckets.ts";
+import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
 
@@ -46,6 +48,8 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
 };
 /** Endpoints beside the issuer, which answers for all of them, and what the check of the object store looks at. */
 const NOT_ASKED = [`${PROVIDER_DESTINATION}-`, PUBLIC_ENDPOINT];
+/** The same for hosts to which a repository connection redirects. */
+const DOWNLOADS = /^package-source:[^:]+:/;
 
 interface Probe {
   path: string;
@@ -64,6 +68,13 @@ function probeOf(config: Config, { name }: Destination): Probe {
     };
   if (name === RECEIVER_DESTINATION)
     return { path: "/", affects: RECEIVER_AFFECTS, tls: receiverTlsOf(config) };
+  const connection = new ConfiguredConnections(config).list().find((known) => isDestinationOf(known, name));
+  if (connection)
+    return {
+      path: "/",
+      affects: "no commit of its repositories is mirrored; archives that were mirrored keep being served",
+      tls: { ca: connection.ca },
+    };
   const affects = STORE_AFFECTS[name];
   if (affects === undefined) return PROBES[name] ?? NOT_PROBED;
   const bucket = config.get("blobs.s3.bucket") ?? config.get("blobs.s3.package_bucket");
@@ -81,7 +92,7 @@ export function probeExternalServices(
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<ExternalService[]> {
   const destinations = allDestinationsOf(config).filter(
-    ({ name }) => !NOT_ASKED.some((beginning) => name.startsWith(beginning)),
+    ({ name }) => !NOT_ASKED.some((beginning) => name.startsWith(beginning)) && !DOWNLOADS.test(name),
   );
   const outbound = createOutbound({ allowed: destinations });
   return Promise.all(

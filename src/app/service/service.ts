@@ -3,12 +3,10 @@
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
-import type { Actor } from "../../domain/shared/actor.ts";
 import type { Operations } from "../../domain/system/operations.ts";
 import { WriteThread } from "../../platform/blobs/write-thread.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
-import type { ConfigFile } from "../../platform/config/file.ts";
 import type { PasswordCost } from "../../platform/crypto/passwords.ts";
 import {
   type DataDirectory,
@@ -19,9 +17,8 @@ import {
 import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
 import { CheckpointThread } from "../../platform/database/checkpoint-thread.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
-import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
-import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
+import type { AdjustableLog } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
 import { DRAIN_MS } from "../../server/listener/listen.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
@@ -32,7 +29,6 @@ import type { RouteOptions } from "../../server/router.ts";
 import { createServer, type Server } from "../../server/server.ts";
 import { addBackupFigures } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
-import { parseCatalogFile, readCatalogFile } from "../files/catalog-file.ts";
 import {
   applyGovernance,
   configurationIn,
@@ -45,7 +41,10 @@ import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { beginInstallation } from "../installation/setup.ts";
 import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
+import { createRepackThreads } from "../sources/repack-threads.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
+import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
+import { logConnections, reloadConnections } from "./connection-settings.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
@@ -56,10 +55,11 @@ import { registerJobs } from "./jobs/register-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { watchKeys } from "./metrics/gateway-metrics.ts";
 import { outsideObservers } from "./metrics/outside-observers.ts";
+import { watchSourceTokens } from "./metrics/source-metrics.ts";
 import { watchProviderKeys } from "./metrics/sso-metrics.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
-import { type Reloading, reloadSettings } from "./settings-reload.ts";
+import { reloadSettings } from "./settings-reload.ts";
 import { assertStartable } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
 import type { Liveness } from "./supervision.ts";
@@ -134,11 +134,8 @@ async function startWithListener(
   const { baseUrl, listener } = door;
   const metrics = new Registry();
   const observers = outsideObservers({ metrics, log });
-  const [runTask, transcriptReader] = [createDocumentThreads(), new ReaderThreads()];
-  const checkpoints = undo.use(new CheckpointThread());
-  const checkpoint = (file: string) => checkpoints.checkpoint(file);
-  const { open: writeUploads } = undo.use(new WriteThread());
-  const threads = { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader };
+  const threads = threadsUntil(undo);
+  const { runTask } = threads;
   const requestLog = createServiceLog({ directory, config, clock, log, metrics });
   const records = recordsOf(requestLog, { config, log });
   const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads, ...records };
@@ -151,6 +148,7 @@ async function startWithListener(
   await startProvisioning(installation, { actor, log, baseUrl: baseUrl() });
   await startProvider(installation, { actor, log });
   await loadHarnesses(installation, { actor, log });
+  logConnections(installation, log);
   const file = config.content;
   const seeded = await seedFromFile(installation, { config, file, actor, log });
   logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
@@ -197,6 +195,7 @@ async function startWithListener(
     const fresh = await reloadSettings({ config, log, reading, ...door, ...installation });
     operations.useSettings(fresh);
     await reloadProvider(installation, { fresh, actor, log });
+    reloadConnections(installation, { fresh, log });
     await reloadHarnesses(installation, { actor, log });
     await reloadCatalog(installation, { config, actor, log, reading });
     await reloadGovernance(installation, { config, actor, log, reading, runTask });
@@ -206,13 +205,24 @@ async function startWithListener(
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
 }
 
+/** @returns what takes long enough to need a thread of its own, each started when it is needed */
+function threadsUntil(undo: AsyncDisposableStack) {
+  const runTask = createDocumentThreads();
+  const checkpoints = undo.use(new CheckpointThread());
+  const checkpoint = (file: string) => checkpoints.checkpoint(file);
+  const { open: writeUploads } = undo.use(new WriteThread());
+  const [transcriptReader, repack] = [new ReaderThreads(), createRepackThreads()];
+  return { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader, repack };
+}
+
 function watchAllKeys(metrics: Registry, { domain }: Installation): void {
   watchKeys(metrics, domain.gateway);
   watchProviderKeys(metrics, domain.sso);
+  watchSourceTokens(metrics, domain.packageSources);
 }
 
-const sweepTemporary = ({ domain: { catalog, sessions } }: Installation) =>
-  Promise.all([catalog.sweepTemporary(), sessions.sweepTemporary()]);
+const sweepTemporary = ({ domain: { catalog, packageSources, sessions } }: Installation) =>
+  Promise.all([catalog.sweepTemporary(), packageSources.mirrors.sweepTemporary(), sessions.sweepTemporary()]);
 
 /** Other requests finish while inference drains, so they get what it has left of their time. */
 const drainLeftMs = (sinceMs = performance.now()): number =>
@@ -257,44 +267,4 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     ...parts.forwarding,
   };
   return createServer({ domain, ...facts, clock, ids, log });
-}
-
-interface Seeding {
-  config: Config;
-  /** the configuration file; undefined if there is none */
-  file: ConfigFile | undefined;
-  actor: Actor;
-  log: Log;
-}
-
-/** Uses the catalog's own file, or else the section of the configuration file. */
-async function seedFromFile(
-  { domain }: Installation,
-  { config, file, actor, log }: Seeding,
-): Promise<Seeded | undefined> {
-  const path = config.get("catalog.file");
-  const section = file?.hasCatalog ? parseCatalogFile(file.path, file.bytes) : undefined;
-  const catalog = path === undefined ? section : await readCatalogFile(path);
-  if (catalog === undefined) return undefined;
-  const seeded = await domain.catalog.seed.apply(actor, { ...catalog, prune: false });
-  for (const warning of seeded.warnings) log.warning("catalog.warning", { ...warning });
-  return seeded;
-}
-
-async function reloadCatalog(
-  installation: Installation,
-  { config, actor, log, reading }: Reloading & { actor: Actor },
-): Promise<void> {
-  try {
-    const isOwn = config.has("catalog.file");
-    const file = isOwn ? undefined : config.fileIn(await reading);
-    const plan = await seedFromFile(installation, { config, file, actor, log });
-    if (!plan) return log.info("catalog.no_file");
-    const { added, changed, unchanged } = plan;
-    log.info("catalog.reloaded", { added: added.length, changed: changed.length, unchanged });
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    log.error("catalog.rejected", { reason: error.reason, message: error.message });
-    for (const problem of error.problems) log.error("catalog.problem", { ...problem });
-  }
 }

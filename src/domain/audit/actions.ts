@@ -2,6 +2,7 @@
 // test/support/audit-watch.ts fails on an action that is missing here.
 export const AUDIT_ACTIONS: readonly string[] = [
   "artifact.mirror",
+  "artifact.remove",
   "artifact.upload",
   "audit.forget",
   "audit.resend",
@@ -104,6 +105,8 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "sign_in.refuse",
   "signing_key.create",
   "signing_key.rotate",
+  "source.refuse_namespace",
+  "source.verify",
   "user.change_password",
   "user.create",
   "user.erase",

@@ -16,6 +16,7 @@ export type { ArchiveListing } from "./archive/stored-archives.ts";
 export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { KeptBundles } from "./bundles/kept-bundles.ts";
+export { type Mirroring, NO_MIRRORING } from "./mirroring/mirroring.ts";
 export { ID_CHARACTERS_MAX, ManagedPackage } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";
 export {
@@ -30,6 +31,7 @@ export type { PackageVersion, SeedPlan } from "./seed/plan.ts";
 export { isUnchanged } from "./seed/plan.ts";
 export type { RemovalCheck } from "./seed/removal-check.ts";
 export type { Seeded, SeedRequest } from "./seed/seed.ts";
+export { Artifacts, type StoredArtifact } from "./sources/artifacts.ts";
 export type { KeptArchives } from "./sources/kept-archives.ts";
 export { PackageSources } from "./sources/package-sources.ts";
 export { sourceWarnings } from "./sources/source-warnings.ts";

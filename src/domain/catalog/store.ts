@@ -3,11 +3,14 @@ import { and, asc, count, eq, getTableColumns, gt, inArray, sql, sum } from "dri
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { insertAll, overwriteAll } from "../../platform/database/drizzle.ts";
 import { likePattern } from "../shared/page.ts";
-import { PACKAGES_MAX } from "./model.ts";
+import { PACKAGES_MAX, PLATFORMS_MAX } from "./model.ts";
 import { artifacts, catalogPackages } from "./tables.ts";
 
 export type PackageRow = typeof catalogPackages.$inferSelect;
 export type ArtifactRow = typeof artifacts.$inferSelect;
+
+/** One for the package, and one for each platform. */
+const ARTIFACTS_PER_PACKAGE_MAX = 1 + PLATFORMS_MAX;
 
 /** Artifacts returned at once; the caller continues after the last id. */
 const ARTIFACT_PAGE_MAX = 500;
@@ -111,7 +114,7 @@ export function removePackages(tx: Tx, organizationId: string, ids: readonly str
     .run();
 }
 
-export function addArtifact(tx: Tx, row: ArtifactRow): void {
+export function addArtifact(tx: Tx, row: Omit<ArtifactRow, "unnamedSinceMs">): void {
   tx.insert(artifacts).values(row).onConflictDoNothing().run();
 }
 
@@ -144,6 +147,41 @@ export const listArtifacts = (connection: Connection, organizationId: string, af
     .orderBy(asc(artifacts.id))
     .limit(ARTIFACT_PAGE_MAX)
     .all();
+
+export const findArtifact = (
+  connection: Connection,
+  organizationId: string,
+  id: string,
+): ArtifactRow | undefined =>
+  connection
+    .select()
+    .from(artifacts)
+    .where(and(eq(artifacts.organizationId, organizationId), eq(artifacts.id, id)))
+    .limit(1)
+    .get();
+
+/** @param sinceMs null while something names the artifact */
+export function noteUnnamed(tx: Tx, id: string, sinceMs: number | null): void {
+  tx.update(artifacts).set({ unnamedSinceMs: sinceMs }).where(eq(artifacts.id, id)).run();
+}
+
+/** @returns false if there was none */
+export const removeArtifact = (tx: Tx, organizationId: string, id: string): boolean =>
+  tx
+    .delete(artifacts)
+    .where(and(eq(artifacts.organizationId, organizationId), eq(artifacts.id, id)))
+    .returning({ id: artifacts.id })
+    .all().length > 0;
+
+/** @returns ids of the artifacts that entries of the catalog name, for all platforms */
+export const artifactsOfCatalog = (connection: Connection, organizationId: string): string[] =>
+  connection
+    .selectDistinct({ id: sql<string>`artifact.value` })
+    .from(sql`${catalogPackages}, json_tree(${catalogPackages.entry}) AS artifact`)
+    .where(and(eq(catalogPackages.organizationId, organizationId), sql`artifact.key = 'artifact_id'`))
+    .limit(PACKAGES_MAX * ARTIFACTS_PER_PACKAGE_MAX)
+    .all()
+    .map(({ id }) => id);
 
 /** @returns number and bytes of all artifacts */
 export function sumArtifacts(

@@ -6,7 +6,7 @@ import { type Problem, pointerOf } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 import { ProblemList } from "../text/problem-list.ts";
 import { readYamlText } from "../text/yaml-text.ts";
-import { KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "./reference-keys.ts";
+import { CONNECTION_KEYS, KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
 import { keysOf, SECTIONS, SETTING_NAMES } from "./table.ts";
 
@@ -17,7 +17,7 @@ const CONFIG_TOKENS_MAX = 3_000_000;
 export const SYNTAX_PROBLEMS_MAX = 10;
 
 const KEYS: readonly string[] = SETTING_NAMES.flatMap(keysOf);
-const READ_KEYS: readonly string[] = [...KEYS, ...MAPPED_KEYS, ...KEYS_WITHOUT_EFFECT];
+const READ_KEYS: readonly string[] = [...KEYS, ...CONNECTION_KEYS, ...MAPPED_KEYS, ...KEYS_WITHOUT_EFFECT];
 /** `gateway.provisioner.policy` and every other key that has keys below it */
 const GROUPS = new Set(READ_KEYS.flatMap(groupsAbove));
 const LEAVES = new Set([...READ_KEYS, ...SECTIONS]);

@@ -8,6 +8,7 @@ const READ_AS: Readonly<Record<string, SettingName>> = {
   // Clients verify that the audience is the URL of the API.
   "control_api.auth.audience": "server.public_url",
   "control_api.bootstrap.organization_name": "bootstrap.organization_name",
+  "control_api.bootstrap.organization_slug": "bootstrap.organization_slug",
   "control_api.bootstrap.admin_email": "bootstrap.admin_email",
   "control_api.identity.mode": "identity.mode",
   "control_api.identity.scim_bearer_token": "scim.token",
@@ -37,15 +38,12 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
     "the request log is a file in data_dir and needs no connections",
   "control_api.gateway": SEALED_LOCALLY,
   "control_api.run_background_jobs": "the service always runs its jobs; nothing replaces it",
-  "control_api.bootstrap.organization_slug": "bootstrap.organization_name names the organization",
   "control_api.bootstrap.admin_subject": "bootstrap.admin_email names the first administrator",
   "control_api.auth.session_url": ONE_ORIGIN,
   "control_api.auth.jwks_url": ONE_ORIGIN,
   "control_api.auth.issuer": ONE_ORIGIN,
   "control_api.auth.public_url": ONE_ORIGIN,
   "control_api.auth.client_id": "the client id of workstations is fixed; nothing replaces it",
-  "control_api.package_sources":
-    "connections are not read; package_sources.public allows archives of public hosts",
   "control_api.known_versions":
     "certified versions come with each release; a signed file named by harnesses.file extends them",
   "gateway.internal_allowed_client_id": "gateway.proxy_token replaces it",
@@ -57,6 +55,21 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   "gateway.secret_encryption.key": SEALED_LOCALLY,
   "gateway.secret_encryption.key_id": SEALED_LOCALLY,
 };
+
+/** Keys of the list of repository connections, the own one first. It is no setting, because one wrong entry must not stop the start. */
+export const CONNECTION_KEYS = [
+  "package_sources.connections",
+  "control_api.package_sources.connections",
+] as const;
+
+/** @returns the list of repository connections of a file, not checked, and the key that it has there; undefined for none */
+export function connectionsIn({ settingAt }: Pick<ReferenceFile, "settingAt">) {
+  for (const key of CONNECTION_KEYS) {
+    const found = settingAt(key);
+    if (found) return { ...found, key };
+  }
+  return undefined;
+}
 
 /** Keys that are read as Quartermaster's settings. */
 export const MAPPED_KEYS: readonly string[] = Object.keys(READ_AS);
@@ -90,5 +103,5 @@ export function referenceWarnings(
 
 interface ReferenceFile {
   readonly path: string;
-  settingAt(key: string): { readonly line: number } | undefined;
+  settingAt(key: string): { readonly value: unknown; readonly line: number } | undefined;
 }

@@ -191,7 +191,7 @@ function fromCredential(name: SettingName, { env, cwd }: Sources): Candidate | u
   const credential = settingOf(name).credential;
   const folder = variableIn(env, "CREDENTIALS_DIRECTORY");
   if (credential === undefined || folder === undefined) return undefined;
-  const content = secretIn(resolve(cwd, join(folder, credential)));
+  const content = readSecretFile(resolve(cwd, join(folder, credential)));
   if ("wrong" in content && content.isMissing) return undefined;
   const found =
     "wrong" in content && content.isForbidden
@@ -202,11 +202,12 @@ function fromCredential(name: SettingName, { env, cwd }: Sources): Candidate | u
 
 function fromSecretFile(named: Candidate): Candidate {
   const reading = named.wrong === undefined ? pathType.read(named.raw, named.folder) : { wrong: named.wrong };
-  const content = "wrong" in reading ? reading : secretIn(reading.value);
+  const content = "wrong" in reading ? reading : readSecretFile(reading.value);
   return { ...named, origin: "secret file", ...content };
 }
 
-function secretIn(path: string): { raw: string } | Omit<Unreadable, "line"> {
+/** @returns the secret without the line break at its end, or why the file cannot be used, with its path */
+export function readSecretFile(path: string): { raw: string } | Omit<Unreadable, "line"> {
   const small = readSmallFile(path, SECRET_FILE_BYTES_MAX);
   if ("wrong" in small) {
     const { wrong, isMissing = false, isForbidden = false } = small;

@@ -28,6 +28,8 @@ export interface DataDirectory {
   /** a broken one stops nothing: see domain/inference/log */
   requestLogs: string;
   backups: string;
+  /** archives of repositories that are being made */
+  sources: string;
   lock: string;
   /** of the process that forwards inference on a listener of its own */
   forwardingLock: string;
@@ -84,6 +86,7 @@ export const placesIn = (path: string): DataDirectory => ({
   sessions: join(path, "sessions"),
   requestLogs: join(path, "request-logs.db"),
   backups: join(path, "backups"),
+  sources: join(path, "sources"),
   lock: join(path, "server.lock"),
   forwardingLock: join(path, "forwarding.lock"),
   marker: join(path, "installation.json"),

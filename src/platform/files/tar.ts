@@ -3,7 +3,8 @@
 import { invariant } from "../errors.ts";
 
 export const TAR_BLOCK_BYTES = 512;
-const NAME_BYTES_MAX = 100;
+/** of the name in a header */
+export const TAR_NAME_BYTES_MAX = 100;
 /** the maximum of eleven octal digits; GNU tar and its readers write larger sizes in binary */
 export const OCTAL_SIZE_BYTES_MAX = 8 ** 11 - 1;
 
@@ -15,17 +16,20 @@ export interface TarMember {
   mode?: number;
   /** Unix seconds; 0 by default */
   modifiedAtSeconds?: number;
+  /** a regular file by default; `x` for the PAX extended header of the next member */
+  type?: "0" | "x";
 }
 
-/** @returns the header block of a regular file (POSIX.1-2017, pax, "ustar Interchange Format") */
-export function tarHeader({ name, sizeBytes, mode = 0o644, modifiedAtSeconds = 0 }: TarMember): Uint8Array {
-  invariant(Buffer.byteLength(name) <= NAME_BYTES_MAX, "the name of a tar member fits into its header");
+/** @returns the header block of a member (POSIX.1-2017, pax, "ustar Interchange Format") */
+export function tarHeader(member: TarMember): Uint8Array {
+  const { name, sizeBytes, mode = 0o644, modifiedAtSeconds = 0, type = "0" } = member;
+  invariant(Buffer.byteLength(name) <= TAR_NAME_BYTES_MAX, "the name of a tar member fits into its header");
   const block = Buffer.alloc(TAR_BLOCK_BYTES);
   block.write(name, 0);
   block.write(`${octal(mode, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100);
   block.set(sizeField(sizeBytes), 124);
   block.write(`${octal(modifiedAtSeconds, 11)}\0`, 136);
-  block.write("0", 156);
+  block.write(type, 156);
   block.write("ustar\x0000", 257);
   block.write(`${octal(checksumOf(block), 6)}\0 `, 148);
   return block;

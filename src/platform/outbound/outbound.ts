@@ -49,6 +49,8 @@ export interface OutboundRequest {
   tls?: PeerTls;
   /** default: true; false leaves a content coding of the answer as it is */
   decompress?: boolean;
+  /** default: a redirect is an error; `answered` returns it, and the caller asks the door again where it may lead */
+  redirect?: "answered";
 }
 
 export interface DownloadRequest
@@ -128,7 +130,7 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       );
     },
     async fetch(destinationName, pathOrUrl, request) {
-      const { timeoutMs, signal, tls, ...message } = request;
+      const { timeoutMs, signal, tls, redirect, ...message } = request;
       const bounded = boundedSignal(request);
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
       if (tls && tls.linkLocal !== "allowed")
@@ -141,7 +143,7 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       }).catch((cause: unknown) => {
         throw unavailable("outbound.failed", `${destinationName} did not answer`, cause);
       });
-      if (!isRedirect(response.status)) return response;
+      if (redirect === "answered" || !isRedirect(response.status)) return response;
       await response.body?.cancel();
       throw unavailable(
         "outbound.redirected",

@@ -41,6 +41,7 @@ const MAPPED = `control_api:
   bootstrap:
     organization_name: Acme
     admin_email: ana@example.org
+    organization_slug: acme
   auth:
     audience: https://control.example.org
   identity:
@@ -73,6 +74,7 @@ test("SES-47 reads reference keys as the matching settings, with line and key as
     "server.public_url",
     "bootstrap.organization_name",
     "bootstrap.admin_email",
+    "bootstrap.organization_slug",
     "identity.mode",
     "scim.token",
     "scim.group_role_mappings",
@@ -88,21 +90,22 @@ test("SES-47 reads reference keys as the matching settings, with line and key as
   ] as const;
   expect(names.map((name) => [config.rowOf(name).value, config.rowOf(name).origin])).toEqual([
     ["0.0.0.0:9000", "file:2 (control_api.listen)"],
-    ["https://control.example.org", "file:7 (control_api.auth.audience)"],
+    ["https://control.example.org", "file:8 (control_api.auth.audience)"],
     ["Acme", "file:4 (control_api.bootstrap.organization_name)"],
     ["ana@example.org", "file:5 (control_api.bootstrap.admin_email)"],
-    ["oidc", "file:9 (control_api.identity.mode)"],
-    ["set", "file:10 (control_api.identity.scim_bearer_token)"],
-    ['{"Admins":"admin"}', "file:11 (control_api.identity.group_role_mappings)"],
-    ["sessions", "file:13 (control_api.blob_storage.bucket)"],
-    ["eu-central-1", "file:14 (control_api.blob_storage.region)"],
-    ["https://store.example.org", "file:15 (control_api.blob_storage.endpoint)"],
-    ["https://files.example.org", "file:16 (control_api.blob_storage.public_endpoint)"],
-    ["false", "file:17 (control_api.blob_storage.force_path_style)"],
-    ["600", "file:18 (control_api.blob_storage.presign_ttl_seconds)"],
-    ["60", "file:19 (control_api.blob_storage.retention_days)"],
-    ["packages", "file:21 (control_api.package_artifacts.bucket)"],
-    ["14", "file:23 (control_api.gateway_request_logs.retention_days)"],
+    ["acme", "file:6 (control_api.bootstrap.organization_slug)"],
+    ["oidc", "file:10 (control_api.identity.mode)"],
+    ["set", "file:11 (control_api.identity.scim_bearer_token)"],
+    ['{"Admins":"admin"}', "file:12 (control_api.identity.group_role_mappings)"],
+    ["sessions", "file:14 (control_api.blob_storage.bucket)"],
+    ["eu-central-1", "file:15 (control_api.blob_storage.region)"],
+    ["https://store.example.org", "file:16 (control_api.blob_storage.endpoint)"],
+    ["https://files.example.org", "file:17 (control_api.blob_storage.public_endpoint)"],
+    ["false", "file:18 (control_api.blob_storage.force_path_style)"],
+    ["600", "file:19 (control_api.blob_storage.presign_ttl_seconds)"],
+    ["60", "file:20 (control_api.blob_storage.retention_days)"],
+    ["packages", "file:22 (control_api.package_artifacts.bucket)"],
+    ["14", "file:24 (control_api.gateway_request_logs.retention_days)"],
   ]);
   expect(config.get("scim.token")?.reveal()).toBe("sesame");
   expect(names).toHaveLength(MAPPED_KEYS.length);
@@ -140,12 +143,12 @@ test("refuses a secret among them in a file that everyone can read", () => {
 
 test("accepts a native key with the same value, and refuses a different value with both names", () => {
   const both = (listen: string) => `${MAPPED}server:\n  listen: ${listen}\n`;
-  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:25");
+  expect(load(both("0.0.0.0:9000"), given).rowOf("server.listen").origin).toBe("file:26");
   expect(problemsOf(both("127.0.0.1:8080"), given)).toEqual([
     {
       pointer: "/server/listen",
       detail: "server.listen says otherwise than control_api.listen in line 2; remove one of them",
-      line: 25,
+      line: 26,
     },
   ]);
 });
@@ -159,7 +162,7 @@ test("compares secrets without showing them, in the file and in a separate file"
   for (const other of ["token: simsim", "token_file: other"]) {
     const problems = problemsOf(both(other), given);
     expect(problems.map(({ detail }) => detail)).toEqual([
-      `scim.${other.split(":")[0]} says otherwise than control_api.identity.scim_bearer_token in line 10; remove one of them`,
+      `scim.${other.split(":")[0]} says otherwise than control_api.identity.scim_bearer_token in line 11; remove one of them`,
     ]);
   }
 });

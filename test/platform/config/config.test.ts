@@ -1116,6 +1116,7 @@ suite("the table", () => {
       "bootstrap.admin_email": "admin@example.com",
       "bootstrap.admin_password": "unset",
       "bootstrap.organization_name": "Development",
+      "bootstrap.organization_slug": "dev",
       "backup.every_hours": "24",
       "backup.keep": "7",
       "backup.keep_replaced": "30",

@@ -9,6 +9,7 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 import { registerBackupJob, registerReplacedJob } from "../../backup/jobs.ts";
 import type { Installation } from "../../installation/installation.ts";
 import { registerKeyAndLoginJobs } from "./access-jobs.ts";
+import { registerArtifactJob } from "./artifact-jobs.ts";
 import { registerAuditJob, registerForwardingJob } from "./audit-jobs.ts";
 import { registerClientJobs } from "./client-jobs.ts";
 import { registerGatewayJob } from "./gateway-jobs.ts";
@@ -41,6 +42,7 @@ export function registerJobs(scheduler: Scheduler, installation: Installation, p
   registerRequestLogJob(scheduler, installation, parts);
   registerForwardingJob(scheduler, domain, parts);
   registerAuditJob(scheduler, domain, parts);
+  registerArtifactJob(scheduler, domain, parts);
   registerBackupJob(scheduler, installation, parts);
   registerReplacedJob(scheduler, installation, parts);
 }

@@ -2,6 +2,7 @@
 import type { InstallationOptions } from "../../installation/installation.ts";
 import { watchProvisioner } from "./gateway-metrics.ts";
 import { watchObjectStore } from "./object-store-metrics.ts";
+import { watchSources } from "./source-metrics.ts";
 import { watchSso } from "./sso-metrics.ts";
 
 /** Registers their metrics, so call it once per service. */
@@ -10,4 +11,5 @@ export const outsideObservers = (parts: Parameters<typeof watchSso>[0]) =>
     observeProvisioner: watchProvisioner(parts),
     observeSso: watchSso(parts),
     observeObjectStore: watchObjectStore(parts),
+    observeSource: watchSources(parts),
   }) satisfies Partial<InstallationOptions>;

@@ -47,7 +47,11 @@ export interface CheckOptions {
 }
 
 const LOCAL_SUFFIX = ".tar.gz";
-const isLocal = ({ source_ref }: PackageSource): boolean => !source_ref.startsWith("https://");
+/** A scheme of its own, such as `gitlab://`, tells where an artifact of ours was mirrored from. */
+const REMOTE = /^(?!file:)[a-z]+:\/\//;
+/** @returns whether the archive is a file that the catalog file names */
+export const isLocal = ({ source_ref }: Pick<PackageSource, "source_ref">): boolean =>
+  !REMOTE.test(source_ref);
 
 /**
  * Checks every local archive of a list. Reads them one after the other, so memory does not grow with their number.

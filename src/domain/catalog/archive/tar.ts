@@ -1,5 +1,6 @@
 // Walks a tar stream from header to header and yields its files and folders; their bytes are skipped unless requested. Refuses
 // everything else that tar can express; paths.ts decides which paths are allowed.
+import type { DomainError } from "../../../platform/errors.ts";
 import type { ByteSource } from "../../../platform/files/byte-source.ts";
 import {
   isZeros,
@@ -9,7 +10,7 @@ import {
   tarPaddingLength,
   ZEROS,
 } from "../../../platform/files/tar.ts";
-import { REPACK } from "./bytes.ts";
+import { REPACK, truncated } from "./bytes.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
 import { checkGlobalPax, type Naming, readLongName, readPax } from "./metadata.ts";
 
@@ -24,8 +25,19 @@ export interface TarEntry {
 
 /** An entry whose bytes may be requested before the next entry. */
 export interface ReadableEntry extends TarEntry {
-  /** @returns all bytes of the file, in memory: the caller has checked `sizeBytes`; call it at most once */
+  /** @returns all bytes of the file, in memory: the caller has checked `sizeBytes`; call it or `pieces` at most once */
   read(): Promise<Uint8Array>;
+  /** @returns the bytes of the file piece by piece; what is not read is skipped */
+  pieces(): AsyncGenerator<Uint8Array>;
+}
+
+/** An entry that is neither a file nor a folder. */
+export interface RefusedEntry {
+  kind: "symbolic_link" | "other";
+  /** as written: neither checked nor decoded */
+  path: Uint8Array;
+  /** why it is refused */
+  error: DomainError;
 }
 
 const KINDS: Readonly<Record<string, TarEntry["kind"]>> = { "0": "file", "5": "directory" };
@@ -61,27 +73,65 @@ export function readHeader(block: Uint8Array): SizedHeader {
 
 /**
  * @param source the unpacked tar stream; it is read to its end
+ * @param options `onRefused` receives links and special entries, which are skipped; without it the first one is thrown
  * @throws DomainError with the reasons of this folder
  * @source POSIX.1-2017, pax, "ustar Interchange Format"
  */
-export async function* readTar(source: ByteSource, limits: ArchiveLimits): AsyncGenerator<ReadableEntry> {
-  const metadata = new Metadata(source, limits);
+export async function* readTar(
+  source: ByteSource,
+  limits: ArchiveLimits,
+  { onRefused }: { onRefused?: (refused: RefusedEntry) => void } = {},
+): AsyncGenerator<ReadableEntry> {
+  const metadata = new Metadata(source, { limits, skipsLinks: onRefused !== undefined });
   for (;;) {
     const block = await source.take(TAR_BLOCK_BYTES);
     if (isZeros(block)) break;
     const header = readHeader(block);
     if (await metadata.consume(header)) continue;
-    const entry = entryOf(header, metadata.takeNaming(), limits);
-    let leftBytes = paddedLength(entry.sizeBytes);
-    const read = () => {
-      leftBytes -= entry.sizeBytes;
-      return source.take(entry.sizeBytes);
-    };
-    yield { ...entry, read };
-    await source.skip(leftBytes);
+    const naming = metadata.takeNaming();
+    const refused = onRefused && refusedIn(header, naming);
+    if (refused) {
+      onRefused(refused);
+      continue;
+    }
+    const entry = entryOf(header, naming, limits);
+    const body = new EntryBody(source, entry.sizeBytes);
+    yield { ...entry, read: () => body.read(), pieces: () => body.pieces() };
+    await body.skip();
   }
   metadata.refuseDangling();
   await refuseBytesAfterEnd(source);
+}
+
+/** The bytes of one file, of which the caller may read some. */
+class EntryBody {
+  #leftBytes: number;
+
+  constructor(
+    private readonly source: ByteSource,
+    private readonly sizeBytes: number,
+  ) {
+    this.#leftBytes = paddedLength(sizeBytes);
+  }
+
+  read(): Promise<Uint8Array> {
+    this.#leftBytes -= this.sizeBytes;
+    return this.source.take(this.sizeBytes);
+  }
+
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    for (let left = this.sizeBytes; left > 0; ) {
+      const piece = await this.source.some(left);
+      if (piece.byteLength === 0) throw truncated();
+      left -= piece.byteLength;
+      this.#leftBytes -= piece.byteLength;
+      yield piece;
+    }
+  }
+
+  async skip(): Promise<void> {
+    await this.source.skip(this.#leftBytes);
+  }
 }
 
 /** Collects the metadata records of the next entry, within their limits. */
@@ -91,16 +141,18 @@ class Metadata {
 
   constructor(
     private readonly source: ByteSource,
-    private readonly limits: ArchiveLimits,
+    /** `skipsLinks`: the long target of a link is no error, because the link itself is skipped */
+    private readonly options: { limits: ArchiveLimits; skipsLinks: boolean },
   ) {}
 
   /** @returns false if the header is not a metadata record */
   async consume({ type, sizeBytes }: SizedHeader): Promise<boolean> {
-    if (type !== "g" && type !== "x" && type !== "L") return false;
+    const isLinkTarget = type === "K" && this.options.skipsLinks;
+    if (type !== "g" && type !== "x" && type !== "L" && !isLinkTarget) return false;
     this.#refuseTooLarge(sizeBytes);
     const body = (await this.source.take(paddedLength(sizeBytes))).subarray(0, sizeBytes);
     if (type === "g") checkGlobalPax(body);
-    else this.#keep(type === "x" ? readPax(body) : readLongName(body));
+    else if (!isLinkTarget) this.#keep(type === "x" ? readPax(body) : readLongName(body));
     return true;
   }
 
@@ -121,7 +173,7 @@ class Metadata {
   }
 
   #refuseTooLarge(sizeBytes: number): void {
-    const { metadataRecordBytesMax, metadataTotalBytesMax } = this.limits;
+    const { metadataRecordBytesMax, metadataTotalBytesMax } = this.options.limits;
     this.#totalBytes += sizeBytes;
     if (sizeBytes > metadataRecordBytesMax) {
       throw refusal(
@@ -154,12 +206,25 @@ function entryOf(header: SizedHeader, naming: Naming, { fileBytesMax }: ArchiveL
   return { kind, path, sizeBytes, mode: header.mode };
 }
 
+/** @returns undefined for a file or a folder @throws DomainError `archive.corrupt` for a link with content */
+function refusedIn({ type, path: short, sizeBytes }: SizedHeader, naming: Naming): RefusedEntry | undefined {
+  if (KINDS[type]) return undefined;
+  const path = naming.path ?? short;
+  if ((naming.sizeBytes ?? sizeBytes) > 0)
+    throw refusal("corrupt", `${quoted(path)} is not a file and has a size`, REPACK);
+  return { kind: type === "2" ? "symbolic_link" : "other", path, error: refusedKind(type, path) };
+}
+
 function kindOf(type: string, path: Uint8Array): TarEntry["kind"] {
   const kind = KINDS[type];
   if (kind) return kind;
+  throw refusedKind(type, path);
+}
+
+function refusedKind(type: string, path: Uint8Array): DomainError {
   const link = LINKS[type];
   const what = link ?? SPECIALS[type] ?? `an entry of the unknown type ${quoted(type)}`;
-  throw refusal(
+  return refusal(
     link ? "link" : "special",
     `${quoted(path)} is ${what}; only regular files and folders are allowed`,
     link

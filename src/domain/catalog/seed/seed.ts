@@ -7,6 +7,7 @@ import { ARCHIVE_LIMITS } from "../archive/archive.ts";
 import {
   type CheckedArchive,
   checkLocalArchives,
+  isLocal,
   type LocalFiles,
   type ReportProgress,
 } from "../archive/local-archives.ts";
@@ -162,7 +163,7 @@ function unknownArtifact(
   findArtifact: (digest: string) => store.ArtifactRow | undefined,
 ): Problem[] {
   if (artifact_id === undefined || findArtifact(sha256)?.id === artifact_id) return [];
-  if (!source_ref.startsWith("https://")) return []; // the archive is available, so its artifact gets an id of its own
+  if (isLocal({ source_ref })) return []; // the archive is available, so its artifact gets an id of its own
   return [
     { pointer: `${pointer}/artifact_id`, detail: "names no stored artifact with this sha256; leave it out" },
   ];
@@ -203,4 +204,4 @@ async function storeArchives(
 const asFileProblem =
   (ids: ArtifactIds) =>
   ({ source_ref, artifact_id: authored, sha256 }: PackageSource): string | undefined =>
-    source_ref.startsWith("https://") ? authored : (ids.get(sha256) ?? authored);
+    isLocal({ source_ref }) ? (ids.get(sha256) ?? authored) : authored;

@@ -15,6 +15,7 @@ import type { ManagedPackage } from "../model.ts";
 import { proposeAdapters } from "../packages/layout-proposal.ts";
 import { requiredPathsOf } from "../packages/required-paths.ts";
 import * as store from "../store.ts";
+import { registerArtifact } from "./artifact-register.ts";
 import type { RuntimeDownload } from "./runtime-downloads.ts";
 
 /** What is in an archive, without its bytes. */
@@ -127,13 +128,17 @@ export class KeptArchives {
   ): Promise<string> {
     const { organizationId } = actor;
     const { sha256, sizeBytes, entries, expandedBytes } = archive;
-    const { audit, clock, db, ids } = this.own;
+    const { audit, db } = this.own;
     return db.write((tx) => {
       const known = store.findArtifactByDigest(tx, organizationId, sha256);
       if (known) return known.id;
-      const id = ids.uuid();
-      const createdAtMs = clock.nowMs();
-      store.addArtifact(tx, { id, organizationId, sha256, sizeBytes, createdAtMs, entries, expandedBytes });
+      const id = registerArtifact(tx, this.own, {
+        organizationId,
+        sha256,
+        sizeBytes,
+        entries,
+        expandedBytes,
+      });
       audit.record(tx, { actor, action, target: id, after: { source, sha256, size_bytes: sizeBytes } });
       return id;
     }, "catalog");

@@ -7,6 +7,10 @@ import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import { publicUrl } from "../../../platform/outbound/public-hosts.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { ARCHIVE_LIMITS } from "../archive/archive.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { ConnectionState } from "../mirroring/connection-states.ts";
+import type { MirroredSource } from "../mirroring/mirrored-source.ts";
+import { Mirrors, type MirrorsDependencies } from "../mirroring/mirrors.ts";
 import {
   archiveUrl,
   COMMIT_MEDIA_TYPE,
@@ -16,6 +20,7 @@ import {
   readGithubSource,
 } from "./github-source.ts";
 import { type KeptArchive, KeptArchives, type KeptArchivesDependencies } from "./kept-archives.ts";
+import { type OperatorConnection, operatorConnections } from "./operator-connections.ts";
 import { readSourceRequest, type SourceRequest } from "./source-request.ts";
 
 export type { SourceRequest } from "./source-request.ts";
@@ -36,6 +41,8 @@ export interface InspectedSource extends KeptArchive {
   sourceRef: string;
   /** of a repository */
   commit?: string;
+  /** of a repository connection */
+  repository?: MirroredSource["repository"];
 }
 
 export interface UploadedArchive {
@@ -44,42 +51,56 @@ export interface UploadedArchive {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** One repository connection; no setting creates one yet. */
-export interface PackageSourceConnection {
-  id: string;
-  name: string;
-  provider: "github" | "bitbucket_cloud" | "bitbucket_data_center";
-  namespaces: string[];
-}
+/** A repository connection as administrators see it: no address and no credential. */
+export interface PackageSourceConnection
+  extends Pick<Connection, "id" | "name" | "provider" | "namespaces">,
+    Pick<ConnectionState, "status"> {}
 
-export interface PackageSourcesDependencies extends KeptArchivesDependencies {
-  outbound: Pick<Outbound, "download" | "list">;
+export interface PackageSourcesDependencies extends KeptArchivesDependencies, MirrorsDependencies {
+  outbound: Pick<Outbound, "download" | "list" | "fetch">;
   github?: GithubOrigins;
 }
 
 export class PackageSources {
   /** everything that was taken in */
   readonly archives: KeptArchives;
+  /** commits of the company's repositories */
+  readonly mirrors: Mirrors;
   #running = 0;
 
   constructor(private readonly own: PackageSourcesDependencies) {
     this.archives = new KeptArchives(own);
+    this.mirrors = new Mirrors(own);
   }
 
-  /** @returns the connections of the organization */
-  connections(): readonly PackageSourceConnection[] {
-    return [];
+  /** @returns the connections of the organization, in the order of the configuration */
+  connections(organizationId: string): readonly PackageSourceConnection[] {
+    return this.own.connections
+      .list()
+      .filter(({ namespaces }) => namespaces.length > 0)
+      .map(({ id, name, provider, namespaces }) => {
+        const { status } = this.mirrors.states.of(organizationId, id);
+        return { id, name, provider, namespaces, status };
+      });
+  }
+
+  /** @returns all connections, with their hosts and those that are disabled; for the operator only */
+  operatorView(organizationId: string): OperatorConnection[] {
+    return operatorConnections(this.own.connections, this.mirrors.states, organizationId);
   }
 
   /**
-   * Fetches a source, checks it, and stores it as an artifact; the same bytes again are the same artifact.
-   * @throws DomainError `package_source.*`, `outbound.*`, `archive.*`, `artifact.*`
+   * Fetches a source, checks it, and stores it as an artifact; the same bytes again are the same artifact. The signal does not end
+   * the mirroring of a repository, because somebody else may wait for it as well.
+   * @throws DomainError `package_source.*`, `outbound.*`, `source.*`, `archive.*`, `artifact.*`
    */
   async inspect(
     actor: Actor,
     request: SourceRequest,
     options: { signal?: AbortSignal } = {},
   ): Promise<InspectedSource> {
+    if (request.connection_id !== undefined)
+      return await this.mirrors.inspect(actor, request, (work) => this.#alone(work));
     const source = readSourceRequest(request);
     this.#refuseClosed();
     return await this.#alone(async () => {

@@ -8,16 +8,15 @@ export interface SourceRequest {
   connection_id?: string;
   repository?: string;
   ref?: string;
+  /** folder of the repository that becomes the root of the archive */
+  path?: string;
 }
-
-const REPOSITORY = /^(?!\.{1,2}\/)[A-Za-z0-9._-]+\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/;
 
 /**
  * @returns the public source, trimmed but not parsed
- * @throws DomainError `package_source.invalid` with every missing or invalid member, `package_source.unknown_connection`
+ * @throws DomainError `package_source.invalid`
  */
 export function readSourceRequest(request: SourceRequest): string {
-  if (request.connection_id !== undefined) throw refuseManaged(request);
   const source = request.source_ref?.trim() ?? "";
   if (source !== "") return source;
   throw invalidRequest([
@@ -25,22 +24,8 @@ export function readSourceRequest(request: SourceRequest): string {
   ]);
 }
 
-/** A malformed request is reported before an unknown connection. */
-function refuseManaged({ repository = "", ref = "" }: SourceRequest): DomainError {
-  const problems = [
-    ...(REPOSITORY.test(repository) ? [] : [{ pointer: "/repository", detail: "must be namespace/name" }]),
-    ...(ref.trim() === "" ? [{ pointer: "/ref", detail: "must be a branch, a tag or a commit" }] : []),
-  ];
-  if (problems.length > 0) return invalidRequest(problems);
-  return new DomainError(
-    "not_found",
-    "package_source.unknown_connection",
-    "there is no repository connection of that id",
-    { hint: "name a public source with source_ref instead" },
-  );
-}
-
-function invalidRequest(problems: readonly Problem[]): DomainError {
+/** @returns the error for a request with these problems */
+export function invalidRequest(problems: readonly Problem[]): DomainError {
   const list = problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ");
   return new DomainError("invalid", "package_source.invalid", `the request is not valid: ${list}`, {
     problems,

@@ -1,7 +1,9 @@
 // A package source as administrators see it before they publish it: the facts of its archive.
 import { type Static, Type } from "@sinclair/typebox";
+import { toRfc3339 } from "../../../platform/clock.ts";
 import { PATHS_LISTED_MAX } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
+import { SKIPPED_LISTED_MAX } from "../mirroring/host-archive.ts";
 import { ManagedPackage } from "../model.ts";
 import type { InspectedSource } from "./package-sources.ts";
 import { DOWNLOADS_LISTED_MAX } from "./runtime-downloads.ts";
@@ -9,9 +11,25 @@ import { DOWNLOADS_LISTED_MAX } from "./runtime-downloads.ts";
 export const SourceView = Type.Object({
   source_ref: Type.String({
     description:
-      "URL of the archive, which always refers to the same commit; of an upload the name of its file.",
+      "URL of the archive, which always refers to the same commit; of an upload the name of its file; `<provider>://<connection>/<repository>@<ref>` of a repository connection.",
   }),
-  commit: Type.Optional(Type.String({ description: "Of a repository." })),
+  commit: Type.Optional(Type.String({ description: "Of a public repository." })),
+  resolved_commit: Type.Optional(Type.String({ description: "Of a repository connection." })),
+  ref_kind: Type.Optional(
+    Type.Union([Type.Literal("branch"), Type.Literal("tag"), Type.Literal("commit")], {
+      description: "What the ref is at the host of a repository connection.",
+    }),
+  ),
+  committed_at: Type.Optional(Type.String({ format: "date-time" })),
+  skipped: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: SKIPPED_LISTED_MAX,
+      description: "Symbolic links of the repository that were left out.",
+    }),
+  ),
+  host_sha256: Type.Optional(
+    Type.String({ description: "Digest of the archive as the host of a repository connection sent it." }),
+  ),
   artifact_id: Type.String({ format: "uuid", description: "Id of the stored archive." }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
   size_bytes: Type.Integer({ minimum: 0, maximum: ARCHIVE_LIMITS.compressedBytesMax }),
@@ -31,9 +49,19 @@ export const SourceView = Type.Object({
   }),
 });
 
+function commitOf({ commit, repository }: InspectedSource) {
+  if (commit === undefined) return {};
+  if (!repository) return { commit };
+  const { refKind, committedAtMs, skipped, hostSha256 } = repository;
+  return {
+    ...{ resolved_commit: commit, ref_kind: refKind, skipped, host_sha256: hostSha256 },
+    ...(committedAtMs !== undefined && { committed_at: toRfc3339(committedAtMs) }),
+  };
+}
+
 export const toSourceView = (found: InspectedSource): Static<typeof SourceView> => ({
   source_ref: found.sourceRef,
-  ...(found.commit !== undefined && { commit: found.commit }),
+  ...commitOf(found),
   artifact_id: found.artifactId,
   sha256: found.sha256,
   size_bytes: found.sizeBytes,

@@ -1,21 +1,38 @@
 // Joins what administrators make packages of: archives from everywhere, packages that are being added, and uploaded bundles.
-import { KeptBundles, PackageSources } from "../../catalog/service.ts";
+import {
+  Artifacts,
+  KeptBundles,
+  type Mirroring,
+  NO_MIRRORING,
+  PackageSources,
+} from "../../catalog/service.ts";
 import type { HarnessFacts } from "../../harnesses/harness-facts.ts";
+import { namedArtifacts } from "../delivery/artifact-uses-store.ts";
 import type { Drafts } from "../drafts/drafts.ts";
 import { PackageAdditions } from "./additions.ts";
 
-type Shared = Omit<ConstructorParameters<typeof PackageSources>[0], "harnesses"> &
-  ConstructorParameters<typeof KeptBundles>[0];
+type SourceParts = ConstructorParameters<typeof PackageSources>[0];
+type Shared = Omit<SourceParts, "harnesses" | "spendInspection" | keyof Mirroring> &
+  ConstructorParameters<typeof KeptBundles>[0] & { mirroring?: Mirroring | undefined };
+
+interface Areas extends Pick<SourceParts, "spendInspection"> {
+  governance: { drafts: Drafts };
+  harnesses: Pick<HarnessFacts, "harnesses">;
+}
 
 /** @returns the operations on archives, additions and uploaded bundles; made once, in domain.ts */
 export function openPackages(
-  shared: Shared,
-  { governance, harnesses }: { governance: { drafts: Drafts }; harnesses: Pick<HarnessFacts, "harnesses"> },
+  { mirroring = NO_MIRRORING, ...shared }: Shared,
+  { governance, harnesses, spendInspection }: Areas,
 ) {
-  const packageSources = new PackageSources({ ...shared, harnesses: () => harnesses.harnesses() });
+  const packageSources = new PackageSources({
+    ...{ ...shared, ...mirroring, spendInspection },
+    harnesses: () => harnesses.harnesses(),
+  });
   const additions = { ...shared, drafts: governance.drafts, archives: packageSources.archives };
   return {
     packageSources,
+    artifacts: new Artifacts({ ...shared, namedElsewhere: namedArtifacts }),
     packageAdditions: new PackageAdditions(additions),
     keptBundles: new KeptBundles(shared),
   };

@@ -1,7 +1,7 @@
 // Settings of the process and its data: `data_dir`, `server.*`, `log.*`, `metrics.*`, `keys.*`, `bootstrap.*`, `backup.*` and
 // `database.*`.
 import { addressRange, FORWARDED_HEADERS, listenAddress, publicOrigin } from "../addresses.ts";
-import { boolean, choice, email, integer, list, path, text } from "../types.ts";
+import { boolean, choice, email, formed, integer, list, path, text } from "../types.ts";
 import { always, optional, type Settings, sealed } from "./setting.ts";
 
 export const ADMIN_PASSWORD_LENGTH_MIN = 12;
@@ -9,6 +9,11 @@ export const ADMIN_PASSWORD_LENGTH_MIN = 12;
 const BACKUP_EVERY_HOURS = { min: 0, max: 744 };
 const BACKUPS_KEPT = { min: 1, max: 1000 };
 export const REPLACED_KEPT_DAYS = { min: 1, max: 3650 };
+
+const slug = formed(/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/, {
+  placeholder: "slug",
+  form: "lower-case letters and digits with dashes between them, at most 64 characters",
+});
 
 export const SERVICE_SETTINGS = {
   data_dir: {
@@ -52,6 +57,11 @@ export const SERVICE_SETTINGS = {
     ADMIN_PASSWORD_LENGTH_MIN,
   ),
   "bootstrap.organization_name": always(text, "Development", "name of the first organization"),
+  "bootstrap.organization_slug": always(
+    slug,
+    "dev",
+    "short name of the organization, by which repository connections name it",
+  ),
   "backup.every_hours": always(
     integer(BACKUP_EVERY_HOURS),
     "24",

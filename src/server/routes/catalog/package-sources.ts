@@ -2,6 +2,7 @@
 // it.
 import { Type } from "@sinclair/typebox";
 import { ARCHIVE_LIMITS } from "../../../domain/catalog/archive/archive.ts";
+import { PROVIDERS } from "../../../domain/catalog/connections/connection.ts";
 import { SOURCE_REF_CHARACTERS_MAX } from "../../../domain/catalog/model.ts";
 import { UPLOAD_NAME_CHARACTERS_MAX } from "../../../domain/catalog/sources/package-sources.ts";
 import { SourceView, toSourceView } from "../../../domain/catalog/sources/source-wire.ts";
@@ -20,7 +21,8 @@ const SourceRequest = Type.Object(
     source_ref: text("An https URL, or github:owner/repository@ref for a public repository."),
     connection_id: text("If given, repository and ref are used and source_ref is ignored."),
     repository: text("namespace/name, for a connection."),
-    ref: text("Branch, tag or commit, for a connection."),
+    ref: text("Branch, tag or whole commit, for a connection."),
+    path: text("Folder of the repository that becomes the root of the archive, for a connection."),
   },
   { additionalProperties: false },
 );
@@ -36,8 +38,11 @@ const UploadQuery = Type.Object({
 const PackageSourceConnection = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  provider: Type.String(),
-  namespaces: Type.Array(Type.String()),
+  provider: Type.String({ description: `One of ${PROVIDERS.join(", ")}.` }),
+  namespaces: Type.Array(Type.String(), { description: "Owners of repositories; `*` stands for all." }),
+  status: Type.Union([Type.Literal("ok"), Type.Literal("unverified"), Type.Literal("failing")], {
+    description: "How the last request to the host went.",
+  }),
 });
 
 const operation = operationsOf("Administration");
@@ -46,12 +51,19 @@ const operation = operationsOf("Administration");
 export function packageSourceRoutes({ router, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
   const { packageSources } = domain;
   return router
-    .get("/admin/package-source/connections", () => json(packageSources.connections()), {
-      requires: "administrator",
-      detail: operation("listPackageSourceConnections", "Repository connections the organization may use", {
-        200: { description: "None yet", schema: Type.Array(PackageSourceConnection) },
-      }),
-    })
+    .get(
+      "/admin/package-source/connections",
+      ({ request }) => json(packageSources.connections(actorOf(request).organizationId)),
+      {
+        requires: "administrator",
+        detail: operation("listPackageSourceConnections", "Repository connections the organization may use", {
+          200: {
+            description: "Connections in the order of the configuration",
+            schema: Type.Array(PackageSourceConnection),
+          },
+        }),
+      },
+    )
     .post(
       "/admin/package-source/inspect",
       async ({ request, body }) => {
@@ -64,9 +76,15 @@ export function packageSourceRoutes({ router, domain, uploadTimes = ARCHIVE_TIME
         body: SourceRequest,
         detail: operation("inspectPackageSource", "Fetch, check and store a package source", {
           200: { description: "The facts to confirm before publishing it", schema: SourceView },
+          400: { description: "The source, the repository or its content cannot be used" },
+          403: {
+            description: "Public sources are off, or the organization has not been given the namespace",
+          },
           404: { description: "Unknown connection" },
-          429: { description: "Too many inspections at once" },
-          503: { description: "The disk is full" },
+          409: { description: "The host sends other content for a commit that was mirrored before" },
+          429: { description: "Too many inspections, here or at the host" },
+          502: { description: "The host refuses the credential, is not trusted or is not understood" },
+          503: { description: "The host is down or too slow, or the disk is full" },
         }),
       },
     )

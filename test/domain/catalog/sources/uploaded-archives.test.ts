@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ARCHIVE_LIMITS } from "../../../../src/domain/catalog/archive/archive.ts";
+import { NO_MIRRORING } from "../../../../src/domain/catalog/mirroring/mirroring.ts";
 import {
   INSPECTIONS_AT_ONCE_MAX,
   PackageSources,
@@ -24,16 +25,17 @@ let world: World;
 let blobs: Blobs;
 let sources: PackageSources;
 
+const PARTS = { ...NO_MIRRORING, spendInspection: () => {}, harnesses: () => HARNESSES };
+
 beforeEach(async () => {
   world = await createWorld();
   blobs = await openBlobs(join(world.directory, "artifacts"));
   const outbound = {
     list: () => [],
-    download: () => {
-      throw new Error("an upload needs no network");
-    },
+    download: fail,
+    fetch: fail,
   };
-  sources = new PackageSources({ ...world, blobs, outbound, harnesses: () => HARNESSES });
+  sources = new PackageSources({ ...world, ...PARTS, blobs, outbound });
 });
 afterEach(() => world.dispose());
 
@@ -168,10 +170,8 @@ describe("later steps", () => {
   test("see the same facts, also after a restart", async () => {
     const { sourceRef: _, ...kept } = await upload(ARCHIVE);
     const { archives } = new PackageSources({
-      ...world,
-      blobs,
-      outbound: { list: () => [], download: fail },
-      harnesses: () => HARNESSES,
+      ...{ ...world, ...PARTS, blobs },
+      outbound: { list: () => [], download: fail, fetch: fail },
     });
     for (const place of [sources.archives, archives])
       expect(await place.show(world.organizationId, kept.sha256)).toEqual(kept);

@@ -110,7 +110,7 @@ const sourcePageOf =
     sourcePage({
       addition: packageAdditions.find(reader.actor),
       isPublic: packageSources.isPublic(),
-      connections: packageSources.connections(),
+      connections: packageSources.connections(reader.organizationId),
       ...more,
     });
 

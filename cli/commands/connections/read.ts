@@ -1,0 +1,69 @@
+// `connections list` and `connections show`: the repository connections of the configuration, usable or not.
+import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import type { Call } from "../../data-directory/in-domain.ts";
+import { detailsText, timeOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+const COLUMNS: readonly Column<OperatorConnection>[] = [
+  { header: "ID", value: ({ id }) => id, isWhole: true },
+  { header: "PROVIDER", value: ({ connection }) => connection?.provider },
+  { header: "NAMESPACES", value: ({ connection }) => connection?.namespaces.join(",") },
+  { header: "STATUS", value: ({ status }) => status, color: ({ status }) => COLORS[status] },
+  { header: "WHY", value: whyOf },
+];
+
+const COLORS = { ok: "green", unverified: "dim", failing: "yellow", disabled: "red" } as const;
+
+function whyOf({ problems, reason }: OperatorConnection): string | undefined {
+  return problems.length > 0 ? problems.join("; ") : reason;
+}
+
+const document = ({ id, connection, status, reason, sinceMs, problems }: OperatorConnection) => ({
+  id: id ?? null,
+  name: connection?.name ?? null,
+  provider: connection?.provider ?? null,
+  address: connection?.apiBase ?? null,
+  namespaces: connection?.namespaces ?? [],
+  skip_links: connection?.skipLinks ?? null,
+  status,
+  reason: reason ?? null,
+  since: timeOf(sinceMs ?? null),
+  problems,
+});
+
+export async function list({ domain, actor, output }: Call): Promise<void> {
+  const rows = domain.packageSources.operatorView(actor.organizationId);
+  output.list(rows, { columns: COLUMNS, json: document, empty: "no repository connections" });
+}
+
+/** @throws DomainError `package_source.unknown_connection` */
+export async function show({ domain, actor, output, args }: Call): Promise<void> {
+  const [id = ""] = args;
+  const found = findIn(domain.packageSources.operatorView(actor.organizationId), id);
+  const { connection, status, sinceMs } = found;
+  output.result(
+    document(found),
+    detailsText([
+      ["id", id],
+      ["name", connection?.name],
+      ["provider", connection?.provider],
+      ["address", connection?.apiBase],
+      ["namespaces", connection?.namespaces.join(", ")],
+      ["credential", connection?.credential().kind],
+      ["symbolic links", connection && (connection.skipLinks ? "left out" : "refused")],
+      ["status", status],
+      ["why", whyOf(found)],
+      ["since", sinceMs === undefined ? undefined : new Date(sinceMs)],
+    ]),
+  );
+}
+
+/** @throws DomainError `package_source.unknown_connection` */
+function findIn(known: readonly OperatorConnection[], id: string): OperatorConnection {
+  const found = known.find((connection) => connection.id === id);
+  if (found) return found;
+  throw new DomainError("not_found", "package_source.unknown_connection", `there is no connection ${id}`, {
+    hint: "see `quartermaster connections list`; name the configuration file with --config",
+  });
+}

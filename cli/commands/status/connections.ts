@@ -1,0 +1,24 @@
+// The part of `status` about connections to the company's git hosts.
+import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
+import type { Fact } from "../../output/details.ts";
+import { timeOf } from "../../output/details.ts";
+
+/** @returns nothing without connections; otherwise how many there are, and those with a problem */
+export function connectionFacts(connections: readonly OperatorConnection[]): Fact[] {
+  if (connections.length === 0) return [];
+  const wrong = connections.filter(({ status }) => status === "failing" || status === "disabled");
+  return [
+    ["repository hosts", `${connections.length} connections, ${wrong.length} with a problem`],
+    ...wrong.map(({ id = "without an id", status, reason, sinceMs, problems }): Fact => {
+      const since = sinceMs === undefined ? "" : ` since ${timeOf(sinceMs)}`;
+      return ["", `${id} is ${status}${since}: ${reason ?? problems.join("; ")}`];
+    }),
+  ];
+}
+
+/** @returns the same as JSON */
+export const connectionsDocument = (connections: readonly OperatorConnection[]) =>
+  connections.map(({ id, status, reason, sinceMs, problems }) => ({
+    ...{ id: id ?? null, status, reason: reason ?? null, since: timeOf(sinceMs ?? null) },
+    problems,
+  }));

@@ -1,0 +1,163 @@
+// The repository connections of the configuration, read again when the configuration or one of their files changes. A connection with
+// problems is disabled by itself: neither the start nor another connection depends on it. One whose file is half written keeps what it
+// had.
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import type {
+  BrokenConnection,
+  Connection,
+  Connections,
+} from "../../../domain/catalog/connections/connection.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import { connectionsIn } from "../../../platform/config/reference-keys.ts";
+import { readSmallFile } from "../../../platform/config/small-file.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { readMembers } from "./connection-members.ts";
+import { readCredential, type SecretPlaces } from "./connection-secrets.ts";
+
+export const CONNECTIONS_MAX = 100;
+export const CA_BYTES_MAX = 1024 ** 2;
+
+/** A connection as it was read. */
+interface ReadConnection {
+  id: string | undefined;
+  /** undefined with problems */
+  connection: Connection | undefined;
+  problems: string[];
+  warnings: string[];
+  files: string[];
+  /** text of the definition, to tell a change of it from a change of a file */
+  definition: string;
+  /** `file:12` */
+  origin: string;
+}
+
+export class ConfiguredConnections implements Connections {
+  #config: Config;
+  #read: readonly ReadConnection[];
+  #stamp: string;
+
+  constructor(config: Config) {
+    this.#config = config;
+    this.#read = readAll(config);
+    this.#stamp = stampOf(this.#read);
+  }
+
+  /** Reads the connections of other settings from now on. */
+  use(config: Config): void {
+    this.#config = config;
+    this.#renew();
+  }
+
+  list(): readonly Connection[] {
+    return this.#current().flatMap(({ connection }) => connection ?? []);
+  }
+
+  broken(): readonly BrokenConnection[] {
+    return this.#current()
+      .filter(({ connection }) => !connection)
+      .map(({ id, problems }) => ({ id, problems }));
+  }
+
+  /** @returns one row for each connection, for `config show`; never a secret */
+  rows(): { key: string; value: string; origin: string }[] {
+    return this.#current().map(({ id, connection, problems, origin }, index) => ({
+      key: `package_sources.connections[${id ?? index}]`,
+      value: connection
+        ? `${connection.provider}, ${connection.credential().kind} set`
+        : `disabled: ${problems.join("; ")}`,
+      origin,
+    }));
+  }
+
+  /** @returns sentences about connections that are disabled, or that work but are not advisable */
+  warnings(): string[] {
+    return this.#current().flatMap(({ id = "without an id", connection, problems, warnings }) => [
+      ...(connection ? [] : [`the repository connection ${id} is disabled: ${problems.join("; ")}`]),
+      ...warnings.map((warning) => `the repository connection ${id}: ${warning}`),
+    ]);
+  }
+
+  #current(): readonly ReadConnection[] {
+    if (stampOf(this.#read) !== this.#stamp) this.#renew();
+    return this.#read;
+  }
+
+  #renew(): void {
+    const former = this.#read;
+    this.#read = readAll(this.#config).map((fresh) => {
+      const known = former.find(({ id, definition }) => id === fresh.id && definition === fresh.definition);
+      return fresh.connection || !known?.connection ? fresh : { ...known, files: fresh.files };
+    });
+    this.#stamp = stampOf(this.#read);
+  }
+}
+
+/** Changes whenever one of the files does. */
+const stampOf = (read: readonly ReadConnection[]): string =>
+  read.flatMap(({ files }) => files.map(stampOfFile)).join(" ");
+
+function stampOfFile(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found ? `${found.ino}:${found.size}:${found.mtimeMs}` : "missing";
+}
+
+function readAll(config: Config): ReadConnection[] {
+  const { content } = config;
+  const found = content && connectionsIn(content);
+  if (!content || !found) return [];
+  const origin = `file:${found.line}${found.key === "package_sources.connections" ? "" : ` (${found.key})`}`;
+  if (!Array.isArray(found.value) || found.value.length > CONNECTIONS_MAX)
+    return [disabled(`${found.key} must be a list of at most ${CONNECTIONS_MAX} connections`, origin)];
+  const { folder, isWorldReadable } = content;
+  const places = { folder, isWorldReadable, variable: (name: string) => config.variable(name) };
+  const slug = config.get("bootstrap.organization_slug");
+  const ids = new Set<string>();
+  return found.value.map((given: unknown) => {
+    const read = readOne(given, { slug, places, origin });
+    if (read.id === undefined || !ids.has(read.id)) {
+      if (read.id !== undefined) ids.add(read.id);
+      return read;
+    }
+    return { ...read, connection: undefined, problems: [`there is another connection ${read.id}`] };
+  });
+}
+
+function readOne(
+  given: unknown,
+  { slug, places, origin }: { slug: string; places: SecretPlaces; origin: string },
+): ReadConnection {
+  if (!isJsonObject(given)) return disabled("a connection must be a mapping of its members", origin);
+  const { members, problems } = readMembers(given, { slug });
+  const secret = readCredential(given, members, places);
+  const ca = caIn(members.caBundle, places);
+  const all = [...problems, ...secret.problems, ...("problem" in ca ? [ca.problem] : [])];
+  const { credential } = secret;
+  const { appId: _, caBundle, ...own } = members;
+  return {
+    ...{ id: members.id === "" ? undefined : members.id, problems: all, warnings: secret.warnings, origin },
+    files: [...secret.files, ...(caBundle === undefined ? [] : [resolve(places.folder, caBundle)])],
+    definition: JSON.stringify([given, slug]),
+    connection:
+      all.length === 0 && credential && !("problem" in ca)
+        ? { ...own, ca: ca.text, credential: () => credential }
+        : undefined,
+  };
+}
+
+function caIn(
+  path: string | undefined,
+  { folder }: Pick<SecretPlaces, "folder">,
+): { text: string | undefined } | { problem: string } {
+  if (path === undefined) return { text: undefined };
+  const file = readSmallFile(resolve(folder, path), CA_BYTES_MAX);
+  if ("wrong" in file) return { problem: `ca_bundle: ${resolve(folder, path)} ${file.wrong}` };
+  return file.text.includes("-----BEGIN CERTIFICATE-----")
+    ? { text: file.text }
+    : { problem: `ca_bundle: ${resolve(folder, path)} has no certificates in PEM` };
+}
+
+const disabled = (problem: string, origin: string): ReadConnection => ({
+  ...{ id: undefined, connection: undefined, problems: [problem], warnings: [], files: [] },
+  ...{ definition: "", origin },
+});

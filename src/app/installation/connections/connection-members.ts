@@ -1,0 +1,162 @@
+// Reads the members of one repository connection from the configuration file: which there are, what each may be, and which belong
+// together. configured-connections.ts decides what becomes of a connection with problems.
+import { closest } from "fastest-levenshtein";
+import { PROVIDERS, type Provider } from "../../../domain/catalog/connections/connection.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+
+const MEMBERS = [
+  ...["id", "name", "provider", "api_base_url", "web_base_url", "app_id", "private_key", "token"],
+  ...["ca_bundle", "download_hosts", "organizations", "skip_links", "watch_every_hours"],
+];
+/** Providers of a reference deployment that are not offered. */
+const WITHOUT_ARCHIVES = ["bitbucket_cloud", "git"];
+
+export const ID_CHARACTERS_MAX = 64;
+export const NAME_CHARACTERS_MAX = 200;
+export const DOWNLOAD_HOSTS_MAX = 32;
+export const NAMESPACES_MAX = 1_000;
+export const WATCH_HOURS_MAX = 720;
+
+const ID = /^[A-Za-z0-9_-]+$/;
+const HOST = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
+const NAMESPACE = /^(?:\*|[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*)$/;
+
+interface HostRule {
+  base: string | undefined;
+  /** path of the API below the address of the host */
+  api: string;
+  downloadOrigins(base: URL): string[];
+}
+
+const none = () => [];
+
+const HOST_RULES: Readonly<Record<Provider, HostRule>> = {
+  github: {
+    ...{ base: "https://api.github.com", api: "" },
+    downloadOrigins: ({ host, hostname }) =>
+      hostname === "api.github.com"
+        ? ["https://codeload.github.com", "https://objects.githubusercontent.com"]
+        : [`https://codeload.${host}`],
+  },
+  gitlab: { base: "https://gitlab.com", api: "/api/v4", downloadOrigins: none },
+  gitea: { base: undefined, api: "/api/v1", downloadOrigins: none },
+  bitbucket_data_center: { base: undefined, api: "/rest/api/latest", downloadOrigins: none },
+};
+
+export interface ConnectionMembers {
+  id: string;
+  name: string;
+  provider: Provider;
+  apiBase: string;
+  downloadOrigins: string[];
+  namespaces: string[];
+  skipLinks: boolean;
+  watchEveryHours: number | undefined;
+  appId: string | undefined;
+  caBundle: string | undefined;
+}
+
+/**
+ * @param slug of the installation's organization
+ * @returns the members, which are only of use without problems
+ */
+export function readMembers(
+  given: JsonObject,
+  { slug }: { slug: string },
+): { members: ConnectionMembers; problems: string[] } {
+  const problems = unknownMembers(given);
+  const need = <T>(value: T | undefined, problem: string): T | undefined => {
+    if (value === undefined) problems.push(problem);
+    return value;
+  };
+  const id = textIn(given.id);
+  if (id === undefined || !ID.test(id) || id.length > ID_CHARACTERS_MAX)
+    problems.push(`id must be 1 to ${ID_CHARACTERS_MAX} letters, digits, - and _`);
+  const name = given.name === undefined ? id : textIn(given.name);
+  if (given.name !== undefined && (name === undefined || name.length > NAME_CHARACTERS_MAX))
+    problems.push(`name must be text of at most ${NAME_CHARACTERS_MAX} characters`);
+  const provider = need(providerIn(given), providerProblem(given.provider)) ?? "github";
+  const base = need(baseIn(given.api_base_url ?? HOST_RULES[provider].base), BASE_PROBLEM);
+  const members: ConnectionMembers = {
+    ...{ id: id ?? "", name: name ?? "", provider },
+    apiBase: base ? apiOf(base, HOST_RULES[provider]) : "",
+    downloadOrigins: [
+      ...(base ? HOST_RULES[provider].downloadOrigins(base) : []),
+      ...(need(downloadHosts(given.download_hosts), DOWNLOAD_HOSTS_PROBLEM) ?? []),
+    ],
+    namespaces: need(namespacesIn(given.organizations, slug), ORGANIZATIONS_PROBLEM) ?? [],
+    skipLinks: need(booleanIn(given.skip_links), "skip_links must be yes or no") ?? false,
+    watchEveryHours: hoursIn(given.watch_every_hours, problems),
+    appId: textIn(given.app_id),
+    caBundle: textIn(given.ca_bundle),
+  };
+  return { members, problems };
+}
+
+const BASE_PROBLEM = "api_base_url must be an https URL of the host, without user name, query and fragment";
+const DOWNLOAD_HOSTS_PROBLEM = `download_hosts must be a list of at most ${DOWNLOAD_HOSTS_MAX} exact host names, without port and path`;
+const ORGANIZATIONS_PROBLEM =
+  "organizations must be a mapping of organization slugs, or of *, to lists of namespaces";
+
+const unknownMembers = (given: JsonObject): string[] =>
+  Object.keys(given)
+    .filter((member) => !MEMBERS.includes(member))
+    .map((member) => `there is no member ${member}; the nearest is ${closest(member, MEMBERS)}`);
+
+const textIn = (value: unknown): string | undefined => {
+  const text = typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && text.trim() !== "" && !/\p{Cc}/u.test(text) ? text.trim() : undefined;
+};
+
+const providerIn = ({ provider }: JsonObject): Provider | undefined =>
+  PROVIDERS.find((known) => known === provider);
+
+const providerProblem = (given: unknown): string =>
+  WITHOUT_ARCHIVES.some((known) => known === given)
+    ? `provider ${given} is not offered, because its host sends no archives; it must be one of ${PROVIDERS.join(", ")}`
+    : `provider must be one of ${PROVIDERS.join(", ")}`;
+
+function baseIn(value: unknown): URL | undefined {
+  const url = URL.parse(textIn(value) ?? "");
+  if (url?.protocol !== "https:" || url.hostname === "") return undefined;
+  return url.username === "" && url.password === "" && url.search === "" && url.hash === "" ? url : undefined;
+}
+
+/** Operators may write the address of the host or the one of its API. */
+function apiOf({ origin, pathname }: URL, { api }: HostRule): string {
+  const path = pathname.replace(/\/+$/, "").replace(/\/api\/v[14]$|\/rest\/api\/(?:latest|1\.0)$/, "");
+  return `${origin}${api === "" ? pathname.replace(/\/+$/, "") : path + api}`;
+}
+
+function downloadHosts(value: unknown): string[] | undefined {
+  const hosts = value ?? [];
+  if (!Array.isArray(hosts) || hosts.length > DOWNLOAD_HOSTS_MAX) return undefined;
+  const names = hosts.map((host) => (typeof host === "string" ? host.toLowerCase() : ""));
+  return names.every((host) => HOST.test(host)) ? names.map((host) => `https://${host}`) : undefined;
+}
+
+/** @returns those of the organization; none if the connection is for others only */
+function namespacesIn(value: unknown, slug: string): string[] | undefined {
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return undefined;
+  const lists = Object.values(value);
+  const isSound = lists.every(
+    (list) =>
+      Array.isArray(list) &&
+      list.length <= NAMESPACES_MAX &&
+      list.every((namespace) => typeof namespace === "string" && NAMESPACE.test(namespace)),
+  );
+  if (!isSound) return undefined;
+  const own = value[slug] ?? value["*"] ?? [];
+  return Array.isArray(own) ? own.map(String) : undefined;
+}
+
+const WORDS: Readonly<Record<string, boolean>> = { yes: true, true: true, no: false, false: false };
+const booleanIn = (value: unknown): boolean | undefined => WORDS[String(value ?? "no")];
+
+function hoursIn(value: unknown, problems: string[]): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const hours = Number(value);
+  if (Number.isInteger(hours) && hours >= 1 && hours <= WATCH_HOURS_MAX) return hours;
+  problems.push(`watch_every_hours must be a whole number from 1 to ${WATCH_HOURS_MAX}`);
+  return undefined;
+}

@@ -1,0 +1,118 @@
+// Reads the credential of a repository connection from where the operator put it: a file, a variable of the environment, a credential
+// of the service manager, or, with a warning, the configuration file itself.
+import { resolve } from "node:path";
+import type { Credential } from "../../../domain/catalog/connections/connection.ts";
+import { isAppKey } from "../../../domain/catalog/connections/hosts/app-tokens.ts";
+import { referenceIn } from "../../../platform/config/references.ts";
+import { readSecretFile } from "../../../platform/config/sources.ts";
+import { Secret } from "../../../platform/secret.ts";
+import type { JsonObject } from "../../../platform/text/json-object.ts";
+import type { ConnectionMembers } from "./connection-members.ts";
+
+const FILE = "file://";
+/** Of a token. */
+export const TOKEN_CHARACTERS_MAX = 4_096;
+/** Nothing that could end a header. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/** Where secrets may be. */
+export interface SecretPlaces {
+  /** folder of the configuration file */
+  folder: string;
+  /** @returns the text of an environment variable */
+  variable(name: string): string | undefined;
+  /** whether anyone on this machine may read the configuration file */
+  isWorldReadable: boolean;
+}
+
+export interface SecretReading {
+  credential: Credential | undefined;
+  problems: string[];
+  warnings: string[];
+  /** files that were read, and that may change */
+  files: string[];
+}
+
+/** @returns the credential, or what is wrong with it */
+export function readCredential(
+  given: JsonObject,
+  { id, provider, appId }: ConnectionMembers,
+  places: SecretPlaces,
+): SecretReading {
+  const reading: SecretReading = { credential: undefined, problems: [], warnings: [], files: [] };
+  const secretOf = (member: "token" | "private_key") =>
+    secretIn(member, given[member], { id, places, reading });
+  const token = secretOf("token");
+  const key = secretOf("private_key");
+  if (reading.problems.length > 0) return reading;
+  if (token !== undefined && (key !== undefined || appId !== undefined))
+    reading.problems.push("set either token, or app_id and private_key");
+  else if (token !== undefined) reading.credential = tokenOf(token, reading);
+  else if (provider !== "github") reading.problems.push("token is missing");
+  else if (appId === undefined || key === undefined)
+    reading.problems.push("token is missing, or app_id and private_key of a GitHub App");
+  else if (isAppKey(key)) reading.credential = { kind: "app", appId, key: new Secret(key) };
+  else reading.problems.push("private_key is no RSA key in PEM");
+  return reading;
+}
+
+function tokenOf(token: string, { problems }: SecretReading): Credential | undefined {
+  const text = token.trim();
+  if (TOKEN.test(text) && text.length <= TOKEN_CHARACTERS_MAX)
+    return { kind: "token", token: new Secret(text) };
+  problems.push(`token must be one word of at most ${TOKEN_CHARACTERS_MAX} characters`);
+  return undefined;
+}
+
+function secretIn(
+  member: string,
+  given: unknown,
+  { id, places, reading }: { id: string; places: SecretPlaces; reading: SecretReading },
+): string | undefined {
+  if (given === undefined || given === null) return managedSecret(member, { id, places, reading });
+  const variable = referenceIn(given);
+  if (variable !== undefined) {
+    const value = places.variable(variable);
+    if (value === undefined) reading.problems.push(`${member} refers to ${variable}, which is not set`);
+    return value;
+  }
+  if (typeof given !== "string" || given.trim() === "") {
+    reading.problems.push(`${member} must be text`);
+    return undefined;
+  }
+  if (given.startsWith(FILE))
+    return fileSecret(member, resolve(places.folder, given.slice(FILE.length)), reading);
+  if (places.isWorldReadable)
+    reading.problems.push(`${member} is in the configuration file, which everyone on this machine can read`);
+  reading.warnings.push(`${member} is in the configuration file; use file:// with a file of its own`);
+  return given;
+}
+
+/** See LoadCredential= in systemd.exec(5). */
+function managedSecret(
+  member: string,
+  { id, places, reading }: { id: string; places: SecretPlaces; reading: SecretReading },
+): string | undefined {
+  const folder = places.variable("CREDENTIALS_DIRECTORY");
+  if (folder === undefined) return undefined;
+  const path = resolve(folder, `package-source-${id}-${member.replace("_", "-")}`);
+  const content = readSecretFile(path);
+  if ("raw" in content) {
+    reading.files.push(path);
+    return content.raw;
+  }
+  if (!content.isMissing) reading.problems.push(`${member}: the credential ${content.wrong}`);
+  return undefined;
+}
+
+function fileSecret(member: string, path: string, reading: SecretReading): string | undefined {
+  reading.files.push(path);
+  const content = readSecretFile(path);
+  if (!("raw" in content)) {
+    reading.problems.push(`${member}: ${content.wrong}`);
+    return undefined;
+  }
+  if (content.raw.trim() !== "") return content.raw;
+  reading.problems.push(`${member}: ${path} is empty`);
+  return undefined;
+}

@@ -1,0 +1,52 @@
+// Metrics about package sources at repository connections. No label names a repository.
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { PROVIDERS } from "../../../domain/catalog/connections/connection.ts";
+import { SOURCE_OUTCOMES } from "../../../domain/catalog/connections/faults.ts";
+import type { SourceInspection } from "../../../domain/catalog/mirroring/mirrors.ts";
+import type { PackageSources } from "../../../domain/catalog/service.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
+
+const INSPECTION_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60];
+
+/** Registers its metrics, so call it once per service. @returns the observer of inspections */
+export function watchSources({ metrics }: { metrics: Registry }): (inspection: SourceInspection) => void {
+  const registers = [metrics];
+  const inspections = new Counter({
+    name: "quartermaster_source_inspections_total",
+    help: "Inspections of repositories by provider and outcome",
+    labelNames: ["provider", "outcome"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "quartermaster_source_inspection_duration_seconds",
+    help: "Duration of such an inspection",
+    buckets: INSPECTION_SECONDS,
+    registers,
+  });
+  const bytes = new Counter({
+    name: "quartermaster_source_bytes_total",
+    help: "Bytes of archives received from repository hosts",
+    registers,
+  });
+  for (const provider of PROVIDERS)
+    for (const outcome of SOURCE_OUTCOMES) inspections.inc({ provider, outcome }, 0);
+  return ({ provider, outcome, durationMs, hostBytes }) => {
+    inspections.inc({ provider, outcome });
+    durations.observe(durationMs / SECOND_MS);
+    bytes.inc(hostBytes);
+  };
+}
+
+/** Adds the time until the last token that a host gave for an app ends. */
+export function watchSourceTokens(metrics: Registry, { mirrors }: Pick<PackageSources, "mirrors">): void {
+  new Gauge({
+    name: "quartermaster_source_credential_expires_seconds",
+    help: "Time until the credential of a repository connection ends, if its host says so",
+    labelNames: ["connection"],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const { id, seconds } of mirrors.credentialEnds()) this.set({ connection: id }, seconds);
+    },
+  });
+}

@@ -1,0 +1,79 @@
+// A connection to a git host of the company, as the operator configured it. app/installation reads the configuration; hosts/ speaks to
+// the hosts.
+import type { Secret } from "../../../platform/secret.ts";
+
+/** Hosts whose archives are fetched from their API. */
+export const PROVIDERS = ["github", "gitlab", "gitea", "bitbucket_data_center"] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+export type Credential =
+  | { kind: "token"; token: Secret }
+  /** a GitHub App: its id, and its RSA key in PEM */
+  | { kind: "app"; appId: string; key: Secret };
+
+export interface Connection {
+  id: string;
+  /** the id unless the operator gave another one */
+  name: string;
+  provider: Provider;
+  /** URL of the API, without a slash at its end */
+  apiBase: string;
+  /** origins to which the host may redirect for an archive, besides its own */
+  downloadOrigins: readonly string[];
+  /** owners that the organization may use; `*` stands for all; empty if the connection is not for this organization */
+  namespaces: readonly string[];
+  /** read again whenever its file changes */
+  credential: () => Credential;
+  /** PEM certificates that are trusted in addition to the built-in ones */
+  ca: string | undefined;
+  /** leaves symbolic links out instead of refusing them */
+  skipLinks: boolean;
+  /** hours between two looks for newer commits; undefined for never */
+  watchEveryHours: number | undefined;
+}
+
+/** A connection that cannot be used. */
+export interface BrokenConnection {
+  /** undefined if even that is missing */
+  id: string | undefined;
+  /** what is wrong, without secrets */
+  problems: readonly string[];
+}
+
+/** The connections of the configuration, as they are now. */
+export interface Connections {
+  /** in the order of the file; without those that are broken */
+  list(): readonly Connection[];
+  broken(): readonly BrokenConnection[];
+}
+
+/** A service without connections. */
+export const NO_CONNECTIONS: Connections = { list: () => [], broken: () => [] };
+
+/** Beginning of the names of all their destinations. */
+const DESTINATION = "package-source";
+
+/** @returns whether the destination is the API of the connection */
+export const isDestinationOf = ({ id }: Pick<Connection, "id">, destination: string): boolean =>
+  destination === `${DESTINATION}:${id}`;
+
+/** @returns the destinations of a connection: its API, and each host to which it may redirect */
+export const destinationsOfConnection = ({
+  id,
+  apiBase,
+  downloadOrigins,
+}: Pick<Connection, "id" | "apiBase" | "downloadOrigins">) => {
+  const { origin, pathname } = new URL(apiBase);
+  const own = { name: `${DESTINATION}:${id}`, origin, ...(pathname !== "/" && { base: pathname }) };
+  const why = `repositories of the connection ${id}`;
+  return [
+    { ...own, why },
+    ...downloadOrigins
+      .filter((download) => download !== origin)
+      .map((download) => ({
+        name: `${DESTINATION}:${id}:${new URL(download).host}`,
+        origin: download,
+        why: `archives to which the connection ${id} redirects`,
+      })),
+  ];
+};

@@ -1,0 +1,90 @@
+// The errors of repository hosts. Their texts are fixed: they name neither an address nor anything that a host said, because an
+// administrator is not meant to learn about the network of the operator.
+import { codeOf, DomainError, type ErrorKind } from "../../../platform/errors.ts";
+
+/** Outcomes of an inspection, for metrics. */
+export const SOURCE_OUTCOMES = [
+  "mirrored",
+  "known",
+  "refused",
+  "host_down",
+  "too_slow",
+  "credential_refused",
+  "rate_limited",
+  "failed",
+] as const;
+export type SourceOutcome = (typeof SOURCE_OUTCOMES)[number];
+
+/** @returns how an inspection that threw is counted */
+export function outcomeOf(error: unknown): SourceOutcome {
+  if (!(error instanceof DomainError)) return "failed";
+  const what = error.reason.replace(/^source\./, "");
+  const same = SOURCE_OUTCOMES.find((outcome) => outcome === what);
+  return same ?? (error.kind === "unavailable" || error.kind === "upstream" ? "failed" : "refused");
+}
+
+const FAULTS = {
+  repository_not_found: [
+    "invalid",
+    "the host has no such repository, or the connection may not read it",
+    "check the name; a private repository needs a credential that may read it",
+  ],
+  ref_not_found: [
+    "invalid",
+    "the repository has no such branch, tag or commit",
+    "name a branch, a tag or a whole commit; abbreviated commits are refused, because they may stand for another commit later",
+  ],
+  ref_ambiguous: [
+    "invalid",
+    "the repository has a branch and a tag of that name",
+    "name the commit, or rename one of them",
+  ],
+  renamed: ["forbidden", "the host answered with another repository than the one that was named", undefined],
+  redirect_refused: [
+    "invalid",
+    "the host redirects to an address that is not allowed",
+    "the operator may add that host to download_hosts of the connection",
+  ],
+  credential_refused: [
+    "upstream",
+    "the host refused the credential of the connection",
+    "the operator finds out more with `quartermaster connections verify`",
+  ],
+  tls_untrusted: [
+    "upstream",
+    "the certificate of the host is not trusted, or not for its name",
+    "the operator sets ca_bundle of the connection",
+  ],
+  bad_answer: ["upstream", "the host answered in a way that is not understood", undefined],
+  host_down: ["unavailable", "the host does not answer, or is out of order", "try again later"],
+  too_slow: ["unavailable", "the host did not send everything in the time there is", "try again later"],
+  key_unusable: [
+    "upstream",
+    "the private key of the connection cannot be used",
+    "the operator finds out more with `quartermaster connections verify`",
+  ],
+} satisfies Record<string, readonly [ErrorKind, string, string | undefined]>;
+
+export type SourceFault = keyof typeof FAULTS;
+
+/**
+ * @param cause only its code gets into the log
+ * @returns the error `source.<what>`
+ */
+export function sourceFault(what: SourceFault, cause?: unknown): DomainError {
+  const [kind, message, hint] = FAULTS[what];
+  const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : undefined);
+  return new DomainError(kind, `source.${what}`, message, {
+    ...(hint !== undefined && { hint }),
+    ...(code !== undefined && { cause: new Error(code) }),
+  });
+}
+
+const RETRY_SECONDS_DEFAULT = 60;
+const RETRY_SECONDS_MAX = 3_600;
+
+/** @param seconds that the host wants callers to wait */
+export const rateLimited = (seconds: number | undefined): DomainError =>
+  new DomainError("too_many", "source.rate_limited", "the host answers no further requests for a while", {
+    retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(seconds ?? RETRY_SECONDS_DEFAULT))),
+  });

@@ -1,0 +1,157 @@
+// Installation tokens of a GitHub App: each is limited to one repository and to reading its contents. They are kept in memory only.
+import { createPrivateKey } from "node:crypto";
+import { Type } from "@sinclair/typebox";
+import { importPKCS8, SignJWT } from "jose";
+import { type Clock, MINUTE_MS, SECOND_MS } from "../../../../platform/clock.ts";
+import type { Outbound, OutboundRequest } from "../../../../platform/outbound/outbound.ts";
+import { Secret } from "../../../../platform/secret.ts";
+import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
+import { sourceFault } from "../faults.ts";
+import { encodedParts, shaped, timeIn } from "./host.ts";
+
+/** A token is renewed that long before its end. */
+const RENEWED_BEFORE_MS = MINUTE_MS;
+/** Leaves room for clocks that differ. */
+const ISSUED_BEFORE_SECONDS = 60;
+const VALID_SECONDS = 540;
+const TIME_LIMIT_MS = 30 * SECOND_MS;
+const TOKENS_MAX = 1_000;
+
+const Installation = Type.Object({ id: Type.Integer() });
+const Created = Type.Object({ token: Type.String({ minLength: 1 }), expires_at: Type.String() });
+
+type AppCredential = Extract<Credential, { kind: "app" }>;
+
+interface Kept {
+  token: Secret;
+  expiresAtMs: number;
+}
+
+export interface AppTokensDependencies {
+  outbound: Pick<Outbound, "fetch">;
+  clock: Clock;
+}
+
+export class AppTokens {
+  readonly #kept = new Map<string, Kept>();
+  readonly #running = new Map<string, Promise<Secret>>();
+
+  constructor(private readonly own: AppTokensDependencies) {}
+
+  /**
+   * @returns a token for the repository; callers at the same time share one request
+   * @throws DomainError `source.*`
+   */
+  async tokenFor(
+    connection: Connection,
+    credential: AppCredential,
+    { repository, signal }: { repository: string; signal: AbortSignal },
+  ): Promise<Secret> {
+    const key = keyOf(connection, repository);
+    const kept = this.#kept.get(key);
+    if (kept && this.own.clock.nowMs() < kept.expiresAtMs - RENEWED_BEFORE_MS) return kept.token;
+    const running =
+      this.#running.get(key) ??
+      this.#mint(connection, credential, { repository, signal }).finally(() => this.#running.delete(key));
+    this.#running.set(key, running);
+    return await running;
+  }
+
+  /** Forgets a token that the host refused. */
+  drop(connection: Connection, repository: string): void {
+    this.#kept.delete(keyOf(connection, repository));
+  }
+
+  /** @returns seconds until the last token of a connection ends; undefined without one */
+  expiresInSeconds(connectionId: string): number | undefined {
+    const ends = [...this.#kept]
+      .filter(([key]) => key.startsWith(`${connectionId} `))
+      .map(([, { expiresAtMs }]) => expiresAtMs);
+    return ends.length === 0 ? undefined : (Math.max(...ends) - this.own.clock.nowMs()) / SECOND_MS;
+  }
+
+  async #mint(
+    connection: Connection,
+    credential: AppCredential,
+    { repository, signal }: { repository: string; signal: AbortSignal },
+  ): Promise<Secret> {
+    const authorization = `Bearer ${await this.#signed(credential)}`;
+    const ask = (path: string, request: Partial<OutboundRequest> = {}) =>
+      this.#ask(connection, path, { ...request, signal, headers: { authorization } });
+    const installation = shaped(Installation, await ask(`/repos/${encodedParts(repository)}/installation`));
+    if (!installation) throw sourceFault("repository_not_found");
+    const [, name] = repository.split("/");
+    const limits = { repositories: [name], permissions: { contents: "read" } };
+    const created = shaped(
+      Created,
+      await ask(`/app/installations/${installation.id}/access_tokens`, {
+        method: "POST",
+        body: JSON.stringify(limits),
+      }),
+    );
+    if (!created) throw sourceFault("repository_not_found");
+    const token = new Secret(created.token);
+    if (this.#kept.size >= TOKENS_MAX) this.#kept.clear();
+    const expiresAtMs = timeIn(created.expires_at) ?? 0;
+    this.#kept.set(keyOf(connection, repository), { token, expiresAtMs });
+    return token;
+  }
+
+  /** @source docs.github.com, "Generating a JSON Web Token (JWT) for a GitHub App" */
+  async #signed({ appId, key }: AppCredential): Promise<string> {
+    const nowSeconds = Math.floor(this.own.clock.nowMs() / SECOND_MS);
+    const signing = await signingKey(key);
+    return await new SignJWT()
+      .setProtectedHeader({ alg: "RS256", typ: "JWT" })
+      .setIssuer(appId)
+      .setIssuedAt(nowSeconds - ISSUED_BEFORE_SECONDS)
+      .setExpirationTime(nowSeconds + VALID_SECONDS)
+      .sign(signing);
+  }
+
+  async #ask(
+    connection: Connection,
+    path: string,
+    { headers, ...request }: Partial<OutboundRequest>,
+  ): Promise<unknown> {
+    const [{ name = "" } = {}] = destinationsOfConnection(connection);
+    const response = await this.own.outbound
+      .fetch(name, path, {
+        ...request,
+        headers: { accept: "application/vnd.github+json", "user-agent": "quartermaster", ...headers },
+        timeoutMs: TIME_LIMIT_MS,
+        tls: { ca: connection.ca },
+      })
+      .catch((cause: unknown) => {
+        throw sourceFault(request.signal?.aborted ? "too_slow" : "host_down", cause);
+      });
+    if (response.status === 404 || response.status === 422) return undefined;
+    if (response.status === 401 || response.status === 403) throw sourceFault("credential_refused");
+    if (!response.ok) throw sourceFault(response.status >= 500 ? "host_down" : "bad_answer");
+    return await response.json().catch(() => {
+      throw sourceFault("bad_answer");
+    });
+  }
+}
+
+const keyOf = ({ id }: Pick<Connection, "id">, repository: string): string =>
+  `${id} ${repository.toLowerCase()}`;
+
+/** GitHub gives keys in PKCS #1, which the signing library does not read. */
+async function signingKey(pem: Secret) {
+  try {
+    const key = createPrivateKey(pem.reveal()).export({ type: "pkcs8", format: "pem" });
+    return await importPKCS8(key.toString(), "RS256");
+  } catch {
+    throw sourceFault("key_unusable"); // the error of the library may repeat the key
+  }
+}
+
+/** @returns whether the text is an RSA key in PEM */
+export function isAppKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "rsa";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,70 @@
+// What the service asks of a repository host, whatever its API looks like. Each file beside this one speaks the API of one host;
+// requests.ts sends the requests.
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { sourceFault } from "../faults.ts";
+
+export type RefKind = "branch" | "tag" | "commit";
+
+export interface NamedRef {
+  kind: RefKind;
+  /** as named; for a commit its object name */
+  ref: string;
+  /** object name that the host gave for a branch or a tag; of a tag perhaps the tag itself */
+  object: string;
+}
+
+export interface FoundCommit {
+  /** whole object name */
+  commit: string;
+  /** UTC milliseconds; undefined if the host did not say */
+  committedAtMs: number | undefined;
+}
+
+/** Asks the host of one connection. Paths are below its API. */
+export interface Ask {
+  /**
+   * @returns the document; undefined if the host has none at that path
+   * @throws DomainError `source.*`
+   */
+  json(path: string, headers?: Readonly<Record<string, string>>): Promise<unknown>;
+  /** The same for a text. */
+  text(path: string, headers?: Readonly<Record<string, string>>): Promise<string | undefined>;
+}
+
+/** The API of one kind of host. Names are checked before, and encoded here. */
+export interface Host {
+  /** beginning of a `source_ref` */
+  scheme: string;
+  /** groups may contain groups */
+  isNested: boolean;
+  /** @returns the full name as the host spells it; undefined if there is no such repository */
+  fullName(ask: Ask, repository: string): Promise<string | undefined>;
+  /** @returns the object name of a branch; undefined for none */
+  branch(ask: Ask, repository: string, ref: string): Promise<string | undefined>;
+  /** @returns the object name of a tag; undefined for none */
+  tag(ask: Ask, repository: string, ref: string): Promise<string | undefined>;
+  /** @returns undefined if the commit is not in the repository */
+  commit(ask: Ask, repository: string, named: NamedRef): Promise<FoundCommit | undefined>;
+  /** @returns the path of an archive with one folder around everything */
+  archivePath(repository: string, commit: string, folder: string): string;
+  /** @returns whether the credential may write, if the host says so */
+  mayWrite?(ask: Ask, repository: string): Promise<boolean | undefined>;
+}
+
+/** @returns the answer in the expected shape; undefined stays @throws DomainError `source.bad_answer` */
+export function shaped<Shape extends TSchema>(shape: Shape, answer: unknown): Static<Shape> | undefined {
+  if (answer === undefined) return undefined;
+  if (Value.Check(shape, answer)) return answer;
+  throw sourceFault("bad_answer");
+}
+
+/** @returns each part of a repository encoded */
+export const encodedParts = (repository: string): string =>
+  repository.split("/").map(encodeURIComponent).join("/");
+
+/** @returns UTC milliseconds; undefined for text that is no time */
+export const timeIn = (text: string | undefined): number | undefined => {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? undefined : time;
+};

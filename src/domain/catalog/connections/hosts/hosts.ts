@@ -1,0 +1,15 @@
+// The hosts by provider.
+import type { Provider } from "../connection.ts";
+import { bitbucketDataCenter } from "./bitbucket-data-center.ts";
+import { gitea } from "./gitea.ts";
+import { github } from "./github.ts";
+import { gitlab } from "./gitlab.ts";
+import type { Host } from "./host.ts";
+
+/** The API of each provider. */
+export const HOSTS: Readonly<Record<Provider, Host>> = {
+  github,
+  gitlab,
+  gitea,
+  bitbucket_data_center: bitbucketDataCenter,
+};

@@ -1,0 +1,50 @@
+// Finds the commit that a ref stands for, after it made sure that the host speaks of the named repository.
+import type { Connection } from "./connection.ts";
+import { type Coordinates, isCommit } from "./coordinates.ts";
+import { sourceFault } from "./faults.ts";
+import type { Ask, FoundCommit, Host, NamedRef, RefKind } from "./hosts/host.ts";
+
+export interface Resolved extends FoundCommit {
+  kind: RefKind;
+}
+
+/**
+ * @returns the commit
+ * @throws DomainError `source.repository_not_found`, `source.renamed`, `source.ref_not_found`, `source.ref_ambiguous`; those of `ask`
+ */
+export async function resolveRef(
+  host: Host,
+  ask: Ask,
+  { repository, ref }: Pick<Coordinates, "repository" | "ref">,
+): Promise<Resolved> {
+  const looked = isCommit(ref)
+    ? [undefined, undefined]
+    : [host.branch(ask, repository, ref), host.tag(ask, repository, ref)];
+  const [fullName, branch, tag] = await Promise.all([host.fullName(ask, repository), ...looked]);
+  if (fullName === undefined) throw sourceFault("repository_not_found");
+  if (fullName.toLowerCase() !== repository.toLowerCase()) throw sourceFault("renamed");
+  const named = namedRef(ref, { branch, tag });
+  const found = await host.commit(ask, repository, named);
+  if (!found) throw sourceFault("ref_not_found");
+  if (!isCommit(found.commit)) throw sourceFault("bad_answer");
+  if (named.kind === "commit" && found.commit !== ref) throw sourceFault("bad_answer");
+  return { ...found, kind: named.kind };
+}
+
+function namedRef(
+  ref: string,
+  { branch, tag }: { branch: string | undefined; tag: string | undefined },
+): NamedRef {
+  if (isCommit(ref)) return { kind: "commit", ref, object: ref };
+  if (branch !== undefined && tag !== undefined) throw sourceFault("ref_ambiguous");
+  if (branch !== undefined) return { kind: "branch", ref, object: branch };
+  if (tag !== undefined) return { kind: "tag", ref, object: tag };
+  throw sourceFault("ref_not_found");
+}
+
+/** @returns the `source_ref` of a mirrored archive */
+export const sourceRefOf = (
+  scheme: string,
+  { id }: Pick<Connection, "id">,
+  { repository, ref, path }: Coordinates,
+): string => `${scheme}://${id}/${repository}@${ref}${path === "" ? "" : `#${path}`}`;

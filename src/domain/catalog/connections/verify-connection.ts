@@ -1,0 +1,142 @@
+// Asks a repository host everything that can be known before anybody mirrors from it, one finding for each question.
+import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Connection, Provider } from "./connection.ts";
+import { type Coordinates, isInNamespaces, isRef, isRepository } from "./coordinates.ts";
+import { HOSTS } from "./hosts/hosts.ts";
+import type { HostRequests } from "./hosts/requests.ts";
+import { type Resolved, resolveRef } from "./resolve.ts";
+
+/** GitHub refuses the signature of an app beyond that. */
+const CLOCK_DIFFERENCE_MAX_SECONDS = 60;
+
+/** What each host calls the right to read a repository. */
+const RIGHTS: Readonly<Record<Provider, string>> = {
+  github: 'the repository permission "Contents: read-only"',
+  gitlab: "the scope read_api",
+  gitea: "the scope read:repository",
+  bitbucket_data_center: 'the permission "Repository read"',
+};
+
+/** The answer to one question, in the form of `doctor`. */
+export interface ConnectionFinding {
+  /** name in snake_case */
+  check: string;
+  result: "ok" | "warning" | "failed" | "skipped";
+  detail: string;
+  /** how to fix it; null if there is nothing to fix */
+  remedy: string | null;
+}
+
+export interface VerifyParts {
+  connection: Connection;
+  requests: HostRequests;
+  clock: Clock;
+  /** what to read; without it only the host is asked */
+  wanted: Pick<Coordinates, "repository" | "ref"> | undefined;
+}
+
+/** @returns the findings in the order of the questions; does not reject if the host is at fault */
+export async function verifyConnection(parts: VerifyParts): Promise<ConnectionFinding[]> {
+  const { connection, requests, clock, wanted } = parts;
+  const reached = await attempt("host", () => requests.probe());
+  if ("failed" in reached) return [reached.failed, ...["clock", "repository"].map(skipped)];
+  const answered = [
+    ok("host", `${new URL(connection.apiBase).origin} answers, and its certificate is trusted`),
+    clockFinding(reached.value.date, { connection, clock }),
+  ];
+  if (!wanted)
+    return [...answered, notAsked("repository", "add --repository NAMESPACE/NAME to test the credential")];
+  const problem = wantedProblem(connection, wanted);
+  if (problem !== undefined)
+    return [...answered, failed("repository", problem, "name a repository of the connection")];
+  return [...answered, ...(await repositoryFindings(parts, wanted))];
+}
+
+async function repositoryFindings(
+  { connection, requests }: VerifyParts,
+  wanted: Pick<Coordinates, "repository" | "ref">,
+): Promise<ConnectionFinding[]> {
+  const host = HOSTS[connection.provider];
+  const found = await attempt("repository", () => resolveRef(host, requests, wanted), connection.provider);
+  if ("failed" in found) return [found.failed, skipped("scope")];
+  const { commit, kind }: Resolved = found.value;
+  return [
+    ok("repository", `${wanted.ref} of ${wanted.repository} is a ${kind}, at the commit ${commit}`),
+    await scopeFinding(connection, requests, wanted.repository),
+  ];
+}
+
+async function scopeFinding(
+  { provider }: Connection,
+  requests: HostRequests,
+  repository: string,
+): Promise<ConnectionFinding> {
+  const mayWrite = await HOSTS[provider].mayWrite?.(requests, repository).catch(() => undefined);
+  if (mayWrite === undefined)
+    return notAsked("scope", "the host does not say what else the credential may do");
+  return mayWrite
+    ? {
+        ...{ check: "scope", result: "warning", detail: "the credential may also write" },
+        remedy: `give the connection a credential that has only ${RIGHTS[provider]}`,
+      }
+    : ok("scope", "the credential may only read");
+}
+
+const wantedProblem = (
+  { provider, namespaces }: Connection,
+  { repository, ref }: Pick<Coordinates, "repository" | "ref">,
+): string | undefined => {
+  if (!isRepository(repository, { nested: HOSTS[provider].isNested })) return "it must be namespace/name";
+  if (!isRef(ref)) return "the ref must be a branch, a tag or a whole commit";
+  return isInNamespaces(repository, namespaces)
+    ? undefined
+    : "the connection does not give the organization that namespace";
+};
+
+/** Only the signature of an app has a time; a token does not depend on the clock. */
+function clockFinding(
+  date: string | undefined,
+  { connection, clock }: Pick<VerifyParts, "connection" | "clock">,
+): ConnectionFinding {
+  const theirs = Date.parse(date ?? "");
+  if (Number.isNaN(theirs)) return notAsked("clock", "the host does not say what time it is");
+  const seconds = Math.round(Math.abs(clock.nowMs() - theirs) / SECOND_MS);
+  const detail = `differs from the clock of the host by ${seconds} s`;
+  if (seconds <= CLOCK_DIFFERENCE_MAX_SECONDS) return ok("clock", detail);
+  const remedy = "set the clock of this machine, for example with chrony";
+  return connection.credential().kind === "app"
+    ? failed("clock", `${detail}, so that it refuses what a GitHub App signs`, remedy)
+    : { check: "clock", result: "warning", detail, remedy };
+}
+
+type Attempted<T> = { value: T } | { failed: ConnectionFinding };
+
+async function attempt<T>(check: string, work: () => Promise<T>, provider?: Provider): Promise<Attempted<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const { reason, message, hint } = error;
+    const isRight = ["source.credential_refused", "source.repository_not_found"].includes(reason);
+    const remedy =
+      isRight && provider
+        ? `renew the credential, and give it ${RIGHTS[provider]} for that repository`
+        : (hint ?? "see the handbook: quartermaster help repositories");
+    return { failed: failed(check, message, remedy) };
+  }
+}
+
+const ok = (check: string, detail: string): ConnectionFinding => ({
+  check,
+  result: "ok",
+  detail,
+  remedy: null,
+});
+const failed = (check: string, detail: string, remedy: string): ConnectionFinding => ({
+  ...{ check, result: "failed", detail, remedy },
+});
+const notAsked = (check: string, detail: string): ConnectionFinding => ({
+  ...{ check, result: "skipped", detail, remedy: null },
+});
+const skipped = (check: string): ConnectionFinding => notAsked(check, "the check before it failed");

@@ -1,0 +1,46 @@
+// Remembers how the last request to each repository connection went, so that administrators and operators see a failing one and since
+// when. Outcomes that say nothing about the connection, such as an unknown branch, count as an answer.
+import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
+import type { Db } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { findState, putState } from "./connection-state-store.ts";
+
+export interface ConnectionState {
+  status: "ok" | "unverified" | "failing";
+  /** stable reason; only of a failing one */
+  reason?: string;
+  /** UTC milliseconds; undefined if it was never asked */
+  sinceMs?: number;
+}
+
+/** An unchanged state is not written again before that. */
+const WRITTEN_EVERY_MS = MINUTE_MS;
+const FAILING = new Set(
+  ["credential_refused", "host_down", "too_slow", "tls_untrusted", "key_unusable", "bad_answer"].map(
+    (what) => `source.${what}`,
+  ),
+);
+
+export class ConnectionStates {
+  constructor(private readonly own: { db: Db; clock: Clock }) {}
+
+  of(organizationId: string, connectionId: string): ConnectionState {
+    const row = findState(this.own.db.read, organizationId, connectionId);
+    if (!row) return { status: "unverified" };
+    const { reason, sinceMs } = row;
+    return reason === null ? { status: "ok", sinceMs } : { status: "failing", reason, sinceMs };
+  }
+
+  /** @param error what the request threw; undefined for an answer */
+  async note(organizationId: string, connectionId: string, error?: unknown): Promise<void> {
+    const { db, clock } = this.own;
+    const reason = error instanceof DomainError && FAILING.has(error.reason) ? error.reason : null;
+    const askedAtMs = clock.nowMs();
+    const former = findState(db.read, organizationId, connectionId);
+    const isSame = former !== undefined && former.reason === reason;
+    if (isSame && askedAtMs - former.askedAtMs < WRITTEN_EVERY_MS) return;
+    const sinceMs = isSame ? former.sinceMs : askedAtMs;
+    const state = { organizationId, connectionId, reason, sinceMs, askedAtMs };
+    await db.write((tx) => putState(tx, state), "unobserved");
+  }
+}

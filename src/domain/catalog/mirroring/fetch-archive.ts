@@ -1,0 +1,68 @@
+// Fetches the archive of a commit from its host into a file, within the limits of every archive.
+import { open } from "node:fs/promises";
+import { DomainError } from "../../../platform/errors.ts";
+import { ARCHIVE_LIMITS } from "../archive/limits.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { Coordinates } from "../connections/coordinates.ts";
+import { sourceFault } from "../connections/faults.ts";
+import { HOSTS } from "../connections/hosts/hosts.ts";
+import type { HostRequests } from "../connections/hosts/requests.ts";
+import { noPath, tooLarge } from "./host-archive.ts";
+import { diskFull, hostFileIn, isDiskFull } from "./repack.ts";
+
+export interface FetchedArchive {
+  sizeBytes: number;
+  sha256: string;
+}
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/**
+ * @returns facts about the file that is in the folder then
+ * @throws DomainError `source.*`, `artifact.disk_full`
+ */
+export async function fetchHostArchive(
+  requests: HostRequests,
+  {
+    connection,
+    coordinates: { repository, path },
+    commit,
+    folder,
+  }: { connection: Connection; coordinates: Coordinates; commit: string; folder: string },
+): Promise<FetchedArchive> {
+  const response = await requests.archive(HOSTS[connection.provider].archivePath(repository, commit, path));
+  if (!response) throw path === "" ? sourceFault("ref_not_found") : noPath(path);
+  if (Number(response.headers.get("content-length") ?? 0) > ARCHIVE_LIMITS.compressedBytesMax) {
+    await response.body?.cancel();
+    throw hostTooLarge();
+  }
+  return await written(requests.pieces(response), hostFileIn(folder));
+}
+
+async function written(pieces: AsyncIterable<Uint8Array>, path: string): Promise<FetchedArchive> {
+  await using file = await open(path, "wx", 0o600);
+  const hasher = new Bun.CryptoHasher("sha256");
+  let sizeBytes = 0;
+  for await (const piece of pieces) {
+    if (sizeBytes === 0) refuseText(piece);
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > ARCHIVE_LIMITS.compressedBytesMax) throw hostTooLarge();
+    hasher.update(piece);
+    await file.writeFile(piece).catch((error: unknown) => {
+      throw isDiskFull(error) ? diskFull(error) : error;
+    });
+  }
+  if (sizeBytes === 0) throw notAnArchive();
+  return { sizeBytes, sha256: hasher.digest("hex") };
+}
+
+/** A sign-in page, for example; the first piece of an archive is longer than its magic number. */
+function refuseText(piece: Uint8Array): void {
+  if (GZIP_MAGIC.some((byte, at) => at < piece.byteLength && piece[at] !== byte)) throw notAnArchive();
+}
+
+const hostTooLarge = () =>
+  tooLarge(`the archive of the host has more than ${ARCHIVE_LIMITS.compressedBytesMax} bytes`);
+
+const notAnArchive = () =>
+  new DomainError("invalid", "source.not_an_archive", "the host sent something that is no archive");

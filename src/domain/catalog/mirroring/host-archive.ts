@@ -1,0 +1,235 @@
+// Reads the archive of a repository as its host packs it: removes the one generated folder around everything, keeps one folder of the
+// repository if wanted, and collects what no workstation would accept. The contents of files go to a spool.
+
+import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
+import { type ByteSource, metered, ByteSource as Source } from "../../../platform/files/byte-source.ts";
+import { gunzip, truncated } from "../archive/bytes.ts";
+import { ImportRules } from "../archive/import-rules.ts";
+import { ARCHIVE_LIMITS, type ArchiveLimits, quoted, refusal } from "../archive/limits.ts";
+import { ArchivePaths } from "../archive/paths.ts";
+import { type ReadableEntry, type RefusedEntry, readTar } from "../archive/tar.ts";
+import type { MirroredFile } from "./mirror-format.ts";
+import type { Spool, Spooled } from "./spool.ts";
+
+/** Entries that an answer names as not acceptable. */
+export const PROBLEMS_LISTED_MAX = 20;
+/** Links that are left out and listed. */
+export const SKIPPED_LISTED_MAX = 100;
+
+/** Pointers to large files in place of their content begin with this line (git-lfs specification, "The Pointer"). */
+const LFS_SIGNATURE = "version https://git-lfs.github.com/spec/";
+/** A pointer is never larger (git-lfs specification). */
+const LFS_POINTER_BYTES_MAX = 1_024;
+const SUBMODULES_FILE = Buffer.from(".gitmodules");
+
+export interface HostArchiveOptions {
+  /** the folder of the repository to keep; empty for all of it */
+  path: string;
+  /** leaves symbolic links out instead of refusing them */
+  skipLinks: boolean;
+  /** overrides some of ARCHIVE_LIMITS */
+  limits?: Partial<ArchiveLimits>;
+}
+
+export interface HostArchive {
+  files: (MirroredFile & Spooled)[];
+  /** paths of symbolic links that were left out, the first SKIPPED_LISTED_MAX */
+  skipped: string[];
+}
+
+/**
+ * Reads a whole archive.
+ * @param stream the compressed bytes
+ * @throws DomainError `archive.*` with a problem for each entry that is not acceptable, `source.path_not_found`,
+ *   `source.not_an_archive`; errors of the stream
+ */
+export async function readHostArchive(
+  stream: AsyncIterable<Uint8Array>,
+  spool: Spool,
+  { path, skipLinks, limits: changed = {} }: HostArchiveOptions,
+): Promise<HostArchive> {
+  const limits = { ...ARCHIVE_LIMITS, ...changed };
+  const reading = new Reading(spool, { path, skipLinks, limits });
+  const source: ByteSource = new Source(expanded(stream, limits), truncated);
+  try {
+    const onRefused = (refused: RefusedEntry) => reading.refuse(refused);
+    for await (const entry of readTar(source, limits, { onRefused })) await reading.take(entry);
+  } finally {
+    await source.close();
+  }
+  return reading.end();
+}
+
+function expanded(stream: AsyncIterable<Uint8Array>, limits: ArchiveLimits): AsyncIterable<Uint8Array> {
+  const { compressedBytesMax, expandedBytesMax } = limits;
+  const compressed = {
+    ...{ bytes: 0, max: compressedBytesMax },
+    refuse: () => tooLarge(`the archive of the host has more than ${compressedBytesMax} bytes`),
+  };
+  const unpacked = {
+    ...{ bytes: 0, max: expandedBytesMax },
+    refuse: () => refusal("expands_too_large", `the repository has more than ${expandedBytesMax} bytes`),
+  };
+  return metered(gunzip(metered(stream, compressed)), unpacked);
+}
+
+/** @returns the error for more bytes than any archive may have */
+export const tooLarge = (message: string): DomainError =>
+  new DomainError("invalid", "source.too_large", message, {
+    hint: "mirror a folder of the repository with its path, or keep what the package does not need out of git archives with export-ignore",
+  });
+
+class Reading {
+  readonly #files: (MirroredFile & Spooled)[] = [];
+  readonly #folders = new Set<string>();
+  readonly #skipped: string[] = [];
+  readonly #problems: Problem[] = [];
+  readonly #reasons = new Set<string>();
+  readonly #paths = new ArchivePaths();
+  readonly #rules = new ImportRules((broken) => this.#problem(broken));
+  #entries = 0;
+  #top: string | undefined;
+  #hasSubmodules = false;
+
+  constructor(
+    private readonly spool: Spool,
+    private readonly options: { path: string; skipLinks: boolean; limits: ArchiveLimits },
+  ) {}
+
+  /** Takes a file or a folder. */
+  async take(entry: ReadableEntry): Promise<void> {
+    const own = this.#placeOf(entry.path);
+    if (own === undefined) return;
+    if (entry.kind === "directory") {
+      this.#folders.add(own.toString().replace(/\/$/, ""));
+      return;
+    }
+    const path = this.#checked(entry, own);
+    if (path === undefined) return;
+    const { sizeBytes, mode = 0 } = entry;
+    const { offset } = this.spool;
+    if (sizeBytes <= LFS_POINTER_BYTES_MAX) {
+      const content = await entry.read();
+      if (isLfsPointer(content)) this.#problem(lfsPointer(path));
+      this.spool.append(content);
+    } else for await (const piece of entry.pieces()) this.spool.append(piece);
+    this.#files.push({ path, sizeBytes, isExecutable: (mode & 0o111) !== 0, offset });
+  }
+
+  /** Leaves a link out, or remembers it as a problem. */
+  refuse({ kind, path: bytes, error }: RefusedEntry): void {
+    const own = this.#placeOf(bytes);
+    if (own === undefined) return;
+    if (kind !== "symbolic_link" || !this.options.skipLinks) this.#problem(error);
+    else if (this.#skipped.length < SKIPPED_LISTED_MAX) this.#skipped.push(shown(own));
+  }
+
+  end(): HostArchive {
+    this.spool.flush();
+    for (const folder of this.#submodules()) this.#problem(submodule(folder));
+    this.#throwProblems();
+    if (this.#files.length === 0) throw this.options.path === "" ? isEmpty() : noPath(this.options.path);
+    return { files: this.#files, skipped: this.#skipped };
+  }
+
+  /** @returns the path in the mirrored archive; undefined for the generated folder and for what is outside the wanted folder */
+  #placeOf(bytes: Uint8Array): Buffer | undefined {
+    this.#entries += 1;
+    const { entriesMax } = this.options.limits;
+    if (this.#entries > entriesMax)
+      throw refusal("too_many_entries", `the repository has more than ${entriesMax} files and folders`);
+    const text = Buffer.from(bytes).toString("latin1");
+    const slash = text.indexOf("/");
+    const top = slash === -1 ? text : text.slice(0, slash);
+    this.#top ??= top;
+    if (top !== this.#top || slash === -1) throw notOneFolder();
+    return this.#wanted(Buffer.from(bytes.subarray(slash + 1)));
+  }
+
+  #wanted(path: Buffer): Buffer | undefined {
+    if (path.equals(SUBMODULES_FILE)) this.#hasSubmodules = true;
+    const prefix = Buffer.from(this.options.path === "" ? "" : `${this.options.path}/`);
+    const isInside =
+      path.byteLength > prefix.byteLength && path.subarray(0, prefix.byteLength).equals(prefix);
+    return isInside ? path.subarray(prefix.byteLength) : undefined;
+  }
+
+  /** @returns the path as text; undefined if the entry is not acceptable */
+  #checked(entry: ReadableEntry, bytes: Buffer): string | undefined {
+    try {
+      const path = this.#paths.add({ ...entry, path: bytes }, this.options.limits);
+      this.#rules.check({ path, mode: entry.mode });
+      return path;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      this.#problem(error);
+      return undefined;
+    }
+  }
+
+  /** git keeps no empty folders, so a folder without files is where the content of another repository belongs. */
+  #submodules(): string[] {
+    if (!this.#hasSubmodules) return [];
+    const used = new Set(this.#files.flatMap(({ path }) => foldersOf(path)));
+    return [...this.#folders].filter((folder) => !used.has(folder));
+  }
+
+  #problem({ reason, message, hint }: DomainError): void {
+    this.#reasons.add(reason);
+    if (this.#problems.length >= PROBLEMS_LISTED_MAX) return;
+    const detail = hint === undefined || this.#problems.length > 0 ? message : `${message}; ${hint}`;
+    this.#problems.push({ pointer: pointerOf(["entries", this.#entries - 1]), detail });
+  }
+
+  #throwProblems(): void {
+    const [first, ...others] = this.#problems;
+    if (!first) return;
+    const [reason = "archive.entries"] = this.#reasons.size === 1 ? this.#reasons : [];
+    const more = others.length === 0 ? "" : `, and ${others.length} more`;
+    const text = `workstations would refuse the archive of this commit: ${first.detail}${more}`;
+    throw new DomainError("invalid", reason, text, { problems: this.#problems });
+  }
+}
+
+/** @returns every folder above a path */
+function foldersOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+const isLfsPointer = (content: Uint8Array): boolean =>
+  Buffer.from(content.subarray(0, LFS_SIGNATURE.length)).toString("latin1") === LFS_SIGNATURE;
+
+/** @returns the path without characters that are invisible or act on a terminal, shortened */
+const shown = (path: Uint8Array): string => quoted(path).slice(1, -1);
+
+const lfsPointer = (path: string) =>
+  refusal(
+    "lfs_pointer",
+    `${quoted(path)} is a Git LFS pointer, not the file`,
+    "commit the file itself; workstations would install the pointer",
+  );
+
+const submodule = (path: string) =>
+  refusal(
+    "submodule",
+    `${quoted(path)} belongs to a submodule, whose files are in another repository`,
+    "copy its files into the repository, or mirror that repository",
+  );
+
+const notOneFolder = () =>
+  new DomainError(
+    "invalid",
+    "source.not_an_archive",
+    "the host sent an archive without one folder around it",
+  );
+
+const isEmpty = () => refusal("empty", "the repository has no files at this commit");
+
+/** @returns the error for a folder that the commit does not have */
+export const noPath = (path: string) =>
+  new DomainError(
+    "invalid",
+    "source.path_not_found",
+    `the repository has no folder ${quoted(path)} with files at this commit`,
+  );

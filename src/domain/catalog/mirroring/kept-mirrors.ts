@@ -1,0 +1,126 @@
+// Stores mirrored archives with where they came from. Two repositories with the same content share an artifact, and each has its row.
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { readPieces } from "../../../platform/files/files.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { ARCHIVE_LIMITS } from "../archive/limits.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { Coordinates } from "../connections/coordinates.ts";
+import type { Resolved } from "../connections/resolve.ts";
+import { proposeAdapters } from "../packages/layout-proposal.ts";
+import { registerArtifact } from "../sources/artifact-register.ts";
+import type { KeptArchivesDependencies } from "../sources/kept-archives.ts";
+import { MIRROR_FORMAT } from "./mirror-format.ts";
+import * as store from "./mirror-store.ts";
+import type { MirrorView } from "./mirrored-source.ts";
+import type { Repacked } from "./repack.ts";
+
+/** A commit that somebody asked for. */
+export interface NamedCommit {
+  actor: Actor;
+  connection: Connection;
+  coordinates: Coordinates;
+  found: Resolved;
+}
+
+/** Its archive, in a file that is removed afterwards. */
+export interface MadeArchive extends Repacked {
+  file: string;
+  /** of the archive as the host sent it */
+  hostSha256: string;
+}
+
+export class KeptMirrors {
+  constructor(private readonly own: KeptArchivesDependencies) {}
+
+  find(named: NamedCommit): store.Mirrored | undefined {
+    return store.findMirror(this.own.db.read, keyOf(named));
+  }
+
+  hasBytes({ artifact }: store.Mirrored): Promise<boolean> {
+    return this.own.blobs.has(parseDigest(artifact.sha256));
+  }
+
+  /** Records that somebody asked for a commit that is here already. */
+  async noteInspection(named: NamedCommit, mirrored: store.Mirrored): Promise<void> {
+    await this.own.db.write((tx) => this.#record(tx, named, mirrored), "unobserved");
+  }
+
+  /**
+   * @param expected digest of the same commit before its bytes were lost
+   * @throws DomainError `source.not_reproduced`, `artifact.disk_full`
+   */
+  async keep(named: NamedCommit, made: MadeArchive, expected: string | undefined): Promise<store.Mirrored> {
+    const { digest, sizeBytes } = await this.#put(made.file, expected);
+    const { entries, expandedBytes } = made.facts;
+    const artifact = { sha256: digest, sizeBytes, entries, expandedBytes };
+    const { organizationId } = named.actor;
+    return await this.own.db.write((tx) => {
+      const artifactId = registerArtifact(tx, this.own, { ...artifact, organizationId });
+      const known = store.findMirror(tx, keyOf(named));
+      const mirror = known?.mirror ?? this.#rowOf(named, made, artifactId);
+      if (!known) store.addMirror(tx, mirror);
+      this.#record(tx, named, { mirror, artifact });
+      return { mirror, artifact };
+    }, "catalog");
+  }
+
+  async #put(file: string, expected: string | undefined) {
+    try {
+      return await this.own.blobs.put(readPieces(file), {
+        maxBytes: ARCHIVE_LIMITS.compressedBytesMax,
+        givesAway: true,
+        ...(expected !== undefined && { expectedDigest: parseDigest(expected) }),
+      });
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.reason !== "artifact.digest_mismatch") throw error;
+      throw notReproduced(error);
+    }
+  }
+
+  #rowOf(
+    named: NamedCommit,
+    { facts, skipped, hostSha256 }: MadeArchive,
+    artifactId: string,
+  ): store.MirrorRow {
+    const { actor, connection, coordinates, found } = named;
+    const { clock, ids, harnesses } = this.own;
+    const { paths, runtimeDownloads, files } = facts;
+    const adapters = proposeAdapters(files, harnesses());
+    const view: MirrorView = { paths, runtimeDownloads, skipped, adapters };
+    return {
+      ...{ ...keyOf(named), id: ids.uuid(), artifactId, hostSha256, provider: connection.provider },
+      ...{ ref: coordinates.ref, refKind: found.kind, committedAtMs: found.committedAtMs ?? null },
+      ...{ mirrorFormat: MIRROR_FORMAT, view: JSON.stringify(view), mirroredAtMs: clock.nowMs() },
+      mirroredBy: actor.id ?? actor.kind,
+    };
+  }
+
+  #record(tx: Tx, { actor, connection, coordinates, found }: NamedCommit, mirrored: store.Mirrored): void {
+    const { repository, ref, path } = coordinates;
+    const where = { connection: connection.id, repository, ref, commit: found.commit, path };
+    const { sha256, sizeBytes } = mirrored.artifact;
+    this.own.audit.record(tx, {
+      actor,
+      action: "artifact.mirror",
+      target: mirrored.mirror.artifactId,
+      after: { ...where, sha256, size_bytes: sizeBytes },
+    });
+  }
+}
+
+const keyOf = ({ actor, connection, coordinates, found }: NamedCommit): store.MirrorKey => ({
+  ...{ organizationId: actor.organizationId, connectionId: connection.id, commit: found.commit },
+  ...{ repository: coordinates.repository, path: coordinates.path },
+});
+
+const notReproduced = ({ message }: DomainError): DomainError =>
+  new DomainError(
+    "conflict",
+    "source.not_reproduced",
+    `the archive of this commit was mirrored before and is another one now: ${message}`,
+    {
+      hint: "the host changed what the commit contains, for example by export rules; mirror a newer commit",
+    },
+  );

@@ -1,0 +1,89 @@
+// The archive format of mirrored repositories, version 1: the same files give the same bytes on every machine, for years. Nothing of
+// the host but names, executable bits and contents gets into it, and the compressor is a pinned library, because the bytes of the
+// runtime's own may change with its version and with the processor.
+import { Gzip } from "fflate";
+import { TAR_NAME_BYTES_MAX, tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar.ts";
+
+/** Stored with each mirrored archive. A change of anything in this file needs another number. */
+export const MIRROR_FORMAT = 1;
+
+/** The compressor cuts its blocks by the pieces it receives, so every piece but the last has this length. */
+const PIECE_BYTES = 64 * 1024;
+/** Pinned: the defaults of the library depend on the length of the input. */
+const COMPRESSION = { level: 4, mem: 4, mtime: 0 } as const;
+/** Name in the header of a member whose real name is in the PAX record before it. */
+const LONG_NAME = "long-name";
+const PAX_NAME = "pax-header";
+
+/** A file of the repository. */
+export interface MirroredFile {
+  /** relative to the root of the archive, without `.` and `..` components */
+  path: string;
+  isExecutable: boolean;
+  sizeBytes: number;
+}
+
+/** @returns the files in the order of the format: by the bytes of their paths */
+export const inFormatOrder = <File extends { path: string }>(files: readonly File[]): File[] =>
+  files
+    .map((file) => ({ file, key: Buffer.from(file.path) }))
+    .sort((one, other) => Buffer.compare(one.key, other.key))
+    .map(({ file }) => file);
+
+/**
+ * Writes an archive piece by piece, so that it is never whole in memory.
+ * @param write receives the compressed bytes
+ */
+export class MirrorWriter {
+  readonly #gzip: Gzip;
+  readonly #piece = new Uint8Array(PIECE_BYTES);
+  #filled = 0;
+
+  constructor(write: (bytes: Uint8Array) => void) {
+    this.#gzip = new Gzip(COMPRESSION, write);
+  }
+
+  /** Adds a file; its content must have exactly `sizeBytes`. */
+  add({ path, isExecutable, sizeBytes }: MirroredFile, content: Iterable<Uint8Array>): void {
+    const mode = isExecutable ? 0o755 : 0o644;
+    if (Buffer.byteLength(path) > TAR_NAME_BYTES_MAX) {
+      const record = paxPath(path);
+      this.#take(tarHeader({ name: PAX_NAME, sizeBytes: record.byteLength, type: "x" }));
+      this.#take(record);
+      this.#take(tarPadding(record.byteLength));
+      this.#take(tarHeader({ name: LONG_NAME, sizeBytes, mode }));
+    } else this.#take(tarHeader({ name: path, sizeBytes, mode }));
+    for (const piece of content) this.#take(piece);
+    this.#take(tarPadding(sizeBytes));
+  }
+
+  /** Ends the archive. */
+  end(): void {
+    this.#take(tarEnd());
+    this.#gzip.push(this.#piece.subarray(0, this.#filled), true);
+  }
+
+  #take(bytes: Uint8Array): void {
+    for (let start = 0; start < bytes.byteLength; ) {
+      const part = bytes.subarray(start, start + PIECE_BYTES - this.#filled);
+      this.#piece.set(part, this.#filled);
+      this.#filled += part.byteLength;
+      start += part.byteLength;
+      if (this.#filled === PIECE_BYTES) this.#push();
+    }
+  }
+
+  #push(): void {
+    this.#gzip.push(this.#piece);
+    this.#filled = 0;
+  }
+}
+
+/** The length counts the whole record, its own digits included (POSIX.1-2017, pax, "pax Extended Header"). */
+function paxPath(path: string): Uint8Array {
+  const body = ` path=${path}\n`;
+  const bytes = Buffer.byteLength(body);
+  let length = bytes + String(bytes).length;
+  if (bytes + String(length).length !== length) length += 1;
+  return Buffer.from(`${length}${body}`);
+}

@@ -1,0 +1,91 @@
+// Reads an administrator's request to mirror a commit, and decides whether the organization may have that repository. All of this
+// happens before the network.
+import { DomainError, type Problem } from "../../../platform/errors.ts";
+import type { Connection } from "../connections/connection.ts";
+import {
+  type Coordinates,
+  FOLDER_CHARACTERS_MAX,
+  isFolder,
+  isInNamespaces,
+  isRef,
+  isRepository,
+  REF_CHARACTERS_MAX,
+} from "../connections/coordinates.ts";
+import { HOSTS } from "../connections/hosts/hosts.ts";
+import { invalidRequest, type SourceRequest } from "../sources/source-request.ts";
+
+/**
+ * @returns what to mirror
+ * @throws DomainError `package_source.invalid` with every missing or malformed member
+ */
+export function readCoordinates({ repository = "", ref = "", path = "" }: SourceRequest): Coordinates {
+  const folder = path.replace(/\/$/, "");
+  const problems: Problem[] = [
+    ...(isRepository(repository, { nested: true })
+      ? []
+      : [{ pointer: "/repository", detail: "must be namespace/name, of letters, digits, -, _ and ." }]),
+    ...(isRef(ref)
+      ? []
+      : [
+          {
+            pointer: "/ref",
+            detail: `must be a branch, a tag or a whole commit, of at most ${REF_CHARACTERS_MAX} letters, digits, -, _, ., /, + and @`,
+          },
+        ]),
+    ...(isFolder(folder)
+      ? []
+      : [
+          {
+            pointer: "/path",
+            detail: `must be a folder below the root of the repository, of at most ${FOLDER_CHARACTERS_MAX} characters`,
+          },
+        ]),
+  ];
+  if (problems.length > 0) throw invalidRequest(problems);
+  return { repository, ref, path: folder };
+}
+
+/**
+ * @param connections those of the installation
+ * @returns the connection
+ * @throws DomainError `package_source.unknown_connection`, `package_source.invalid` if the host has no nested groups
+ */
+export function findConnection(
+  connections: readonly Connection[],
+  id: string,
+  { repository }: Pick<Coordinates, "repository">,
+): Connection {
+  const found = connectionWith(connections, id);
+  if (isRepository(repository, { nested: HOSTS[found.provider].isNested })) return found;
+  throw invalidRequest([{ pointer: "/repository", detail: "must be namespace/name at this host" }]);
+}
+
+/** @returns the connection, if it is for this organization @throws DomainError `package_source.unknown_connection` */
+export function connectionWith(connections: readonly Connection[], id: string): Connection {
+  const found = connections.find((connection) => connection.id === id && connection.namespaces.length > 0);
+  if (found) return found;
+  throw unknownConnection();
+}
+
+/** @returns whether the organization was given that repository */
+export const isAllowed = (
+  { namespaces }: Connection,
+  { repository }: Pick<Coordinates, "repository">,
+): boolean => isInNamespaces(repository, namespaces);
+
+/** @returns the error for a repository of a namespace that the organization was not given */
+export const namespaceRefused = (): DomainError =>
+  new DomainError(
+    "forbidden",
+    "source.namespace_refused",
+    "the connection does not give this organization the namespace of that repository",
+    { hint: "the operator adds it to organizations of the connection" },
+  );
+
+const unknownConnection = (): DomainError =>
+  new DomainError(
+    "not_found",
+    "package_source.unknown_connection",
+    "there is no repository connection of that id",
+    { hint: "see `quartermaster connections list`, or name a public source with source_ref instead" },
+  );

@@ -1,0 +1,61 @@
+// SQL of mirrored commits.
+import { and, desc, eq } from "drizzle-orm";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { artifacts } from "../tables.ts";
+import { mirrors } from "./tables.ts";
+
+export type MirrorRow = typeof mirrors.$inferSelect;
+
+/** What a mirrored commit is found by. */
+export type MirrorKey = Pick<MirrorRow, "organizationId" | "connectionId" | "repository" | "path" | "commit">;
+
+/** Mirrored commits returned at once. */
+export const MIRRORS_LISTED_MAX = 200;
+
+const artifactColumns = {
+  sha256: artifacts.sha256,
+  sizeBytes: artifacts.sizeBytes,
+  entries: artifacts.entries,
+  expandedBytes: artifacts.expandedBytes,
+};
+
+/** A mirrored commit with its artifact. */
+export interface Mirrored {
+  mirror: MirrorRow;
+  artifact: { sha256: string; sizeBytes: number; entries: number; expandedBytes: number };
+}
+
+const joined = (connection: Connection) =>
+  connection
+    .select({ mirror: mirrors, artifact: artifactColumns })
+    .from(mirrors)
+    .innerJoin(artifacts, eq(artifacts.id, mirrors.artifactId));
+
+const isKey = (key: MirrorKey) =>
+  and(
+    eq(mirrors.organizationId, key.organizationId),
+    eq(mirrors.connectionId, key.connectionId),
+    eq(mirrors.repository, key.repository),
+    eq(mirrors.path, key.path),
+    eq(mirrors.commit, key.commit),
+  );
+
+export const findMirror = (connection: Connection, key: MirrorKey): Mirrored | undefined =>
+  joined(connection).where(isKey(key)).limit(1).get();
+
+/** @returns every commit with that artifact, the newest first */
+export const mirrorsOf = (connection: Connection, organizationId: string, artifactId: string): Mirrored[] =>
+  joined(connection)
+    .where(and(eq(mirrors.organizationId, organizationId), eq(mirrors.artifactId, artifactId)))
+    .orderBy(desc(mirrors.mirroredAtMs), desc(mirrors.id))
+    .limit(MIRRORS_LISTED_MAX)
+    .all();
+
+/** Removes every commit with that artifact. */
+export function removeMirrors(tx: Tx, artifactId: string): void {
+  tx.delete(mirrors).where(eq(mirrors.artifactId, artifactId)).run();
+}
+
+export function addMirror(tx: Tx, row: MirrorRow): void {
+  tx.insert(mirrors).values(row).onConflictDoNothing().run();
+}

@@ -1,0 +1,47 @@
+// A mirrored commit as an administrator sees it before it is published.
+import type { Connection } from "../connections/connection.ts";
+import type { Coordinates } from "../connections/coordinates.ts";
+import type { RefKind } from "../connections/hosts/host.ts";
+import { HOSTS } from "../connections/hosts/hosts.ts";
+import { type Resolved, sourceRefOf } from "../connections/resolve.ts";
+import type { KeptArchive } from "../sources/kept-archives.ts";
+import type { Mirrored } from "./mirror-store.ts";
+
+/** What is stored with a mirrored commit, so that it is answered without reading its archive again. */
+export interface MirrorView extends Pick<KeptArchive, "paths" | "runtimeDownloads" | "adapters"> {
+  /** symbolic links that were left out, the first SKIPPED_LISTED_MAX */
+  skipped: string[];
+}
+
+export interface MirroredSource extends KeptArchive {
+  sourceRef: string;
+  commit: string;
+  repository: {
+    refKind: RefKind;
+    committedAtMs: number | undefined;
+    skipped: string[];
+    /** of the archive as the host sent it */
+    hostSha256: string;
+  };
+}
+
+/** @returns the source, under the ref that was named now */
+export function mirroredSourceOf(
+  { mirror, artifact }: Mirrored,
+  { connection, coordinates, found }: { connection: Connection; coordinates: Coordinates; found: Resolved },
+): MirroredSource {
+  const { skipped, ...view }: MirrorView = JSON.parse(mirror.view);
+  return {
+    ...artifact,
+    ...view,
+    artifactId: mirror.artifactId,
+    sourceRef: sourceRefOf(HOSTS[connection.provider].scheme, connection, coordinates),
+    commit: mirror.commit,
+    repository: {
+      refKind: found.kind,
+      committedAtMs: mirror.committedAtMs ?? undefined,
+      skipped,
+      hostSha256: mirror.hostSha256,
+    },
+  };
+}

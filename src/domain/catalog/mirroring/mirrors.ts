@@ -1,0 +1,231 @@
+// Mirrors commits of the company's repositories: finds the commit of a ref, makes one reproducible archive of it, and stores that as an
+// artifact with where it came from. Inspecting publishes nothing. package-sources.ts limits how many run at once.
+import type { Tx } from "../../../platform/database/database.ts";
+import type { TemporaryFolders } from "../../../platform/files/temporary-folders.ts";
+import type { Outbound } from "../../../platform/outbound/outbound.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { Connection, Connections } from "../connections/connection.ts";
+import type { Coordinates } from "../connections/coordinates.ts";
+import { outcomeOf, type SourceOutcome } from "../connections/faults.ts";
+import { AppTokens } from "../connections/hosts/app-tokens.ts";
+import { HOSTS } from "../connections/hosts/hosts.ts";
+import { HostRequests, INSPECTION_MS_MAX } from "../connections/hosts/requests.ts";
+import { type Resolved, resolveRef, sourceRefOf } from "../connections/resolve.ts";
+import { type ConnectionFinding, verifyConnection } from "../connections/verify-connection.ts";
+import type { KeptArchivesDependencies } from "../sources/kept-archives.ts";
+import type { SourceRequest } from "../sources/source-request.ts";
+import { ConnectionStates } from "./connection-states.ts";
+import { fetchHostArchive } from "./fetch-archive.ts";
+import { KeptMirrors } from "./kept-mirrors.ts";
+import {
+  connectionWith,
+  findConnection,
+  isAllowed,
+  namespaceRefused,
+  readCoordinates,
+} from "./mirror-request.ts";
+import { type MirroredSource, mirroredSourceOf } from "./mirrored-source.ts";
+import { mirrorFileIn, type RunRepack } from "./repack.ts";
+import { Turns } from "./turns.ts";
+
+/** One inspection of a repository, for metrics. */
+export interface SourceInspection {
+  provider: Connection["provider"];
+  outcome: SourceOutcome;
+  durationMs: number;
+  /** received from the host; 0 if nothing was downloaded */
+  hostBytes: number;
+}
+
+export interface MirrorsDependencies extends KeptArchivesDependencies {
+  outbound: Pick<Outbound, "fetch">;
+  connections: Connections;
+  folders: TemporaryFolders;
+  repack: RunRepack;
+  /** counts an inspection of a user, who may start only so many in a while */
+  spendInspection(tx: Tx, actor: Actor): void;
+  observeSource?: ((inspection: SourceInspection) => void) | undefined;
+  /** default: INSPECTION_MS_MAX */
+  inspectionMsMax?: number;
+}
+
+interface Wanted {
+  actor: Actor;
+  connection: Connection;
+  coordinates: Coordinates;
+  signal: AbortSignal;
+}
+
+export class Mirrors {
+  readonly tokens: AppTokens;
+  readonly states: ConnectionStates;
+  readonly #kept: KeptMirrors;
+  readonly #turns = new Turns<MirroredSource>();
+
+  constructor(private readonly own: MirrorsDependencies) {
+    this.tokens = new AppTokens(own);
+    this.#kept = new KeptMirrors(own);
+    this.states = new ConnectionStates(own);
+  }
+
+  /**
+   * Finds the commit of a ref, and mirrors it unless it is here already.
+   * @param alone limits how many run at once
+   * @throws DomainError `package_source.*`, `source.*`, `archive.*`, `artifact.*`, `access.too_many_attempts`
+   */
+  async inspect(
+    actor: Actor,
+    request: SourceRequest,
+    alone: <T>(work: () => Promise<T>) => Promise<T>,
+  ): Promise<MirroredSource> {
+    const { connection, coordinates } = await this.#admit(actor, request);
+    const { repository, path, ref } = coordinates;
+    const names = {
+      work: JSON.stringify([connection.id, repository, path, ref]),
+      place: `${connection.id} ${repository.toLowerCase()}`,
+    };
+    return await this.#turns.take(names, () =>
+      alone(() => this.#observed({ actor, connection, coordinates, signal: this.#deadline() })),
+    );
+  }
+
+  /**
+   * Finds the commit of a ref without downloading anything.
+   * @returns the commit, its `source_ref`, and whether its archive is here
+   * @throws DomainError as `inspect`
+   */
+  async preview(
+    actor: Actor,
+    request: SourceRequest,
+  ): Promise<Resolved & { sourceRef: string; isKnown: boolean }> {
+    const { connection, coordinates } = await this.#admit(actor, request);
+    const found = await this.resolve(connection, coordinates);
+    const known = this.#kept.find({ actor, connection, coordinates, found });
+    const { scheme } = HOSTS[connection.provider];
+    const sourceRef = sourceRefOf(scheme, connection, coordinates);
+    return { ...found, sourceRef, isKnown: known !== undefined && (await this.#kept.hasBytes(known)) };
+  }
+
+  /** @returns the commit of a ref @throws DomainError `source.*` */
+  resolve(connection: Connection, coordinates: Coordinates, signal = this.#deadline()): Promise<Resolved> {
+    return resolveRef(
+      HOSTS[connection.provider],
+      this.#requests(connection, coordinates, signal),
+      coordinates,
+    );
+  }
+
+  /** Removes folders of killed processes. */
+  async sweepTemporary(): Promise<void> {
+    if (this.own.connections.list().length > 0) await this.own.folders.sweep();
+  }
+
+  /** @returns the connections whose hosts say when the credential ends */
+  credentialEnds(): { id: string; seconds: number }[] {
+    return this.own.connections.list().flatMap(({ id }) => {
+      const seconds = this.tokens.expiresInSeconds(id);
+      return seconds === undefined ? [] : [{ id, seconds }];
+    });
+  }
+
+  /**
+   * Asks the host what can be known before anybody mirrors from it.
+   * @param wanted what to read there, if anything
+   * @returns the findings, in the order of the questions
+   * @throws DomainError `package_source.unknown_connection`
+   */
+  async verify(
+    actor: Actor,
+    id: string,
+    wanted: Pick<Coordinates, "repository" | "ref"> | undefined,
+  ): Promise<ConnectionFinding[]> {
+    const connection = connectionWith(this.own.connections.list(), id);
+    const { audit, clock, db } = this.own;
+    const requests = this.#requests(connection, { repository: wanted?.repository ?? "" }, this.#deadline());
+    const findings = await verifyConnection({ connection, requests, clock, wanted });
+    const failures = findings.filter(({ result }) => result === "failed").map(({ check }) => check);
+    await db.write(
+      (tx) => audit.record(tx, { actor, action: "source.verify", target: id, after: { failed: failures } }),
+      "unobserved",
+    );
+    return findings;
+  }
+
+  /** Everything that is decided before the network. */
+  async #admit(actor: Actor, request: SourceRequest) {
+    const coordinates = readCoordinates(request);
+    const { connections, audit, db } = this.own;
+    const connection = findConnection(connections.list(), request.connection_id ?? "", coordinates);
+    const { repository, ref } = coordinates;
+    if (!isAllowed(connection, coordinates)) {
+      const after = { repository, ref };
+      await db.write(
+        (tx) => audit.record(tx, { actor, action: "source.refuse_namespace", target: connection.id, after }),
+        "unobserved",
+      );
+      throw namespaceRefused();
+    }
+    await db.write((tx) => this.own.spendInspection(tx, actor), "unobserved");
+    return { connection, coordinates };
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.timeout(this.own.inspectionMsMax ?? INSPECTION_MS_MAX);
+  }
+
+  #requests(
+    connection: Connection,
+    { repository }: Pick<Coordinates, "repository">,
+    signal: AbortSignal,
+  ): HostRequests {
+    return new HostRequests({ ...this.own, tokens: this.tokens }, connection, { repository, signal });
+  }
+
+  async #observed(wanted: Wanted): Promise<MirroredSource> {
+    const beganMs = performance.now();
+    const { provider } = wanted.connection;
+    const told = (outcome: SourceOutcome, hostBytes: number) =>
+      this.own.observeSource?.({ provider, outcome, hostBytes, durationMs: performance.now() - beganMs });
+    const { organizationId } = wanted.actor;
+    try {
+      const { source, hostBytes, isKnown } = await this.#mirror(wanted);
+      told(isKnown ? "known" : "mirrored", hostBytes);
+      await this.states.note(organizationId, wanted.connection.id);
+      return source;
+    } catch (error) {
+      told(outcomeOf(error), 0);
+      await this.states.note(organizationId, wanted.connection.id, error);
+      throw error;
+    }
+  }
+
+  async #mirror(wanted: Wanted) {
+    const { actor, connection, coordinates, signal } = wanted;
+    const found = await this.resolve(connection, coordinates, signal);
+    const named = { actor, connection, coordinates, found };
+    const known = this.#kept.find(named);
+    if (known && (await this.#kept.hasBytes(known))) {
+      await this.#kept.noteInspection(named, known);
+      return {
+        source: mirroredSourceOf(known, { connection, coordinates, found }),
+        hostBytes: 0,
+        isKnown: true,
+      };
+    }
+    await using folder = await this.own.folders.create();
+    const requests = this.#requests(connection, coordinates, signal);
+    const host = await fetchHostArchive(requests, { ...wanted, folder: folder.path, commit: found.commit });
+    const { skipLinks } = connection;
+    const repacked = await this.own.repack(
+      { folder: folder.path, path: coordinates.path, skipLinks },
+      { signal },
+    );
+    const archive = { ...repacked, file: mirrorFileIn(folder.path), hostSha256: host.sha256 };
+    const mirrored = await this.#kept.keep(named, archive, known?.artifact.sha256);
+    return {
+      source: mirroredSourceOf(mirrored, { connection, coordinates, found }),
+      hostBytes: host.sizeBytes,
+      isKnown: false,
+    };
+  }
+}

@@ -1,0 +1,107 @@
+// Makes the reproducible archive of a commit from the archive that its host sent, file to file, and reads the result again as a
+// workstation would. It runs in a thread of its own in the service, because compressing takes the processor for seconds.
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf, DomainError } from "../../../platform/errors.ts";
+import { readOwnPieces } from "../../../platform/own-files.ts";
+import { type ArchiveFacts, readArchiveFacts } from "../archive/archive-facts.ts";
+import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
+import { type HostArchiveOptions, readHostArchive, tooLarge } from "./host-archive.ts";
+import { inFormatOrder, MirrorWriter } from "./mirror-format.ts";
+import { Spool, writeFully } from "./spool.ts";
+
+/** Files of one mirroring, in its folder. */
+const HOST_FILE = "host.tar.gz";
+const SPOOL_FILE = "spool";
+const MIRROR_FILE = "mirror.tar.gz";
+
+/** @returns where the archive of the host belongs before `repack` */
+export const hostFileIn = (folder: string): string => join(folder, HOST_FILE);
+/** @returns where the mirrored archive is after `repack` */
+export const mirrorFileIn = (folder: string): string => join(folder, MIRROR_FILE);
+
+export interface RepackTask extends HostArchiveOptions {
+  /** private to this mirroring; has the archive of the host */
+  folder: string;
+}
+
+export interface Repacked {
+  facts: ArchiveFacts;
+  /** symbolic links that were left out */
+  skipped: string[];
+}
+
+/** Runs a task, in this thread or in another; the signal ends it. */
+export type RunRepack = (task: RepackTask, options: { signal: AbortSignal }) => Promise<Repacked>;
+
+/**
+ * @returns the facts of the mirrored archive, which is then in the folder
+ * @throws DomainError `invalid` `archive.*`, `source.*`; `unavailable` `artifact.disk_full`
+ */
+export async function repack({ folder, ...options }: RepackTask): Promise<Repacked> {
+  try {
+    return await repackIn(folder, options);
+  } catch (error) {
+    if (DISK_FULL.has(codeOf(error) ?? "")) throw diskFull(error);
+    if (!(error instanceof DomainError) || error.kind !== "unverified") throw error;
+    throw asSourceFault(error);
+  }
+}
+
+const DISK_FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** @returns whether an error of the system means that the disk is full */
+export const isDiskFull = (error: unknown): boolean => DISK_FULL.has(codeOf(error) ?? "");
+
+/** @returns the error for a full disk */
+export const diskFull = (cause: unknown): DomainError =>
+  new DomainError("unavailable", "artifact.disk_full", "no room left for the archive of the repository", {
+    hint: "free some space in the data directory, then try again",
+    cause,
+  });
+
+/** Bytes that are no archive at all are the host's answer to something else, such as a sign-in page. */
+const NO_ARCHIVE = new Set(
+  ["not_gzip", "not_tar", "corrupt", "truncated", "trailing_data"].map((what) => `archive.${what}`),
+);
+
+function asSourceFault({ reason, message, hint, problems }: DomainError): DomainError {
+  if (NO_ARCHIVE.has(reason))
+    return new DomainError(
+      "invalid",
+      "source.not_an_archive",
+      `the host sent something that is no archive: ${message}`,
+    );
+  return new DomainError("invalid", reason, message, { problems, ...(hint !== undefined && { hint }) });
+}
+
+async function repackIn(folder: string, options: HostArchiveOptions): Promise<Repacked> {
+  const limits = { ...ARCHIVE_LIMITS, ...options.limits };
+  const skipped = await writeMirror(folder, options, limits);
+  const facts = await readArchiveFacts(readOwnPieces(mirrorFileIn(folder)));
+  return { facts, skipped };
+}
+
+async function writeMirror(
+  folder: string,
+  options: HostArchiveOptions,
+  { compressedBytesMax }: ArchiveLimits,
+): Promise<string[]> {
+  using spool = new Spool(join(folder, SPOOL_FILE));
+  const { files, skipped } = await readHostArchive(readOwnPieces(hostFileIn(folder)), spool, options);
+  const target = openSync(mirrorFileIn(folder), "wx", 0o600);
+  try {
+    let writtenBytes = 0;
+    const writer = new MirrorWriter((bytes) => {
+      writtenBytes += bytes.byteLength;
+      if (writtenBytes > compressedBytesMax)
+        throw tooLarge(`the mirrored archive has more than ${compressedBytesMax} bytes`);
+      writeFully(target, bytes);
+    });
+    for (const file of inFormatOrder(files)) writer.add(file, spool.read(file));
+    writer.end();
+  } finally {
+    closeSync(target);
+  }
+  return skipped;
+}

@@ -1,0 +1,40 @@
+// Tables of mirrored commits and of the state of connections; migrations contain their SQL.
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const mirrors = sqliteTable("mirrors", {
+  id: text("id").primaryKey(),
+  organizationId: text("organization_id").notNull(),
+  artifactId: text("artifact_id").notNull(),
+  connectionId: text("connection_id").notNull(),
+  provider: text("provider").notNull(),
+  repository: text("repository").notNull(),
+  /** folder of the repository; empty for all of it */
+  path: text("path").notNull(),
+  /** as it was requested first */
+  ref: text("ref").notNull(),
+  refKind: text("ref_kind").notNull(),
+  commit: text("commit_id").notNull(),
+  committedAtMs: integer("committed_at_ms"),
+  /** of the archive as the host sent it */
+  hostSha256: text("host_sha256").notNull(),
+  mirrorFormat: integer("mirror_format").notNull(),
+  /** JSON of MirrorView */
+  view: text("view").notNull(),
+  /** kind of the actor, and the id of a user */
+  mirroredBy: text("mirrored_by").notNull(),
+  mirroredAtMs: integer("mirrored_at_ms").notNull(),
+});
+
+/** How the last request to each connection went. */
+export const connectionStates = sqliteTable(
+  "connection_states",
+  {
+    organizationId: text("organization_id").notNull(),
+    connectionId: text("connection_id").notNull(),
+    /** null if it was answered */
+    reason: text("reason"),
+    sinceMs: integer("since_ms").notNull(),
+    askedAtMs: integer("asked_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.connectionId] })],
+);

@@ -1,0 +1,131 @@
+// Everything that is stored: what it came from, whether its bytes are intact, and its end. An artifact that a revision of the policy
+// ever named is kept, because a revision is a record; any other one is removed when nothing has named it for a while.
+import { parseDigest } from "../../../platform/blobs/blobs.ts";
+import { DAY_MS } from "../../../platform/clock.ts";
+import type { Connection } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { Mirrored, MirrorRow } from "../mirroring/mirror-store.ts";
+import * as mirrorStore from "../mirroring/mirror-store.ts";
+import * as store from "../store.ts";
+import type { KeptArchivesDependencies } from "./kept-archives.ts";
+
+/** How long an artifact that nothing names is kept. */
+export const UNNAMED_DAYS_MAX = 90;
+
+/** A stored archive with what it was mirrored from, the newest first; none for an upload or a public source. */
+export interface StoredArtifact {
+  artifact: store.ArtifactRow;
+  mirrors: MirrorRow[];
+}
+
+export interface ArtifactsDependencies extends Omit<KeptArchivesDependencies, "harnesses"> {
+  /** @returns ids of the artifacts that policies, drafts and additions name */
+  namedElsewhere(connection: Connection, organizationId: string): Steps<Set<string>>;
+}
+
+export class Artifacts {
+  constructor(private readonly own: ArtifactsDependencies) {}
+
+  /** @param after id of the last one of the page before; empty for the first page @returns a page in the order of ids */
+  list(organizationId: string, after = ""): StoredArtifact[] {
+    const { read } = this.own.db;
+    return store
+      .listArtifacts(read, organizationId, after)
+      .map((artifact) => ({ artifact, mirrors: mirrorsIn(read, artifact) }));
+  }
+
+  /** @throws DomainError `artifact.unknown` */
+  get(organizationId: string, id: string): StoredArtifact {
+    const { read } = this.own.db;
+    const artifact = store.findArtifact(read, organizationId, id.toLowerCase());
+    if (!artifact) throw unknown();
+    return { artifact, mirrors: mirrorsIn(read, artifact) };
+  }
+
+  /** @returns whether the bytes are stored and match their digest */
+  check({ sha256 }: Pick<store.ArtifactRow, "sha256">): Promise<"intact" | "damaged" | "missing"> {
+    return this.own.blobs.verify(parseDigest(sha256));
+  }
+
+  /** @returns ids of all artifacts that something names */
+  named(organizationId: string): Promise<Set<string>> {
+    return runInTurns(this.#namedIn(this.own.db.read, organizationId));
+  }
+
+  /** @returns an artifact that `remove` would remove @throws as `remove` */
+  async removable(organizationId: string, id: string): Promise<StoredArtifact> {
+    const found = this.get(organizationId, id);
+    if ((await this.named(organizationId)).has(found.artifact.id)) throw inUse();
+    return found;
+  }
+
+  /**
+   * Removes an artifact that nothing names, first its row and then its bytes.
+   * @throws DomainError `artifact.unknown`, `artifact.in_use`
+   */
+  async remove(actor: Actor, id: string): Promise<StoredArtifact> {
+    const found = await this.removable(actor.organizationId, id);
+    await this.#removeRow(actor, found);
+    await this.own.blobs.remove(parseDigest(found.artifact.sha256));
+    return found;
+  }
+
+  /** Removes what nothing has named for UNNAMED_DAYS_MAX. @returns how many */
+  async retire(actor: Actor, signal: AbortSignal): Promise<number> {
+    const { organizationId } = actor;
+    const { clock, db } = this.own;
+    const named = await this.named(organizationId);
+    const nowMs = clock.nowMs();
+    let removed = 0;
+    for (let page = this.list(organizationId); page.length > 0; ) {
+      for (const { artifact } of page) {
+        signal.throwIfAborted();
+        const isNamed = named.has(artifact.id);
+        const sinceMs = isNamed ? null : (artifact.unnamedSinceMs ?? nowMs);
+        if (sinceMs !== null && nowMs - sinceMs >= UNNAMED_DAYS_MAX * DAY_MS) {
+          await this.remove(actor, artifact.id);
+          removed += 1;
+        } else if (sinceMs !== artifact.unnamedSinceMs)
+          await db.write((tx) => store.noteUnnamed(tx, artifact.id, sinceMs), "unobserved");
+      }
+      page = this.list(organizationId, page.at(-1)?.artifact.id);
+    }
+    return removed;
+  }
+
+  *#namedIn(connection: Connection, organizationId: string): Steps<Set<string>> {
+    const named = yield* this.own.namedElsewhere(connection, organizationId);
+    for (const id of store.artifactsOfCatalog(connection, organizationId)) named.add(id);
+    return named;
+  }
+
+  async #removeRow(actor: Actor, { artifact, mirrors }: StoredArtifact): Promise<void> {
+    const { audit, db } = this.own;
+    const { id, sha256, sizeBytes } = artifact;
+    await db.write((tx) => {
+      mirrorStore.removeMirrors(tx, id);
+      if (!store.removeArtifact(tx, actor.organizationId, id)) throw unknown();
+      const repositories = mirrors.map(({ repository, commit }) => `${repository}@${commit}`);
+      const before = { sha256, size_bytes: sizeBytes, repositories };
+      audit.record(tx, { actor, action: "artifact.remove", target: id, before });
+    }, "catalog");
+  }
+}
+
+const mirrorsIn = (connection: Connection, { organizationId, id }: store.ArtifactRow): MirrorRow[] =>
+  mirrorStore.mirrorsOf(connection, organizationId, id).map(({ mirror }: Mirrored) => mirror);
+
+const unknown = (): DomainError =>
+  new DomainError("not_found", "artifact.unknown", "there is no stored archive with that id", {
+    hint: "see `quartermaster artifacts list`",
+  });
+
+const inUse = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "artifact.in_use",
+    "a revision of the policy, a draft, or the catalog names this archive",
+    { hint: "revisions are kept as a record, and so are their archives" },
+  );

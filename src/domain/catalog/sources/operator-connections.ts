@@ -1,0 +1,31 @@
+// The repository connections as the operator sees them: with their hosts, and also those that cannot be used.
+import type { Connection, Connections } from "../connections/connection.ts";
+import type { ConnectionStates } from "../mirroring/connection-states.ts";
+
+export interface OperatorConnection {
+  id: string | undefined;
+  /** undefined if it is disabled */
+  connection: Connection | undefined;
+  status: "ok" | "unverified" | "failing" | "disabled";
+  /** stable reason; only of a failing one */
+  reason?: string | undefined;
+  /** UTC milliseconds */
+  sinceMs?: number | undefined;
+  /** why it is disabled */
+  problems: readonly string[];
+}
+
+/** @returns all connections of the configuration, those that are disabled last */
+export const operatorConnections = (
+  connections: Connections,
+  states: ConnectionStates,
+  organizationId: string,
+): OperatorConnection[] => [
+  ...connections.list().map((connection) => ({
+    ...{ id: connection.id, connection, problems: [] },
+    ...states.of(organizationId, connection.id),
+  })),
+  ...connections.broken().map(({ id, problems }) => ({
+    ...{ id, connection: undefined, status: "disabled" as const, problems },
+  })),
+];

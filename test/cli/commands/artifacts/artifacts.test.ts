@@ -1,0 +1,196 @@
+// `connections` and `artifacts`: the way of a commit from a host with a private CA into the store and out of it, on the command line.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expectGolden } from "../../../support/cli/golden.ts";
+import { type Bench, createInstallation } from "../../../support/in-process.ts";
+import { createInstalledHost, HOST_CONFIG } from "../../../support/sources/installed-host.ts";
+import { type RepositoryHost, TOKEN } from "../../../support/sources/repository-host.ts";
+
+let bench: Bench;
+let host: RepositoryHost;
+beforeAll(async () => {
+  bench = await createInstallation();
+  host = await createInstalledHost(bench.folder);
+});
+afterAll(() => {
+  host[Symbol.dispose]();
+  bench[Symbol.dispose]();
+});
+
+const CONFIG = `--config ${HOST_CONFIG}`;
+const NAMED = "--connection forge --repository acme/tools --ref main";
+
+describe("SRC-32 connections", () => {
+  test("are listed and shown with their hosts, and never with a secret (SRC-35)", async () => {
+    const { items } = await bench.json(`connections list ${CONFIG}`);
+    expect(items).toEqual([
+      {
+        ...{ id: "forge", name: "forge", provider: "gitea", address: `${host.origin}/api/v1` },
+        ...{ namespaces: ["acme"], skip_links: false, status: "unverified", reason: null, since: null },
+        problems: [],
+      },
+    ]);
+    const shown = await bench.run(`connections show forge ${CONFIG}`);
+    const config = await bench.run(`config show ${CONFIG}`);
+    expect(config.stdout).toContain("package_sources.connections[forge]");
+    for (const { stdout } of [shown, config]) expect(stdout).not.toContain(TOKEN);
+  });
+
+  test("are verified: host, clock, repository and scope", async () => {
+    const { verified, checks } = await bench.json(
+      `connections verify forge --repository acme/tools ${CONFIG}`,
+    );
+    const results = Object.fromEntries(
+      Object.values(Object(checks)).map((finding) => [Object(finding).check, Object(finding).result]),
+    );
+    expect(verified).toBe(true);
+    expect(results).toEqual({ host: "ok", clock: "warning", repository: "ok", scope: "warning" });
+  });
+
+  test("that fail a check end with 7 and say what to do", async () => {
+    const absent = await bench.run(`connections verify forge --repository acme/absent ${CONFIG}`);
+    expect([absent.exitCode, absent.stdout]).toEqual([7, expect.stringContaining("read:repository")]);
+    const outside = await bench.run(`connections verify forge --repository other/tools ${CONFIG}`);
+    expect([outside.exitCode, outside.stdout]).toEqual([7, expect.stringContaining("namespace")]);
+  });
+
+  test("without the private CA are not trusted, whatever the environment says (SRC-16)", async () => {
+    const bare = JSON.stringify({
+      package_sources: {
+        connections: [
+          {
+            ...{ id: "forge", provider: "gitea", api_base_url: host.origin, token: "file://forge-token" },
+            organizations: { dev: ["acme"] },
+          },
+        ],
+      },
+    });
+    writeFileSync(join(bench.folder, "bare.yaml"), bare, { mode: 0o600 });
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    try {
+      const { exitCode, stdout } = await bench.run("connections verify forge --config bare.yaml");
+      expect([exitCode, stdout]).toEqual([7, expect.stringContaining("not trusted")]);
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+  });
+
+  test("that are faulty are named by list, doctor, status and config check, and stop nothing (SRC-30)", async () => {
+    const faulty = { package_sources: { connections: [{ id: "broken", provider: "svn" }] } };
+    writeFileSync(join(bench.folder, "faulty.yaml"), JSON.stringify(faulty), { mode: 0o600 });
+    const file = "--config faulty.yaml";
+    for (const command of ["connections list", "doctor", "status", "config check"]) {
+      const { stdout, stderr } = await bench.run(`${command} ${file}`);
+      expect(stdout + stderr).toContain("provider must be one of github");
+    }
+    expect((await bench.run(`catalog list ${file}`)).exitCode).toBe(0);
+  });
+});
+
+describe("SRC-32 artifacts", () => {
+  test("are previewed, made, listed, shown and checked, with their origin (SRC-29)", async () => {
+    const commit = host.branches.get("main");
+    const preview = await bench.json(`artifacts create ${NAMED} --dry-run ${CONFIG}`);
+    expect(preview).toMatchObject({ resolved_commit: commit, ref_kind: "branch", stored: false });
+    const made = await bench.json(`artifacts create ${NAMED} --path skills ${CONFIG}`);
+    expect(made).toMatchObject({
+      ...{ source_ref: "gitea://forge/acme/tools@main#skills", resolved_commit: commit },
+      paths: ["guide/SKILL.md"],
+    });
+    const shown = await bench.json(`artifacts show ${made.artifact_id}`);
+    expect(shown).toMatchObject({
+      ...{ id: made.artifact_id, sha256: made.sha256, in_use: false },
+      mirrored_from: [{ connection_id: "forge", repository: "acme/tools", path: "skills", mirror_format: 1 }],
+    });
+    expect((await bench.json("artifacts list")).items).toEqual([shown]);
+    expect(await bench.json("artifacts verify")).toMatchObject({ checked: 1, items: [{ result: "intact" }] });
+  });
+
+  test("that are damaged are reported with 7", async () => {
+    const { artifact_id, sha256 } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
+    const path = join(bench.data, "artifacts/sha256", String(sha256).slice(0, 2), String(sha256));
+    writeFileSync(path, "other");
+    expect((await bench.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(7);
+    rmSync(path);
+    await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
+    expect((await bench.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(0);
+  });
+
+  test("are removed unless something names them (SRC-33)", async () => {
+    const { artifact_id, sha256, source_ref } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
+    const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };
+    writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));
+    await bench.json("catalog seed catalog.json");
+    expect((await bench.run(`artifacts remove ${artifact_id} --yes`)).stderr).toContain("names this archive");
+    await bench.json("catalog remove guide --yes");
+    const removed = await bench.json(`artifacts remove ${artifact_id} --yes`);
+    expect(removed).toMatchObject({ removed: { id: artifact_id, sha256 } });
+    expect((await bench.run(`artifacts show ${artifact_id}`)).exitCode).not.toBe(0);
+  });
+});
+
+test("CLI-3 repositories", async () => {
+  using other = await createInstallation();
+  using forge = await createInstalledHost(other.folder);
+  const made = await other.json(`artifacts create ${NAMED} ${CONFIG}`);
+  const id = String(made.artifact_id);
+  const steps = [];
+  for (const line of [
+    `connections list ${CONFIG}`,
+    `connections list --json ${CONFIG}`,
+    `connections show forge ${CONFIG}`,
+    `connections show forge --json ${CONFIG}`,
+    `connections verify forge --repository acme/tools ${CONFIG}`,
+    `connections verify forge --json ${CONFIG}`,
+    `connections verify absent ${CONFIG}`,
+    `artifacts create ${NAMED} --dry-run ${CONFIG}`,
+    `artifacts create ${NAMED} ${CONFIG}`,
+    `artifacts create ${NAMED} --json ${CONFIG}`,
+    `artifacts create --connection forge --repository acme --ref a..b ${CONFIG}`,
+    "artifacts list",
+    "artifacts list --json",
+    `artifacts show ${id}`,
+    `artifacts show ${id} --json`,
+    "artifacts verify",
+    "artifacts verify --json",
+    `artifacts remove ${id} --dry-run`,
+    `artifacts remove ${id} --yes`,
+    `artifacts remove ${id} --yes`,
+  ])
+    steps.push({ line, ...(await other.run(line)) });
+  await other.json(`artifacts create ${NAMED} ${CONFIG}`);
+  const { items } = await other.json("artifacts list");
+  const last = Object(Object.values(Object(items))[0]).id;
+  steps.push({
+    line: "artifacts remove ID --yes --json",
+    ...(await other.run(`artifacts remove ${last} --yes --json`)),
+  });
+  expectGolden(
+    "repositories",
+    steps,
+    new Map<string | RegExp, string>([
+      [forge.origin, "https://localhost:PORT"],
+      [/by \d+ s/g, "by N s"],
+      // The host packs with the runtime's compressor, whose bytes may change.
+      [/(host_sha256"?:? +"?)[0-9a-f]{64}/g, "$1<sha256>"],
+    ]),
+  );
+});
+
+test("a mirrored package travels in a bundle to an installation without connections (SRC-43)", async () => {
+  const { artifact_id, sha256, source_ref } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
+  const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };
+  writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));
+  await bench.json("catalog seed catalog.json --prune --yes");
+  const bundle = join(bench.folder, "out.qmc");
+  const { public_key: key } = await bench.json("catalog bundle-key");
+  await bench.json(`catalog export --bundle ${bundle}`);
+  using other = await createInstallation();
+  writeFileSync(join(other.folder, "signer.pub"), String(key));
+  await other.json(`catalog import ${bundle} --trust signer.pub --yes`);
+  const imported = await other.json("catalog show guide");
+  expect(imported).toMatchObject({ source_ref, sha256, artifact_id: expect.any(String) });
+  expect(imported.artifact_id).not.toBe(artifact_id);
+  expect((await other.json("catalog verify")).checked).toBe(1);
+});

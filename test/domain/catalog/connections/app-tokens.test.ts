@@ -1,0 +1,81 @@
+// GitHub apps: what is signed, what a token is limited to, and how long it is used (SRC-13).
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { importSPKI } from "jose";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
+import { githubApp } from "../../../support/sources/repository-answers.ts";
+import { createRepositoryHost, type RepositoryHost } from "../../../support/sources/repository-host.ts";
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: "pkcs1", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" },
+});
+
+let host: RepositoryHost;
+let site: MirrorSite;
+beforeAll(async () => {
+  githubApp.key = await importSPKI(publicKey, "RS256");
+  return () => {
+    githubApp.key = undefined;
+  };
+});
+beforeEach(async () => {
+  githubApp.minted = 0;
+  githubApp.expiresAt = "2026-01-01T01:00:00Z";
+  host = createRepositoryHost("github");
+  host.branches.set("main", host.commit({ "SKILL.md": "# Guide\n" }));
+  const key = new Secret(privateKey);
+  const credential = () => ({ kind: "app" as const, appId: githubApp.id, key });
+  site = await createMirrorSite([connectionTo(host, { credential })]);
+});
+afterEach(async () => {
+  githubApp.id = "12345";
+  host[Symbol.dispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const reasonOf = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => "answered",
+    (error: unknown) => (error instanceof DomainError ? error.reason : error),
+  );
+
+describe("SRC-13 a token of an app", () => {
+  test("is limited to the repository and to reading, and shared by requests at the same time", async () => {
+    await site.inspect();
+    await site.inspect();
+    expect(githubApp.minted).toBe(1);
+  });
+
+  test("is renewed a minute before its end", async () => {
+    await site.inspect();
+    site.world.clock.set(Date.parse("2026-01-01T00:58:59Z"));
+    await site.inspect();
+    expect(githubApp.minted).toBe(1);
+    expect(site.sources.mirrors.credentialEnds()).toEqual([{ id: "host", seconds: 61 }]);
+  });
+
+  test("that ends in the middle is renewed once", async () => {
+    await site.inspect();
+    host.token = "revoked-meanwhile";
+    await site.inspect();
+    expect(githubApp.minted).toBeGreaterThan(1);
+  });
+
+  test("that the host refuses again is reported", async () => {
+    host.instead = (request) =>
+      request.url.includes("/git/") ? Response.json({}, { status: 401 }) : undefined;
+    expect(await reasonOf(site.inspect())).toBe("source.credential_refused");
+  });
+
+  test("is not given to another app", async () => {
+    githubApp.id = "999";
+    site.connections[0] = connectionTo(host, {
+      credential: () => ({ kind: "app", appId: "12345", key: new Secret(privateKey) }),
+    });
+    expect(await reasonOf(site.inspect())).toBe("source.credential_refused");
+  });
+});

@@ -1,0 +1,356 @@
+// Mirroring a commit: what happens to it when it is known, lost, asked for twice, or larger than the machine; and what an administrator
+// may not reach.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { INSPECTIONS_PER_USER } from "../../../../src/domain/access/budgets/inspection-budget.ts";
+import {
+  ANSWER_BYTES_MAX,
+  REDIRECTS_MAX,
+} from "../../../../src/domain/catalog/connections/hosts/requests.ts";
+import { diskFull } from "../../../../src/domain/catalog/mirroring/repack.ts";
+import type { Actor } from "../../../../src/domain/shared/actor.ts";
+import { parseDigest } from "../../../../src/platform/blobs/blobs.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
+import {
+  createRepositoryHost,
+  hostArchive,
+  type RepositoryHost,
+  TOKEN,
+} from "../../../support/sources/repository-host.ts";
+
+const FILES = { "skills/guide/SKILL.md": "# Guide\n" };
+
+let host: RepositoryHost;
+let site: MirrorSite;
+let commit: string;
+beforeEach(async () => {
+  host = createRepositoryHost("gitea");
+  commit = host.commit(FILES);
+  host.branches.set("main", commit);
+  site = await createMirrorSite([connectionTo(host)]);
+});
+afterEach(async () => {
+  host[Symbol.dispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+async function refusalOf(attempt: Promise<unknown>): Promise<DomainError> {
+  const error = await attempt.then(JSON.stringify, (thrown: unknown) => thrown);
+  if (error instanceof DomainError) return error;
+  throw new Error(`expected a DomainError, got ${error}`);
+}
+const archivesAsked = () => host.seen.filter(({ path }) => path.includes("/archive/")).length;
+const audited = () =>
+  site.world.db.read.all<{ action: string; after: string }>(
+    "SELECT action, after FROM audit_entries ORDER BY id",
+  );
+const workLeft = () => (existsSync(site.work) ? readdirSync(site.work) : []);
+const user: () => Actor = () => ({ ...site.world.system, kind: "user", id: "u-1", label: "a@example.com" });
+
+describe("a commit", () => {
+  test("is recorded with each inspection, without secrets, and leaves no temporary files (SRC-8, SRC-34)", async () => {
+    const { sha256, sizeBytes } = await site.inspect();
+    await site.inspect();
+    const after = { connection: "host", repository: "acme/tools", ref: "main", commit, path: "" };
+    const entries = audited().map((entry) => ({ ...entry, after: JSON.parse(entry.after) }));
+    const entry = { action: "artifact.mirror", after: { ...after, sha256, size_bytes: sizeBytes } };
+    expect(entries).toEqual([entry, entry]);
+    expect(workLeft()).toEqual([]);
+  });
+
+  test("of a moved branch is another artifact, and the former one stays (SRC-6, SRC-25)", async () => {
+    const former = await site.inspect();
+    host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Another\n" }));
+    const moved = await site.inspect();
+    expect(moved.artifactId).not.toBe(former.artifactId);
+    expect(await site.blobs.has(parseDigest(former.sha256))).toBe(true);
+  });
+
+  test("whose bytes were lost is mirrored again as the same artifact (SRC-6)", async () => {
+    const former = await site.inspect();
+    await site.blobs.remove(parseDigest(former.sha256));
+    expect((await site.inspect()).artifactId).toBe(former.artifactId);
+    expect(await site.blobs.verify(parseDigest(former.sha256))).toBe("intact");
+  });
+
+  test("that the host sends with other content is refused with both digests (SRC-6)", async () => {
+    const former = await site.inspect();
+    await site.blobs.remove(parseDigest(former.sha256));
+    const archive = hostArchive("tools", { other: "content" });
+    host.commits.set(commit, { sha: commit, committedAt: "2025-11-12T08:09:10Z", archive });
+    const refusal = await refusalOf(site.inspect());
+    expect([refusal.kind, refusal.reason]).toEqual(["conflict", "source.not_reproduced"]);
+    expect(refusal.message.match(/[0-9a-f]{64}/g)).toHaveLength(2);
+    expect(refusal.message).toContain(former.sha256);
+    expect(site.world.db.read.all("SELECT id FROM mirrors")).toHaveLength(1);
+  });
+
+  test("asked for twice at once is downloaded once (SRC-42)", async () => {
+    const [one, other] = await Promise.all([site.inspect(), site.inspect()]);
+    expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
+  });
+
+  test("under two refs at once is downloaded once, because one waits for the other (SRC-14)", async () => {
+    host.tags.set("v1", commit);
+    const [one, other] = await Promise.all([site.inspect(), site.inspect({ ref: "v1" })]);
+    expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
+  });
+
+  test("with the content of another repository shares its artifact, and has its own origin", async () => {
+    const copy = createRepositoryHost("gitlab");
+    copy.branches.set("main", copy.commit(FILES));
+    site.connections.push(connectionTo(copy, { id: "copy" }));
+    const one = await site.inspect();
+    const other = await site.inspect({ connection_id: "copy" });
+    copy[Symbol.dispose]();
+    expect(other.artifactId).toBe(one.artifactId);
+    expect(other.sourceRef).toBe("gitlab://copy/acme/tools@main");
+    expect(site.world.db.read.all("SELECT connection_id FROM mirrors ORDER BY connection_id")).toHaveLength(
+      2,
+    );
+  });
+
+  test("is answered from here after a force push removed it, if it was mirrored (SRC-41)", async () => {
+    const former = await site.inspect();
+    host.commits.delete(commit);
+    expect((await refusalOf(site.inspect())).reason).toBe("source.ref_not_found");
+    expect(await site.blobs.has(parseDigest(former.sha256))).toBe(true);
+  });
+
+  test("that a force push removes between the look-up and the archive is not found (SRC-41)", async () => {
+    host.instead = (request) => {
+      if (request.url.includes("/archive/")) host.commits.clear();
+      return undefined;
+    };
+    expect((await refusalOf(site.inspect())).reason).toBe("source.ref_not_found");
+    expect(workLeft()).toEqual([]);
+  });
+});
+
+describe("an administrator", () => {
+  test.each([
+    [{ repository: "a" }, ["/repository"]],
+    [{ repository: "../b", ref: "a..b", path: "../x" }, ["/repository", "/ref", "/path"]],
+    [{ repository: "a/b%2e", ref: "%2e%2e" }, ["/repository", "/ref"]],
+    [{ ref: "main@{1}" }, ["/ref"]],
+    [{ ref: "-x" }, ["/ref"]],
+    [{ ref: "a.lock" }, ["/ref"]],
+    [{ ref: "a//b" }, ["/ref"]],
+    [{ path: "/etc" }, ["/path"]],
+    [{ path: "a/./b" }, ["/path"]],
+  ])(
+    "is told every problem of the request before anything is asked: %p (SRC-3, SRC-4)",
+    async (request, pointers) => {
+      const refusal = await refusalOf(site.inspect(request));
+      expect([refusal.reason, refusal.problems.map(({ pointer }) => pointer)]).toEqual([
+        "package_source.invalid",
+        pointers,
+      ]);
+      expect(host.seen).toEqual([]);
+    },
+  );
+
+  test("reaches only the namespaces of the connection, before the network, and the attempt is recorded (SRC-36)", async () => {
+    site.connections[0] = connectionTo(host, { namespaces: ["Other", "acm"] });
+    const refusal = await refusalOf(site.inspect());
+    expect([refusal.kind, refusal.reason, host.seen]).toEqual(["forbidden", "source.namespace_refused", []]);
+    expect(audited().map(({ action }) => action)).toEqual(["source.refuse_namespace"]);
+    site.connections[0] = connectionTo(host, { namespaces: ["ACME"] });
+    expect((await site.inspect()).commit).toBe(commit);
+  });
+
+  test("does not see connections that give the organization nothing (SRC-1)", async () => {
+    site.connections[0] = connectionTo(host, { namespaces: [] });
+    expect((await refusalOf(site.inspect())).reason).toBe("package_source.unknown_connection");
+    expect(site.sources.connections(site.world.organizationId)).toEqual([]);
+  });
+
+  test("may start a limited number of inspections in a while; the operator is not counted (SRC-40)", async () => {
+    for (let count = 0; count < INSPECTIONS_PER_USER; count += 1) await site.inspect({}, user());
+    const refusal = await refusalOf(site.inspect({}, user()));
+    expect(refusal.kind).toBe("too_many");
+    await site.inspect();
+    site.world.clock.advance(15 * 60_000);
+    await site.inspect({}, user());
+  });
+
+  test("cannot name a repository with more parts where groups are not nested (SRC-4)", async () => {
+    expect((await refusalOf(site.inspect({ repository: "a/b/c" }))).reason).toBe("package_source.invalid");
+  });
+
+  test("is not told what the host said (SRC-40)", async () => {
+    host.instead = () => new Response(`secret of ${host.origin}`, { status: 500 });
+    const refusal = await refusalOf(site.inspect());
+    expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);
+    for (const text of [refusal.message, refusal.hint, String(refusal.cause)])
+      expect(text).not.toMatch(/secret|127\.0\.0\.1/);
+  });
+});
+
+describe("a host", () => {
+  const archiveIs = (answer: () => Response | Promise<Response>) => {
+    host.instead = (request) => (request.url.includes("/archive/") ? answer() : undefined);
+  };
+
+  test.each([
+    ["a sign-in page", () => new Response("<!doctype html><title>Sign in</title>"), "source.not_an_archive"],
+    ["nothing", () => new Response(""), "source.not_an_archive"],
+    ["half an archive", () => new Response(hostArchive("a", FILES).slice(0, 60)), "source.not_an_archive"],
+    [
+      "too many requests",
+      () => new Response("", { status: 429, headers: { "retry-after": "7" } }),
+      "source.rate_limited",
+    ],
+    ["an error", () => new Response("", { status: 502 }), "source.host_down"],
+    ["a refusal", () => new Response("", { status: 403 }), "source.credential_refused"],
+  ])(
+    "that answers with %s has that reason, and nothing is kept (SRC-7, SRC-41)",
+    async (_, answer, reason) => {
+      archiveIs(answer);
+      expect((await refusalOf(site.inspect())).reason).toBe(reason);
+      expect([workLeft(), site.world.db.read.all("SELECT id FROM artifacts")]).toEqual([[], []]);
+    },
+  );
+
+  test("that limits requests says how long to wait (SRC-7)", async () => {
+    archiveIs(() => new Response("", { status: 429, headers: { "retry-after": "7" } }));
+    expect((await refusalOf(site.inspect())).retryAfterSeconds).toBe(7);
+  });
+
+  test("that sends without end is stopped at the limit (SRC-22)", async () => {
+    let sentBytes = 0;
+    const zeros = new Uint8Array(1024 ** 2);
+    archiveIs(
+      () =>
+        new Response(
+          new ReadableStream({
+            pull(controller) {
+              const piece = sentBytes === 0 ? Uint8Array.of(0x1f, 0x8b, ...zeros.subarray(2, 1_000)) : zeros;
+              sentBytes += piece.byteLength;
+              controller.enqueue(piece);
+            },
+          }),
+        ),
+    );
+    expect((await refusalOf(site.inspect())).reason).toBe("source.too_large");
+    expect(sentBytes).toBeLessThan(140 * 1024 ** 2);
+    expect(workLeft()).toEqual([]);
+  });
+
+  test("has answers of limited length", async () => {
+    const answered = async (length: number) => {
+      host.instead = (request) =>
+        request.url.endsWith("/acme/tools")
+          ? new Response(`{"full_name":"acme/tools"}`.padEnd(length))
+          : undefined;
+      return await site.inspect().then(
+        () => "answered",
+        (error: unknown) => (error instanceof DomainError ? error.reason : error),
+      );
+    };
+    expect(await answered(ANSWER_BYTES_MAX - 1)).toBe("answered");
+    expect(await answered(ANSWER_BYTES_MAX)).toBe("answered");
+    expect(await answered(ANSWER_BYTES_MAX + 1)).toBe("source.bad_answer");
+  });
+
+  test("that never answers is given up (SRC-14)", async () => {
+    await using slow = await createMirrorSite([connectionTo(host)], { inspectionMsMax: 50 });
+    const never = Promise.withResolvers<Response>();
+    archiveIs(() => never.promise);
+    const refusal = await refusalOf(slow.inspect());
+    never.resolve(new Response(""));
+    expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.too_slow"]);
+  });
+
+  test("that cannot be reached is down", async () => {
+    host[Symbol.dispose]();
+    const refusal = await refusalOf(site.inspect());
+    expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);
+  });
+
+  test("at a link-local address is refused, also by a connection (SRC-17)", async () => {
+    site.connections[0] = connectionTo(host, { apiBase: "http://169.254.169.254/api/v1" });
+    expect((await refusalOf(site.inspect())).reason).toBe("outbound.link_local");
+  });
+});
+
+describe("a redirect of an archive (SRC-15, SRC-35)", () => {
+  let store: RepositoryHost;
+  beforeEach(() => {
+    store = createRepositoryHost("gitea");
+    store.instead = (request) =>
+      new URL(request.url).pathname === "/stored"
+        ? new Response(new Uint8Array(host.commits.get(commit)?.archive ?? []))
+        : Response.redirect(`${store.origin}/stored`, 302);
+  });
+  afterEach(() => store[Symbol.dispose]());
+  const redirectTo = (location: string) => {
+    host.instead = (request) =>
+      request.url.includes("/archive/") && !request.url.includes("again")
+        ? new Response(null, { status: 302, headers: { location } })
+        : undefined;
+  };
+
+  test("to an origin of the connection is followed without the credential", async () => {
+    site.connections[0] = connectionTo(host, { downloadOrigins: [store.origin] });
+    redirectTo(`${store.origin}/moved?signature=1`);
+    expect((await site.inspect()).commit).toBe(commit);
+    expect(store.seen.map(({ path }) => path)).toEqual(["/moved?signature=1", "/stored"]);
+    for (const { headers } of store.seen) expect(JSON.stringify([...headers])).not.toContain(TOKEN);
+  });
+
+  test("to any other origin is refused, and nothing arrives there", async () => {
+    redirectTo(`${store.origin}/moved`);
+    const refusal = await refusalOf(site.inspect());
+    expect([refusal.kind, refusal.reason, store.seen]).toEqual(["invalid", "source.redirect_refused", []]);
+  });
+
+  test.each(["http://user:secret@127.0.0.1/", "file:///etc/passwd", "//", ""])(
+    "to %p is refused",
+    async (location) => {
+      redirectTo(location);
+      expect((await refusalOf(site.inspect())).reason).toBe("source.redirect_refused");
+    },
+  );
+
+  test("is followed a limited number of times", async () => {
+    const turns = (count: number) => {
+      let left = count;
+      host.instead = (request) => {
+        if (!request.url.includes("/archive/") || left === 0) return undefined;
+        left -= 1;
+        return new Response(null, { status: 302, headers: { location: request.url } });
+      };
+    };
+    turns(REDIRECTS_MAX + 1);
+    expect((await refusalOf(site.inspect())).reason).toBe("source.redirect_refused");
+    turns(REDIRECTS_MAX);
+    expect((await site.inspect()).commit).toBe(commit);
+    await site.blobs.remove(parseDigest((await site.inspect()).sha256));
+    turns(REDIRECTS_MAX - 1);
+    expect((await site.inspect()).commit).toBe(commit);
+  });
+});
+
+describe("a full disk is reported, and leaves nothing behind (SRC-41)", () => {
+  const diskFullAt = async (parts: Parameters<typeof createMirrorSite>[1]) => {
+    await using full = await createMirrorSite([connectionTo(host)], parts);
+    const refusal = await refusalOf(full.inspect());
+    expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "artifact.disk_full"]);
+    const left = existsSync(full.work) ? readdirSync(full.work) : [];
+    expect([left, full.world.db.read.all("SELECT id FROM artifacts")]).toEqual([[], []]);
+  };
+
+  test("while the archive is made", () =>
+    diskFullAt({
+      repack: async (task) => {
+        writeFileSync(join(task.folder, "spool"), "half");
+        throw diskFull(undefined);
+      },
+    }));
+
+  test("while it is stored", () =>
+    diskFullAt({ blobs: { ...site.blobs, put: () => Promise.reject(diskFull(undefined)) } }));
+});
