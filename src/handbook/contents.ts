@@ -69,7 +69,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "audit-forwarding",
     title: "Send the audit log",
-    about: "Every audit entry to a log collector or a security monitoring system, at least once.",
+    about: "Every audit entry to a log collector, at least once.",
   },
   { name: "troubleshoot", title: "Troubleshoot", about: "Symptom, cause and command." },
   { name: "security", title: "Security model", about: "What is trusted, and what an attacker gets." },
