@@ -1,6 +1,7 @@
 // A complete document that an operator wrote into a file: reads it, replaces references to environment variables, and checks it
 // as it would be published. Documents from administrators never read the environment.
 
+import { isDeepStrictEqual } from "node:util";
 import { referenceIn } from "../../../platform/config/references.ts";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
@@ -53,14 +54,24 @@ export function readAuthoredText(
 ): Partial<Authored> & Pick<Authored, "problems"> {
   const source = readDocumentText(text);
   if (source.problems.length > 0) return { problems: source.problems };
-  const { document, problems, references } = readAuthored({ input: source.input, variable });
+  const input = withoutPrintedGateway(source.input);
+  const { document, problems, references } = readAuthored({ input, variable });
   if (problems.length > 0) return { document, problems: source.locate(problems) };
   problems.push(...runSynchronously(artifactProblems(catalog, organizationId, references)));
   const stamped = finish(document, problems);
   return { document, stamped, problems: source.locate(problems) };
 }
 
-/** A policy file may not have a gateway block: the settings decide it. */
+/** In gateway mode, `policy show` prints this block. A printed policy can be applied again, and the settings still decide. */
+const PRINTED_GATEWAY = { type: "litellm", auth_style: "bearer" };
+
+function withoutPrintedGateway(input: unknown): unknown {
+  if (!isJsonObject(input) || !isDeepStrictEqual(input.gateway, PRINTED_GATEWAY)) return input;
+  const { gateway: _printed, ...rest } = input;
+  return rest;
+}
+
+/** A policy file may not have another gateway block: the settings decide it. */
 function ownGateway(input: unknown): Problem[] {
   if (!isJsonObject(input) || input.gateway === undefined) return [];
   return [{ pointer: "/gateway", detail: "follows from the setting gateway.type; leave it out" }];

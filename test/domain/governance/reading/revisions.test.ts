@@ -152,6 +152,20 @@ test("an operator's command without the gateway settings keeps gateway mode on",
   expect(back.document.gateway).toEqual({ type: "litellm", auth_style: "bearer" });
 });
 
+test("a printed policy can be applied again in gateway mode; another gateway block is refused", async () => {
+  await using world = await createGovernanceWorld();
+  await using on = elsewhere(world, { gatewayType: "litellm" });
+  await on.governance.deployments.apply(world.world.system, undefined);
+  const { documents, views } = world.governance;
+  const { organizationId } = world.world;
+  const text = await views.text(world.inForce());
+  expect(text).toContain("auth_style");
+  const source = { text, variable: () => undefined };
+  expect(documents.plan(organizationId, source).changes).toEqual([]);
+  const other = { ...source, text: text.replace("auth_style: bearer", "token: x") };
+  expect(documents.check(organizationId, other)[0]).toMatchObject({ pointer: "/gateway" });
+});
+
 test("a new version of this program alone changes no policy", async () => {
   const section = {
     revision: "x",
