@@ -41,6 +41,10 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
   live: ["revision"],
   content: (
     <>
+      <p>
+        Allowed and refused are workstations, by the version that they report. A version that cannot be read
+        is counted as unreadable, too.
+      </p>
       <table class="rows">
         <caption class="visually-hidden">Harnesses of the policy in force</caption>
         <thead>
@@ -49,13 +53,13 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
             <th scope="col">May run</th>
             <th scope="col">Versions</th>
             <th scope="col" class="number">
-              Workstations allowed
+              Allowed
             </th>
             <th scope="col" class="number">
-              Workstations refused
+              Refused
             </th>
             <th scope="col" class="number">
-              Version unreadable
+              Unreadable
             </th>
             <th scope="col" class="number">
               Settings
@@ -91,13 +95,13 @@ const HarnessRow = ({ view }: { view: HarnessView }) => (
       <State tone={view.isAllowed ? "good" : "neutral"}>{view.isAllowed ? "Yes" : "No"}</State>
     </td>
     <td data-label="Versions">{rangeText(view)}</td>
-    <td data-label="Workstations allowed" class="number">
+    <td data-label="Allowed" class="number">
       <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal === undefined))} />
     </td>
-    <td data-label="Workstations refused" class="number">
+    <td data-label="Refused" class="number">
       <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal !== undefined))} />
     </td>
-    <td data-label="Version unreadable" class="number">
+    <td data-label="Unreadable" class="number">
       <Count value={clientsIn(view.versions.filter(({ version }) => version === ""))} />
     </td>
     <td data-label="Settings" class="number">

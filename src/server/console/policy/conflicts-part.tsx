@@ -60,8 +60,8 @@ function ConflictTable({ conflicts }: Pick<FileConflicts, "conflicts">) {
               <Text value={valueText(conflict.file)} none={"file" in conflict ? "empty" : "not set"} />
             </td>
             {mayAdminister && (
-              <td data-label="Settle">
-                <Choice path={conflict.path} name="keep" label="Keep" />
+              <td data-label="Settle" class="settle">
+                <Choice path={conflict.path} name="keep" label="Keep" />{" "}
                 <Choice path={conflict.path} name="take" label="Take the file's" />
               </td>
             )}

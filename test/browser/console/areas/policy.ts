@@ -1,4 +1,7 @@
 // The policy: text, history, one revision, difference, explanation, rollout, editor, and the review of a draft.
+
+import type { Page } from "playwright-core";
+import type { Site } from "../../../support/browser/browser.ts";
 import { withCapture } from "../../../support/content/sessions.ts";
 import type { Area } from "../scenes.ts";
 import { packagesOfPolicy } from "./extensions.ts";
@@ -26,11 +29,26 @@ const SERVERS = {
   kimi: [{ name: "docs", url: "https://mcp.example.com/docs" }],
 };
 
+const HARNESSES = Object.fromEntries(Object.entries(SERVERS).map(([key, mcp]) => [key, { mcp }]));
+let packages: object[] = [];
+
+/** The configuration file and an administrator change the same places to different values. */
+async function openConflicts(page: Page, { server }: Site): Promise<void> {
+  const { governance } = server.domain;
+  const operator = { ...server.world.system, kind: "operator" as const };
+  const text = await governance.views.text(governance.revisions.inForce(operator.organizationId));
+  const source = { text: `${text}ttl_seconds: 61\ntelemetry: {sink_url: "https://a.example/${LONG}"}\n` };
+  const plan = governance.documents.plan(operator.organizationId, { ...source, variable: () => undefined });
+  await governance.documents.apply(operator, plan, { comment: undefined });
+  const telemetry = { sink_url: `https://b.example/${LONG}` };
+  await withCapture(server, { harnesses: HARNESSES, packages, ttl_seconds: 62, telemetry });
+  await page.goto("/console/policy");
+}
+
 export const policyArea: Area = {
   async seed({ server }) {
-    const harnesses = Object.fromEntries(Object.entries(SERVERS).map(([key, mcp]) => [key, { mcp }]));
-    const packages = await packagesOfPolicy(server);
-    await withCapture(server, { harnesses, packages }); // the area of captured sessions hands some in
+    packages = await packagesOfPolicy(server);
+    await withCapture(server, { harnesses: HARNESSES, packages }); // the area of captured sessions hands some in
   },
   scenes: [
     { title: "Policy", open: "/console/policy" },
@@ -80,5 +98,6 @@ export const policyArea: Area = {
       },
     },
     { title: "Rollout of r1", open: "/console/policy/rollout/1" },
+    { title: "Policy", state: "with conflicts", open: openConflicts },
   ],
 };
