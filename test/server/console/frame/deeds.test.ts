@@ -1,6 +1,6 @@
 // CON-1: what an administrator does with the API of the contract has a page or a form in the console.
 import { afterAll, expect, test } from "bun:test";
-import { createTestServer } from "../../support/server.ts";
+import { createTestServer } from "../../../support/server.ts";
 
 const site = await createTestServer();
 afterAll(() => site[Symbol.asyncDispose]());
