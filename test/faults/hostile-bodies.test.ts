@@ -2,6 +2,7 @@
 // The routes are those of the server; what services do with content that is valid is tested beside them.
 import { expect, test } from "bun:test";
 import { DIFFERENT_NAMES_MAX, OBJECT_MEMBERS_MAX } from "../../src/platform/text/json-structure.ts";
+import { FORM_TEXT_BYTES_MAX } from "../../src/server/console/long-form.ts";
 import {
   type Accepted,
   bodyBytesMax,
@@ -22,6 +23,9 @@ const LOADED = 6;
 const ATTEMPTS = 3;
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
+const BOUNDARY = "x";
+const PARTS_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+const SAME_ORIGIN = { origin: "null", "sec-fetch-site": "same-origin" };
 const REPEATED = new RegExp(`x{${EXCERPT_CHARACTERS_MAX + 1}}`);
 
 interface Taking {
@@ -42,12 +46,12 @@ test("every route with a body refuses hostile ones at a bounded cost", async () 
     const { method, path, hooks } = route;
     const requirement = hooks.detail?.["x-requires"];
     const place = path.replaceAll(/:\w+/g, crypto.randomUUID());
-    const headers = { "content-type": accepts === "form" ? FORM_TYPE : "application/json" };
     const costMsMax = LOADED * COST_MS;
     const bodies = Object.entries(hostileBodies({ route, accepts }));
     for (const [at, [name, body]] of bodies.entries()) {
+      const headers = { "content-type": typeOf(accepts, name), ...SAME_ORIGIN };
       // A guarded route reads nothing without a credential, so one body is enough there.
-      const credentials = credentialsFor(requirement, administrator);
+      const credentials = credentialsFor(accepts === "upload" ? "session" : requirement, administrator);
       for (const credential of at === 0 ? credentials : credentials.slice(-1)) {
         const ask = () => face.request(method, place, { ...credential, headers, body });
         const { response, costMs } = await leastCostly(ask, costMsMax);
@@ -118,6 +122,7 @@ const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
 function createHostileBodies() {
   const kindsSeen = new Set<string>();
   const membersSeen = new Set<string>();
+  const uploads = bytesOf(formsWithFile(2 * FORM_TEXT_BYTES_MAX));
   return ({ route: { method, hooks }, accepts }: Taking): Bodies => {
     const bytes = bytesMaxOf(accepts, hooks.detail?.["x-requires"]);
     const kind = `${accepts} ${bytes}`;
@@ -125,6 +130,7 @@ function createHostileBodies() {
     kindsSeen.add(kind);
     if (accepts === "form")
       return bytesOf(isSeen ? { "many fields": manyFields(SMALL_BYTES) } : forms(bytes));
+    if (accepts === "upload") return uploads;
     const general = isSeen ? jsonForEach(SMALL_BYTES) : { ...jsonForEach(bytes), ...jsonForReader(bytes) };
     if (accepts === "scim-group")
       return bytesOf({ ...general, ...(isSeen ? unknownMembers(bytes, method) : memberLists(bytes)) });
@@ -136,6 +142,26 @@ function createHostileBodies() {
     });
     return bytesOf(Object.assign(general, ...members));
   };
+}
+
+/** Forms with a file or a long text, for their three readers. The most that one of them reads at once is a policy with escaped line ends. */
+const formsWithFile = (bytes: number): Record<string, string> => ({
+  "fields without parts": "a&".repeat(bytes / 2),
+  "escapes without parts": `a=${"%0a".repeat(bytes / 3 - 1)}`,
+  "parts without headers": `--${BOUNDARY}\r\n`.repeat(bytes / 5),
+  "fields in parts": partsOf(bytes, 'name="a"'),
+  "files in parts": partsOf(bytes, 'name="a"; filename="a"'),
+  "headers of a part": `--${BOUNDARY}\r\ncontent-disposition: form-data; name="a"\r\n${"a: b\r\n".repeat(bytes / 7)}`,
+});
+
+const partsOf = (bytes: number, parameters: string): string => {
+  const part = `--${BOUNDARY}\r\ncontent-disposition: form-data; ${parameters}\r\n\r\nx\r\n`;
+  return `${part.repeat(bytes / part.length - 1)}--${BOUNDARY}--\r\n`;
+};
+
+function typeOf(accepts: Accepted, name: string): string {
+  if (accepts === "upload") return name.endsWith("without parts") ? FORM_TYPE : PARTS_TYPE;
+  return accepts === "form" ? FORM_TYPE : "application/json";
 }
 
 const bytesMaxOf = (accepts: Taking["accepts"], requires: string | undefined): number =>

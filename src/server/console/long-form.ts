@@ -29,7 +29,20 @@ export async function readLongForm(
 }
 
 /** @returns a text of a form with the line ends that it had before the browser sent it */
-export const withoutReturns = (text: string): string => text.replaceAll("\r\n", "\n");
+export function withoutReturns(text: string): string {
+  if (!text.includes(RETURN)) return text;
+  const bytes = Buffer.from(text); // replacing in the text takes 20 times as long for two million lines
+  const length = bytes.length;
+  let kept = 0;
+  for (let at = 0; at < length; at += 1) {
+    if (bytes[at] === 0x0d && bytes[at + 1] === 0x0a) continue;
+    bytes[kept] = bytes[at] ?? 0;
+    kept += 1;
+  }
+  return bytes.toString("utf8", 0, kept);
+}
+
+const RETURN = "\r\n";
 
 /** @returns why the text cannot be saved; undefined if it can */
 export function lengthProblem(text: string): string | undefined {

@@ -15,6 +15,8 @@ export interface Form {
   /** named inputs with their values, without boxes that are not checked */
   fields: Record<string, string>;
   buttons: Button[];
+  /** it is sent as multipart/form-data */
+  isInParts?: boolean;
 }
 
 export interface Page {
@@ -46,7 +48,7 @@ export class FormBrowser {
   submit(form: Form, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Page> {
     return this.#follow(form.action, {
       method: "POST",
-      body: new URLSearchParams({ ...form.fields, ...fields }),
+      body: bodyOf(form, fields),
       headers: { origin: "null", "sec-fetch-site": "same-origin", ...headers },
     });
   }
@@ -98,6 +100,14 @@ export class FormBrowser {
   }
 }
 
+function bodyOf(form: Form, changed: Record<string, string>): FormData | URLSearchParams {
+  const fields = { ...form.fields, ...changed };
+  if (!form.isInParts) return new URLSearchParams(fields);
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  return body;
+}
+
 /** @returns the form of a page that is sent to this path */
 export function formTo(page: Page, action: string): Form {
   const form = page.forms.find((candidate) => candidate.action === action);
@@ -117,7 +127,8 @@ function readPage(html: string): { heading: string; forms: Form[] } {
     })
     .on("form", {
       element(node) {
-        forms.push({ action: node.getAttribute("action") ?? "", fields: {}, buttons: [] });
+        const isInParts = node.getAttribute("enctype") === "multipart/form-data";
+        forms.push({ action: node.getAttribute("action") ?? "", fields: {}, buttons: [], isInParts });
       },
     })
     .on("form input[name]", {

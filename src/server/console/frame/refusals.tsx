@@ -1,7 +1,7 @@
 // Pages of a refusal: wrong role, failed action, a form sent after the session ended, and a form that was made for an earlier one.
 /** @jsxImportSource preact */
 
-import type { Failure } from "../../http/problems/problem.ts";
+import { type Failure, PROBLEM_BYTES_MAX } from "../../http/problems/problem.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { signInPath } from "../../pages/html.ts";
 import { type Branding, renderPage } from "../../pages/layout.tsx";
@@ -108,14 +108,23 @@ const keptFields = (fields: Fields) =>
 const isInParts = ({ headers }: Request): boolean =>
   headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
 
+interface Expired extends Omit<Partial<Kept>, "fields"> {
+  back: string;
+  fields?: Fields | undefined;
+  branding: Branding;
+  request: Request;
+}
+
 /** The session ended before a form was sent. The page holds the values, unless they are too long; nothing is stored. */
-export function expiredPage({
-  back,
-  branding,
-  request,
-  ...kept
-}: Partial<Kept> & { back: string; branding: Branding; request: Request }): Response {
-  const html = renderPage(
+export function expiredPage(expired: Expired): Response {
+  const whole = expiredHtml(expired);
+  const html =
+    Buffer.byteLength(whole) > PROBLEM_BYTES_MAX ? expiredHtml({ ...expired, fields: undefined }) : whole;
+  return htmlAnswer(expired.request, html, { status: 401, isScriptFree: true });
+}
+
+function expiredHtml({ back, branding, request, ...kept }: Expired): string {
+  return renderPage(
     { title: "Sign in again", branding, error: "your session has ended" },
     <>
       <p>
@@ -154,7 +163,6 @@ export function expiredPage({
       </p>
     </>,
   );
-  return htmlAnswer(request, html, { status: 401, isScriptFree: true });
 }
 
 /** A form of an earlier session. Its values are shown only to the person who entered them. */

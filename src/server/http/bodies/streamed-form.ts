@@ -18,6 +18,9 @@ const LIMITS = {
   ...{ headerPairs: 16, headerSize: 8 * 1024 },
 };
 
+/** The runtime hands over much of a form at once. Its parser takes up to 20 ms for so much, which may have thousands of parts. */
+const PIECE_BYTES = 32 * 1024;
+
 export interface FormFile {
   /** as the browser calls it, without folders */
   name: string;
@@ -49,9 +52,10 @@ export async function openStreamedForm(
   refuseEncoded(request);
   const length = declaredLength(request, bytesMax + FORM_BYTES);
   const parser = parserOf(contentType, bytesMax);
-  const { fields, start } = watch(parser);
-  const whole = pipeline(streamBody(request, length, times), parser).catch((error: unknown) => {
-    throw asHttpError(error);
+  const { fields, start, refusal } = watch(parser);
+  const pieces = piecesUntil(refusal, streamBody(request, length, times));
+  const whole = pipeline(pieces, parser).catch((error: unknown) => {
+    throw refusal.aborted ? tooManyFields() : asHttpError(error);
   });
   whole.catch(start.reject);
   const file = await start.promise;
@@ -63,22 +67,37 @@ export async function openStreamedForm(
   return { fields, file: file && { name: file.name, bytes: piecesOf(file.stream) }, end };
 }
 
-/** @returns the fields as they arrive, and a promise of the file, which fails for fields beyond their limits */
+/** @returns the fields as they arrive, a promise of the file, which fails for fields beyond their limits, and whether they are */
 function watch(parser: BusboyInstance) {
   const fields: Record<string, string> = {};
   const start = Promise.withResolvers<FileStream | undefined>();
+  const refusal = new AbortController();
+  const refuse = () => {
+    refusal.abort();
+    start.reject(tooManyFields());
+  };
   parser.on("field", (name, value, _, isCut) => {
-    if (isCut) start.reject(tooManyFields());
+    if (isCut) refuse();
     fields[name] = value;
   });
-  parser.on("fieldsLimit", () => start.reject(tooManyFields()));
+  for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const) parser.on(limit, refuse);
   parser.on("file", (_, stream, name) => {
     stream.on("error", () => {}); // nobody may read it; its reader meets the error too
     start.promise.catch(() => stream.resume());
     start.resolve({ stream, name });
   });
   parser.on("finish", () => start.resolve(undefined));
-  return { fields, start };
+  return { fields, start, refusal: refusal.signal };
+}
+
+/** The rest of a refused form is read and not parsed, so that its sender gets the answer. */
+async function* piecesUntil(
+  refusal: AbortSignal,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of body)
+    for (let at = 0; at < bytes.length && !refusal.aborted; at += PIECE_BYTES)
+      yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 interface FileStream {

@@ -1,11 +1,12 @@
 // The policy in the console, over the real domain: read, explained, edited as a draft, reviewed, merged, published and followed.
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FORM_TEXT_BYTES_MAX, withoutReturns } from "../../../../src/server/console/long-form.ts";
 import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
 import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
 import { ROWS_SHOWN_MAX } from "../../../../src/server/console/policy/explain-page.tsx";
 import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
 import { LINES_SHOWN_MAX } from "../../../../src/server/console/policy/policy-text.tsx";
+import { ESCAPED_FORM_BYTES_MAX, UPLOAD_FIELDS_MAX } from "../../../../src/server/http/bodies/upload.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo, type Page } from "../../../support/browser/form-browser.ts";
@@ -193,6 +194,52 @@ test("CON-119 a long text of somebody who is not signed in is not read, a short 
   const member = consoleBrowser(site, await site.signedIn("member", { email: "mia@example.com" }));
   expect((await member.submit(form, { text: textOf(FORM_TEXT_BYTES_MAX) })).status).toBe(403);
 });
+
+describe("a form with a long text", () => {
+  const EDIT = "/console/policy/edit";
+  const post = async (type: string, body: string, from = browser) => {
+    const headers = { origin: "null", "sec-fetch-site": "same-origin", "content-type": type };
+    const answer = await from.request(EDIT, { method: "POST", body, headers });
+    return { status: answer.status, bytes: (await answer.bytes()).length };
+  };
+  const PARTS = 'multipart/form-data; charset=utf-8; boundary="a:b"';
+  const ESCAPED = "application/x-www-form-urlencoded";
+  const PART = '--a:b\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n';
+
+  // Without its token the form is refused after it is read.
+  test.each([
+    ["below", UPLOAD_FIELDS_MAX - 1, 403],
+    ["at", UPLOAD_FIELDS_MAX, 403],
+    ["above", UPLOAD_FIELDS_MAX + 1, 400],
+  ])("with fields %s their limit", async (_, count, status) => {
+    expect((await post(PARTS, `${PART.repeat(count)}--a:b--\r\n`)).status).toBe(status);
+    expect((await post(ESCAPED, "a&".repeat(count).slice(0, -1))).status).toBe(status);
+  });
+
+  test.each([
+    ["below", ESCAPED_FORM_BYTES_MAX - 1, 403],
+    ["at", ESCAPED_FORM_BYTES_MAX, 403],
+    ["above", ESCAPED_FORM_BYTES_MAX + 1, 413],
+  ])("without parts, of a size %s its limit", async (_, bytes, status) => {
+    expect((await post(ESCAPED, "a=".padEnd(bytes, "x"))).status).toBe(status);
+  });
+
+  test.each([
+    ["small fields", Array.from({ length: UPLOAD_FIELDS_MAX }, (_, at) => `a${at}`).join("&")],
+    ["text that is escaped", `text=${'"'.repeat(60_000)}`],
+  ])("is not kept for a stranger if that makes a page of more than 64 KiB: %s", async (_, body) => {
+    const stranger = consoleBrowser(site, { cookie: "none=none" });
+    const answer = await post(ESCAPED, body, stranger);
+    expect([answer.status, answer.bytes < 4_096]).toEqual([401, true]);
+  });
+});
+
+test.each(["\r\n\r\n", "a\r\n\r\r\nb\r", "日本\r\né\n", "a\nb", ""])(
+  "line ends of %j are those before it was sent",
+  (text) => {
+    expect(withoutReturns(text)).toBe(text.replaceAll("\r\n", "\n"));
+  },
+);
 
 test("CON-51 a long text of another tab is linked", async () => {
   for (const [length, isShown] of [
