@@ -1,7 +1,7 @@
 // Retention of captured sessions: what is removed when, what a hold keeps, and what readers are told afterwards.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import {
   FAILED_KEPT_MS,
@@ -165,10 +165,11 @@ test(`SES-42 a turn removes at most ${RETENTION_OBJECTS_MAX} versions`, async ()
   if (!row) throw new Error("no version");
   const add = (count: number) =>
     face.world.db.write((tx) => {
-      for (let left = count; left > 0; left -= 1)
-        tx.insert(sessionArtifacts)
-          .values({ ...row, id: crypto.randomUUID(), status: "superseded" })
-          .run();
+      const insert = tx
+        .insert(sessionArtifacts)
+        .values({ ...row, id: sql.placeholder("id"), status: "superseded" })
+        .prepare();
+      for (let left = count; left > 0; left -= 1) insert.run({ id: crypto.randomUUID() });
     });
   await add(RETENTION_OBJECTS_MAX - 2);
   face.world.clock.advance(30 * DAY_MS);
