@@ -2,6 +2,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { importSPKI } from "jose";
+import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
@@ -69,6 +70,20 @@ describe("SRC-13 a token of an app", () => {
     host.instead = (request) =>
       request.url.includes("/git/") ? Response.json({}, { status: 401 }) : undefined;
     expect(await reasonOf(site.inspect())).toBe("source.credential_refused");
+  });
+
+  test.each<[string, () => Response, string]>([
+    ["without end", () => new Response(new Uint8Array(ANSWER_BYTES_MAX + 1)), "source.bad_answer"],
+    ["with a page", () => new Response("<!doctype html>"), "source.bad_answer"],
+    [
+      "with a limit",
+      () => new Response("", { status: 403, headers: { "retry-after": "7" } }),
+      "source.rate_limited",
+    ],
+    ["with an error", () => new Response("", { status: 500 }), "source.host_down"],
+  ])("that the host answers %s has that reason", async (_, answer, reason) => {
+    host.instead = (request) => (request.url.endsWith("/installation") ? answer() : undefined);
+    expect(await reasonOf(site.inspect())).toBe(reason);
   });
 
   test("is not given to another app", async () => {

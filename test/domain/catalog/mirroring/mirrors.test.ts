@@ -4,10 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { INSPECTIONS_PER_USER } from "../../../../src/domain/access/budgets/inspection-budget.ts";
-import {
-  ANSWER_BYTES_MAX,
-  REDIRECTS_MAX,
-} from "../../../../src/domain/catalog/connections/hosts/requests.ts";
+import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
+import { REDIRECTS_MAX } from "../../../../src/domain/catalog/connections/hosts/requests.ts";
 import { diskFull } from "../../../../src/domain/catalog/mirroring/repack.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { parseDigest } from "../../../../src/platform/blobs/blobs.ts";
@@ -214,9 +212,16 @@ describe("a host", () => {
     },
   );
 
-  test("that limits requests says how long to wait (SRC-7)", async () => {
-    archiveIs(() => new Response("", { status: 429, headers: { "retry-after": "7" } }));
-    expect((await refusalOf(site.inspect())).retryAfterSeconds).toBe(7);
+  const DATE = { date: "Thu, 01 Jan 2026 00:00:00 GMT" };
+  test.each<[number, Record<string, string>, number]>([
+    [429, { "retry-after": "7" }, 7],
+    [429, { ...DATE, "retry-after": "Thu, 01 Jan 2026 00:00:08 GMT" }, 8],
+    [403, { ...DATE, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1767225609" }, 9],
+    [429, { ...DATE, "ratelimit-reset": "1767225610" }, 10],
+    [429, {}, 60],
+  ])("that limits requests says how long to wait: %d with %p (SRC-7)", async (status, headers, seconds) => {
+    archiveIs(() => new Response("", { status, headers }));
+    expect((await refusalOf(site.inspect())).retryAfterSeconds).toBe(seconds);
   });
 
   test("that sends without end is stopped at the limit (SRC-22)", async () => {

@@ -7,6 +7,7 @@ import type { Outbound, OutboundRequest } from "../../../../platform/outbound/ou
 import { Secret } from "../../../../platform/secret.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
+import { bodyText, isMissing, networkFault, parsedAnswer, refuseUnfit } from "./answers.ts";
 import { encodedParts, shaped, timeIn } from "./host.ts";
 
 /** A token is renewed that long before its end. */
@@ -112,25 +113,25 @@ export class AppTokens {
   async #ask(
     connection: Connection,
     path: string,
-    { headers, ...request }: Partial<OutboundRequest>,
+    { headers, ...request }: Partial<OutboundRequest> & { signal: AbortSignal },
   ): Promise<unknown> {
     const [{ name = "" } = {}] = destinationsOfConnection(connection);
-    const response = await this.own.outbound
-      .fetch(name, path, {
+    try {
+      const response = await this.own.outbound.fetch(name, path, {
         ...request,
         headers: { accept: "application/vnd.github+json", "user-agent": "quartermaster", ...headers },
         timeoutMs: TIME_LIMIT_MS,
         tls: { ca: connection.ca },
-      })
-      .catch((cause: unknown) => {
-        throw sourceFault(request.signal?.aborted ? "too_slow" : "host_down", cause);
       });
-    if (response.status === 404 || response.status === 422) return undefined;
-    if (response.status === 401 || response.status === 403) throw sourceFault("credential_refused");
-    if (!response.ok) throw sourceFault(response.status >= 500 ? "host_down" : "bad_answer");
-    return await response.json().catch(() => {
-      throw sourceFault("bad_answer");
-    });
+      if (isMissing(response.status)) {
+        await response.body?.cancel();
+        return undefined;
+      }
+      await refuseUnfit(response, request.method === "POST" ? 201 : 200);
+      return parsedAnswer(await bodyText(response));
+    } catch (error) {
+      throw networkFault(error, request.signal);
+    }
   }
 }
 

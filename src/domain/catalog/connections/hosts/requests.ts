@@ -1,17 +1,16 @@
 // Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and nowhere
 // else. Only archives may redirect, to origins that are listed for the connection; every other address is made here.
-import { DomainError } from "../../../../platform/errors.ts";
+import type { DomainError } from "../../../../platform/errors.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, destinationsOfConnection } from "../connection.ts";
-import { rateLimited, sourceFault } from "../faults.ts";
+import { sourceFault } from "../faults.ts";
+import { bodyText, isMissing, isRedirect, networkFault, parsedAnswer, refuseUnfit } from "./answers.ts";
 import type { AppTokens } from "./app-tokens.ts";
 import type { Ask } from "./host.ts";
 
 /** For all requests of one inspection together. */
 export const INSPECTION_MS_MAX = 60_000;
 export const REDIRECTS_MAX = 5;
-/** Of an answer that is not an archive. */
-export const ANSWER_BYTES_MAX = 1024 ** 2;
 
 export interface RequestsDependencies {
   outbound: Pick<Outbound, "fetch">;
@@ -48,12 +47,7 @@ export class HostRequests implements Ask {
 
   async json(path: string, headers: Headers = {}): Promise<unknown> {
     const text = await this.text(path, { accept: "application/json", ...headers });
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw sourceFault("bad_answer"); // the parser's message would repeat the text
-    }
+    return text === undefined ? undefined : parsedAnswer(text);
   }
 
   async text(path: string, headers: Headers = {}): Promise<string | undefined> {
@@ -92,7 +86,7 @@ export class HostRequests implements Ask {
     try {
       yield* body;
     } catch (error) {
-      throw this.#networkFault(error);
+      throw networkFault(error, this.bounds.signal);
     }
   }
 
@@ -159,54 +153,7 @@ export class HostRequests implements Ask {
     try {
       return await work();
     } catch (error) {
-      throw this.#networkFault(error);
+      throw networkFault(error, this.bounds.signal);
     }
   }
-
-  #networkFault(error: unknown): unknown {
-    if (this.bounds.signal.aborted) return sourceFault("too_slow");
-    if (!(error instanceof DomainError)) return sourceFault("host_down", error);
-    if (error.reason !== "outbound.failed") return error;
-    const code = codeIn(error.cause);
-    return sourceFault(CERTIFICATE_FAULT.test(code) ? "tls_untrusted" : "host_down", error.cause);
-  }
-}
-
-const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;
-const codeIn = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause ? String(cause.code) : "";
-
-const isRedirect = (status: number): boolean => status >= 300 && status < 400;
-
-/** 409 is an empty repository, 422 a name that is no commit (GitHub). */
-const isMissing = (status: number): boolean => status === 404 || status === 409 || status === 422;
-
-/** @throws DomainError `source.*` unless the status is 200 */
-async function refuseUnfit(response: Response): Promise<void> {
-  const { status, headers } = response;
-  if (status === 200) return;
-  await response.body?.cancel();
-  if (status === 429 || (status === 403 && isLimited(headers))) throw rateLimited(waitIn(headers));
-  if (status === 401 || status === 403) throw sourceFault("credential_refused");
-  throw sourceFault(status >= 500 ? "host_down" : "bad_answer");
-}
-
-const isLimited = (headers: globalThis.Headers): boolean =>
-  headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
-
-/** @returns seconds; undefined unless the host says a number */
-function waitIn(headers: globalThis.Headers): number | undefined {
-  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-  return Number.isFinite(seconds) ? seconds : undefined;
-}
-
-async function bodyText({ body }: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw sourceFault("bad_answer");
-    parts.push(piece);
-  }
-  return Buffer.concat(parts).toString("utf8");
 }
