@@ -29,13 +29,23 @@ interface SectionSource {
   runTask: RunConfigTask;
 }
 
+/** Lines of one kind. A policy may differ from the file in thousands of places; `policy conflicts list` shows all of them. */
+export const POLICY_LINES_MAX = 20;
+
 /** Logs the result. */
 export function logGovernance(log: Log, outcome: DeploymentOutcome): void {
   const { conflicts, problems, warnings, revision } = outcome;
   log.info(POLICY_EVENTS[outcome.outcome], { revision });
-  for (const path of conflicts) log.warning("policy.conflict", { path, next: SETTLE_CONFLICT });
-  for (const problem of problems) log.error("policy.section_rejected", { ...problem });
-  for (const warning of warnings) log.warning("policy.warning", { ...warning });
+  const places = conflicts.map((path) => ({ path, next: SETTLE_CONFLICT }));
+  for (const line of firstOf(places)) log.warning("policy.conflict", line);
+  for (const line of firstOf(problems)) log.error("policy.section_rejected", line);
+  for (const line of firstOf(warnings)) log.warning("policy.warning", line);
+}
+
+/** @returns the first lines; instead of all further ones, one that counts them */
+function firstOf(lines: readonly object[]): Record<string, unknown>[] {
+  const more = lines.length - POLICY_LINES_MAX;
+  return [...lines.slice(0, POLICY_LINES_MAX), ...(more > 0 ? [{ more }] : [])].map((line) => ({ ...line }));
 }
 
 /** The event for each outcome of applying the section of the configuration file. */

@@ -4,7 +4,7 @@
 import { fileConflicts, takeFileValues } from "./deployment/file-values.ts";
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
-import { typedSettings } from "./drafts/typed-settings.ts";
+import { settingsText, typedSettings } from "./drafts/typed-settings.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
@@ -46,6 +46,7 @@ export interface GovernanceTasks {
   difference: typeof difference;
   textDifference: typeof textDifference;
   typedSettings: typeof typedSettings;
+  settingsText: typeof settingsText;
   mergeDraft: typeof mergeDraft;
   reviewDraft: typeof reviewDraft;
   managedText: typeof managedText;
@@ -80,6 +81,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   difference,
   textDifference,
   typedSettings,
+  settingsText,
   mergeDraft,
   reviewDraft,
   managedText,

@@ -1,5 +1,6 @@
 // The problems of an installation in one list: findings of doctor, and problems that only the domain knows.
 import type { Diagnosis } from "../../domain/system/operations.ts";
+import { nameList } from "../../platform/text/name-list.ts";
 
 /** A check of doctor, or a part of the domain. */
 type ProblemSource = string;
@@ -57,7 +58,7 @@ const UNCHECKED: OverviewProblem = {
 const conflictProblem = (conflicts: readonly string[]): OverviewProblem => ({
   result: "warning",
   source: "deployment",
-  detail: `the policy differs from the configuration file in ${conflicts.length === 1 ? "1 place" : `${conflicts.length} places`}: ${conflicts.join(", ")}`,
+  detail: `the policy differs from the configuration file in ${conflicts.length === 1 ? "1 place" : `${conflicts.length} places`}: ${nameList(conflicts)}`,
   remedy: "change the file or the policy until both agree",
 });
 

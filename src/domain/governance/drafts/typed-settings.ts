@@ -1,6 +1,7 @@
 // The settings of a harness whose type is known, read from the text that an administrator types and written back into it. Pure
 // functions, because a thread may run them (tasks.ts).
 import { type MemberChanges, withMembers } from "../../../platform/text/yaml-edit.ts";
+import { yamlText } from "../../../platform/text/yaml-write.ts";
 import { DOCUMENT_BYTES_MAX } from "../model.ts";
 import { readSettings, SETTINGS_TOKENS_MAX } from "../publishing/publications.ts";
 import type { TimeIsOver } from "../publishing/validation.ts";
@@ -22,3 +23,7 @@ export function typedSettings(
   const { settings, problems } = readSettings(changed ?? text, isOver);
   return { values: problems.length > 0 ? undefined : settings, text: changed };
 }
+
+/** @param settings an object as JSON @returns it as YAML, empty for no settings */
+export const settingsText = (settings: string): string =>
+  settings === "{}" ? "" : yamlText(JSON.parse(settings));

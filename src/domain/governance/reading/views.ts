@@ -67,4 +67,9 @@ export class Views {
     const texts = { before: JSON.stringify(before.document), after: JSON.stringify(after.document) };
     return this.parts.runTask("textDifference", texts);
   }
+
+  /** @returns the settings of a harness as YAML, in a thread if they are long; empty for none */
+  settingsText(settings: object): Promise<string> {
+    return this.parts.runTask("settingsText", JSON.stringify(settings));
+  }
 }

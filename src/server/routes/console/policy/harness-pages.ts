@@ -17,7 +17,6 @@ import { checkVersion } from "../../../../domain/governance/versions/versions.ts
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
-import { yamlText } from "../../../../platform/text/yaml-write.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/refusals.tsx";
@@ -76,7 +75,7 @@ export function harnessPages({ router, domain }: RouteContext, console: Console)
 }
 
 /** @returns functions that show the form and answer it */
-function createForm({ clients, governance: { drafts }, harnesses }: RouteContext["domain"]) {
+function createForm({ clients, governance: { drafts, views }, harnesses }: RouteContext["domain"]) {
   const viewsOf = async ({ organizationId }: Reader, document: GovernanceConfig): Promise<HarnessView[]> => {
     const { versions } = await runInTurns(clients.inventory.versionsInSteps(organizationId));
     return HARNESS_KEYS.map((key) => viewOf(key, document, { harnesses: harnesses.harnesses(), versions }));
@@ -85,7 +84,7 @@ function createForm({ clients, governance: { drafts }, harnesses }: RouteContext
     const [view] = (await viewsOf(reader, draft.document)).filter((one) => one.harness === harness);
     if (!view) return harnessesPage([]);
     const typed = draft.typed.harnesses[harness];
-    const input = shown.input ?? typed?.input ?? inputOf(harness, draft.document);
+    const input = shown.input ?? typed?.input ?? (await inputOf(views, harness, draft.document));
     const { values } = await drafts.typedSettings(input.managedConfigYaml, {});
     return harnessPage({
       ...{ view, input, version: draft.version, error: shown.error },
@@ -196,19 +195,19 @@ function viewOf(
   };
 }
 
-function inputOf(
+const inputOf = async (
+  views: Governance["views"],
   harness: HarnessKey,
   { harnesses, allowed_harnesses: allowed }: GovernanceConfig,
-): HarnessInput {
+): Promise<HarnessInput> => {
   const policy = harnesses[harness];
-  const settings = policy?.managed_config ?? {};
   return {
-    managedConfigYaml: Object.keys(settings).length === 0 ? "" : yamlText(settings),
+    managedConfigYaml: await views.settingsText(policy?.managed_config ?? {}),
     versionRequirement: policy?.version_requirement ?? null,
     allowUnverifiedVersions: policy?.allow_unverified_versions === true,
     isAllowed: allowed.includes(harness),
   };
-}
+};
 
 /** @throws DomainError `policy_draft.too_long` */
 function refuseLength(text: string): void {
