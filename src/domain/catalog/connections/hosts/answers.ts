@@ -1,0 +1,72 @@
+// What the answers of repository hosts mean, and the failures to get one. Nothing of a text is repeated.
+import { DomainError } from "../../../../platform/errors.ts";
+import { rateLimited, sourceFault } from "../faults.ts";
+
+/** Of an answer that is not an archive. */
+export const ANSWER_BYTES_MAX = 1024 ** 2;
+
+const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;
+const codeIn = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "";
+
+/** @returns the error for a request that got no whole answer; errors that say more stay */
+export function networkFault(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return sourceFault("too_slow");
+  if (!(error instanceof DomainError)) return sourceFault("host_down", error);
+  if (error.reason !== "outbound.failed") return error;
+  const code = codeIn(error.cause);
+  return sourceFault(CERTIFICATE_FAULT.test(code) ? "tls_untrusted" : "host_down", error.cause);
+}
+
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+/** 409 is an empty repository, 422 a name that is no commit (GitHub). */
+export const isMissing = (status: number): boolean => status === 404 || status === 409 || status === 422;
+
+/** @throws DomainError `source.*` unless the status is the expected one */
+export async function refuseUnfit(response: Response, expected = 200): Promise<void> {
+  const { status, headers } = response;
+  if (status === expected) return;
+  await response.body?.cancel();
+  if (status === 429 || (status === 403 && isLimited(headers))) throw rateLimited(waitIn(headers));
+  if (status === 401 || status === 403) throw sourceFault("credential_refused");
+  throw sourceFault(status >= 500 ? "host_down" : "bad_answer");
+}
+
+const isLimited = (headers: Headers): boolean =>
+  headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
+
+/**
+ * Reads `Retry-After`, a number or a time (RFC 9110 section 10.2.3), else the time at which a limit ends (GitHub `X-RateLimit-Reset`,
+ * GitLab `RateLimit-Reset`). Times are compared with the `Date` of the answer, because clocks differ.
+ * @returns seconds; undefined unless the host says
+ */
+function waitIn(headers: Headers): number | undefined {
+  const after = headers.get("retry-after") ?? "";
+  if (/^\d+$/.test(after)) return Number(after);
+  const reset = headers.get("x-ratelimit-reset") ?? headers.get("ratelimit-reset") ?? "";
+  const endsMs = /^\d+$/.test(reset) ? Number(reset) * 1_000 : Date.parse(after);
+  const seconds = (endsMs - Date.parse(headers.get("date") ?? "")) / 1_000;
+  return Number.isFinite(seconds) ? seconds : undefined;
+}
+
+/** @throws DomainError `source.bad_answer` for more than ANSWER_BYTES_MAX */
+export async function bodyText({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > ANSWER_BYTES_MAX) throw sourceFault("bad_answer");
+    parts.push(piece);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** @throws DomainError `source.bad_answer`; the message of the parser would repeat the text */
+export function parsedAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw sourceFault("bad_answer");
+  }
+}
