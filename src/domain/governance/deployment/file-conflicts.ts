@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { DomainError } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
 import { refuseProblems } from "../errors.ts";
@@ -115,7 +116,7 @@ const noConflict = (path: string) =>
   new DomainError(
     "not_found",
     "policy_conflict.none",
-    `there is no open conflict with the configuration file at ${path}`,
+    `there is no open conflict with the configuration file at ${quoted(path)}`,
     {
       hint: "somebody may have settled it in the meantime; see `quartermaster policy conflicts list`",
     },
