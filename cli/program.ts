@@ -35,6 +35,7 @@ import * as setup from "./commands/setup.ts";
 import * as signingKeys from "./commands/signing-keys/signing-keys.ts";
 import * as sso from "./commands/sso/sso.ts";
 import * as status from "./commands/status/status.ts";
+import * as takeover from "./commands/takeover/takeover.ts";
 import * as unit from "./commands/unit/unit.ts";
 import * as users from "./commands/users/users.ts";
 import * as version from "./commands/version.ts";
@@ -60,7 +61,7 @@ const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Users and logins:": [organization, branding, users, groups, invitations, logins, identities, scim, sso],
   "Policy and workstations:": [catalog, connections, artifacts, policy, harnesses, clients, sessions],
   "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
-  "Data and operation:": [jobs, backup, migrate, audit],
+  "Data and operation:": [jobs, backup, migrate, audit, takeover],
   "Help and shell:": [completion, manual, unit, version, help],
 };
 

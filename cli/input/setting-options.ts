@@ -30,6 +30,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Catalog and policy settings:": ["catalog", "harnesses", "package", "policy"],
   "Retention settings:": ["clients", "invitations", "audit"],
   "Session and object store settings:": ["blobs", "sessions"],
+  "Second machine settings:": ["standby"],
   "Identity and SCIM settings:": ["identity", "scim"],
   "Access settings:": ["access"],
   "Limit settings:": ["limits"],

@@ -16,6 +16,7 @@ import objectStore from "./chapters/operate/object-store.md" with { type: "text"
 import observe from "./chapters/operate/observe.md" with { type: "text" };
 import personalData from "./chapters/operate/personal-data.md" with { type: "text" };
 import security from "./chapters/operate/security.md" with { type: "text" };
+import standby from "./chapters/operate/standby.md" with { type: "text" };
 import troubleshoot from "./chapters/operate/troubleshoot.md" with { type: "text" };
 import catalogFile from "./chapters/reference/catalog-file.md" with { type: "text" };
 import commands from "./chapters/reference/commands.md" with { type: "text" };
@@ -57,6 +58,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
     security,
     "login-sessions": loginSessions,
     settings,
+    standby,
     troubleshoot,
     workstations,
   }),

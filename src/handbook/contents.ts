@@ -63,6 +63,11 @@ export const CHAPTERS: readonly Chapter[] = [
   { name: "commands", title: "Commands", about: "Exit codes, files and output of the command line." },
   { name: "air-gap", title: "Air gap", about: "Releases and catalogs for a site without a network." },
   { name: "backups", title: "Backup and restore", about: "Backups, upgrades, downgrades and replication." },
+  {
+    name: "standby",
+    title: "A second machine",
+    about: "A replica, and a machine that takes over.",
+  },
   { name: "object-store", title: "Object store", about: "Captured sessions in an S3-compatible store." },
   { name: "console", title: "Console", about: "The service in a browser: who sees and changes what." },
   { name: "observe", title: "Observe", about: "Health, metrics, alerts, logs and the audit log." },

@@ -7,7 +7,7 @@ import { programSchema, schemaIn } from "../platform/database/schema/schema.ts";
 import { diskSpace, isNearlyFull } from "../platform/files/disk.ts";
 
 /** Names of the checks, in reporting order. */
-export const CHECKS = ["database", "schema", "keys", "worker", "disk", "running"] as const;
+export const CHECKS = ["database", "schema", "keys", "worker", "disk", "running", "lease"] as const;
 type Check = (typeof CHECKS)[number];
 
 export interface Readiness {
@@ -28,13 +28,23 @@ export interface ReadinessOptions {
   lastBeatMs(): number;
   /** whether the service was told to stop; default: never */
   isStopping?(): boolean;
+  /** whether this machine accepts changes; default: always */
+  isActive?(): boolean;
 }
 
 /** The scheduler counts as stuck if its last turn is older. */
 export const WORKER_FRESH_MS = 120_000;
 
 export function createReadiness(options: ReadinessOptions): Readiness {
-  const { db, clock, databaseFile, checkKeys, lastBeatMs, isStopping = () => false } = options;
+  const {
+    db,
+    clock,
+    databaseFile,
+    checkKeys,
+    lastBeatMs,
+    isStopping = () => false,
+    isActive = () => true,
+  } = options;
   const startedMs = clock.nowMs();
   const isSchemaCurrent = createSchemaCheck(options);
   const checks: Record<Check, () => boolean> = {
@@ -44,6 +54,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     keys: () => holds(checkKeys),
     disk: () => holds(() => !isNearlyFull(diskSpace(dirname(databaseFile)))),
     running: () => !isStopping(),
+    lease: isActive,
     worker: () => clock.nowMs() - Math.max(lastBeatMs(), startedMs) < WORKER_FRESH_MS,
   };
   return {

@@ -523,8 +523,8 @@ const OTHERS = [
   "version",
   "help",
 ];
-/** Commands that record in the restored database or in the migrations table; tested in backup/restore.test.ts. */
-const REPLACING = ["backup restore", "migrate up"];
+/** Commands that record in the restored database or in the migrations table; tested in backup/restore.test.ts and takeover.test.ts. */
+const REPLACING = ["backup restore", "migrate up", "takeover"];
 
 const commandIn = (name: string): string => name.split(",")[0] ?? name;
 const databaseOf = ({ data }: Bench): string => join(data, "quartermaster.db");

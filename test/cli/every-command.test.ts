@@ -97,6 +97,8 @@ const BEGINNERS = [
   "backup list",
   "backup restore",
   "harnesses list",
+  "takeover",
+  "unit",
 ];
 
 describe("without an installation", () => {

@@ -303,6 +303,7 @@ describe("config", () => {
       exitCode: 0,
     });
     expect(JSON.parse((await runCli(["config", "check", "--json"])).stdout)).toEqual({
+      replica: null,
       valid: true,
       file: null,
     });

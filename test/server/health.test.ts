@@ -85,10 +85,17 @@ test("OBS-1 /ready names every failing check and nothing else", async () => {
   clock.advance(WORKER_FRESH_MS);
   expect(readiness.failing()).toEqual(["keys", "worker"]);
   rmSync(databaseFile);
-  const stopping = { db, clock, databaseFile, checkKeys, lastBeatMs: () => 0, isStopping: () => true };
-  expect(readiness.failing()).toEqual(CHECKS.filter((name) => name !== "disk" && name !== "running"));
+  const states = { isStopping: () => true, isActive: () => false };
+  const stopping = { db, clock, databaseFile, checkKeys, lastBeatMs: () => 0, ...states };
+  const LEFT = ["disk", "running", "lease"];
+  expect(readiness.failing()).toEqual(CHECKS.filter((name) => !LEFT.includes(name)));
   clock.advance(-WORKER_FRESH_MS);
-  expect(createReadiness({ ...stopping, checkKeys: () => {} }).failing()).toContain("running");
+  expect(createReadiness({ ...stopping, checkKeys: () => {} }).failing()).toEqual([
+    "database",
+    "schema",
+    "running",
+    "lease",
+  ]);
 });
 
 test.each([

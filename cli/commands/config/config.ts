@@ -103,9 +103,12 @@ async function check(context: Context, command: CliCommand): Promise<void> {
   const { ConfiguredConnections } = await import(
     "../../../src/app/installation/connections/configured-connections.ts"
   );
+  const { replicaFinding } = await import("../../../src/app/standby/check.ts");
   const output = outputFor(context, command);
   for (const warning of new ConfiguredConnections(config).warnings()) output.warning(warning);
-  const document = { valid: true, file: config.file ?? null };
+  const replica = await replicaFinding(config, context.clock);
+  if (replica && replica.result !== "ok") output.warning(`${replica.detail}; ${replica.remedy}`);
+  const document = { valid: true, file: config.file ?? null, replica: replica ?? null };
   output.result(document, checkedText(config));
 }
 

@@ -45,7 +45,7 @@ export const addOptions = addSettingOptions;
 /** What this process runs. */
 interface Running {
   vitals: Liveness;
-  /** resolves with the reason for which this process must end; never for a service that holds the lock of its data */
+  /** resolves with the reason for which this process must end */
   displaced?: Promise<DomainError>;
   announce(output: ServeOutput): Promise<void>;
   reload(): Promise<void>;

@@ -8,6 +8,8 @@ import {
   probeExternalServices,
 } from "../../../src/app/installation/outside-services.ts";
 import { ownProxyListener } from "../../../src/app/service/divided/division.ts";
+import { isLeaseHeldHere } from "../../../src/app/standby/lease/lease-file.ts";
+import { findOwnTerm } from "../../../src/app/standby/own-term.ts";
 import type { Domain } from "../../../src/domain/domain.ts";
 import { keptIn } from "../../../src/domain/sessions/service.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
@@ -40,6 +42,8 @@ export interface Machine {
   room: DiskSpace;
   /** undefined if the settings do not enable replication */
   replication: Replication | undefined;
+  /** undefined without a replica; its term is undefined before the first start */
+  standby: { term: string | undefined; holdsLease: boolean | undefined } | undefined;
 }
 
 export type Content = Awaited<ReturnType<typeof contentOf>>;
@@ -85,6 +89,12 @@ const machineOf = (directory: DataDirectory, config: Config): Machine => ({
   walBytes: fileSizeOf(`${directory.database}-wal`),
   room: diskSpace(directory.path),
   replication: config.get("database.replicated") ? replicationOf(directory.database) : undefined,
+  standby: config.has("standby.replica") ? standbyIn(config, directory) : undefined,
+});
+
+const standbyIn = (config: Config, directory: DataDirectory) => ({
+  term: findOwnTerm(directory)?.term,
+  holdsLease: config.get("standby.lease") ? isLeaseHeldHere(directory) : undefined,
 });
 
 const contentOf = (context: Context, config: Config) =>

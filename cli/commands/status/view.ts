@@ -33,6 +33,7 @@ export function statusText({ nowMs, machine, content, outside, harnesses }: Stat
     ["database", `${bytesText(machine.databaseBytes)}, write-ahead log ${bytesText(machine.walBytes)}`],
     ["disk", diskText(machine)],
     ...replicationFacts(machine, nowMs),
+    ...standbyFacts(machine),
     ...(content?.untrustedProxy ? proxyFacts(content.untrustedProxy) : []),
     ...(content ? factorFacts(content) : []),
     ...(content ? contentFacts(content, { nowMs, machine }) : []),
@@ -66,6 +67,13 @@ function replicationFacts(machine: Machine, nowMs: number): Fact[] {
       ? "Litestream has not copied anything yet"
       : `last progress ${whenText(lastProgressMs, { nowMs, machine })}`;
   return [["replication", text]];
+}
+
+function standbyFacts({ standby }: Machine): Fact[] {
+  if (!standby) return [];
+  const { term, holdsLease } = standby;
+  const lease = holdsLease === undefined ? "" : `, ${holdsLease ? "holds" : "does not hold"} the lease`;
+  return [["standby", term === undefined ? "no term has begun" : `term ${term}${lease}`]];
 }
 
 const proxyFacts = (seen: UntrustedProxy): Fact[] => [
@@ -190,6 +198,9 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     },
     replication: machine.replication
       ? { last_progress_at: timeOf(machine.replication.lastProgressMs ?? null) }
+      : null,
+    standby: machine.standby
+      ? { term: machine.standby.term ?? null, holds_lease: machine.standby.holdsLease ?? null }
       : null,
     sign_in: content ? signInDocument(content.signIn) : null,
     policy: content?.revision ? policyDocument(content.revision) : null,

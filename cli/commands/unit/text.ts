@@ -9,7 +9,36 @@ import { SLOTS_VARIABLE, slotsNeeded } from "../../../src/platform/outbound/requ
 import { EXIT, PERMANENT_FAILURE_EXITS } from "../../exit.ts";
 
 /** Name of the user, of the group, and of each directory that systemd creates. */
-const NAME = "quartermaster";
+export const NAME = "quartermaster";
+
+/** Without any of these, `systemd-analyze security` rates a unit as unsafe. */
+export const HARDENING = `CapabilityBoundingSet=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectProc=invisible
+ProcSubset=pid
+PrivateTmp=yes
+PrivateMounts=yes
+PrivateDevices=yes
+DevicePolicy=closed
+PrivateUsers=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+LockPersonality=yes
+RemoveIPC=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM`;
 
 /** What differs between the unit of the service and that of the process that only forwards inference. */
 interface UnitFacts {
@@ -97,33 +126,7 @@ UMask=0077
 # Secrets: each is read from /etc/credstore/${NAME}.<name>, if that file exists.
 ${credentials().join("\n")}
 
-CapabilityBoundingSet=
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=yes
-ProtectProc=invisible
-ProcSubset=pid
-PrivateTmp=yes
-PrivateMounts=yes
-PrivateDevices=yes
-DevicePolicy=closed
-PrivateUsers=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-LockPersonality=yes
-RemoveIPC=yes
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
+${HARDENING}
 
 [Install]
 WantedBy=multi-user.target`;
@@ -138,8 +141,11 @@ const credentials = (): string[] =>
     (credential) => `LoadCredential=${credential}:${NAME}.${credential}`,
   );
 
-/** systemd.service(5), "Command lines": systemd rejects paths that contain quotes or backslashes. */
-function quoted(path: string): string {
+/**
+ * systemd.service(5), "Command lines": systemd rejects paths that contain quotes or backslashes.
+ * @throws DomainError `unit.path_unfit`
+ */
+export function quoted(path: string): string {
   if (/["'\\\p{Cc}]/u.test(path)) {
     const message = `systemd cannot start an executable whose path contains quotes, backslashes or control characters`;
     throw new DomainError("invalid", "unit.path_unfit", message, { hint: "install it in another folder" });

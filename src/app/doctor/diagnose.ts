@@ -24,6 +24,7 @@ import { probeExternalServices } from "../installation/outside-services.ts";
 import { tlsOf } from "../service/settings-reload.ts";
 import { SETTINGS_CHECKS, throwProblems } from "../service/start-checks.ts";
 import { checkPackageSources } from "../sources/check-connections.ts";
+import { checkLease, checkReplica, checkReplicaRestore } from "../standby/check.ts";
 import { checkBackups } from "./backups.ts";
 import { bucketFindings } from "./buckets.ts";
 import * as content from "./content.ts";
@@ -114,11 +115,21 @@ const databaseFindings = (directory: DataDirectory, { deep }: DiagnoseOptions): 
 
 /** Litestream keeps its state beside the original database, so a copy does not have it. */
 const replicationFindings = async (
-  { database }: DataDirectory,
-  { config }: DiagnoseOptions,
+  directory: DataDirectory,
+  { config, clock }: DiagnoseOptions,
 ): Promise<Finding[]> =>
   config.get("database.replicated")
-    ? await examine("replication", (check) => checkReplication(check, replicationOf(database)))
+    ? await inOrder([
+        examine("replication", (check) => checkReplication(check, replicationOf(directory.database))),
+        ...(config.has("standby.replica")
+          ? [
+              ...(config.get("standby.lease")
+                ? [examine("lease", (check) => checkLease(check, directory, isServerRunning(directory)))]
+                : []),
+              examine("replica", (check) => checkReplica(check, directory, { config, clock })),
+            ]
+          : []),
+      ])
     : [];
 
 type DatabaseCheck = (
@@ -136,6 +147,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   policy_drafts: content.checkPolicyDrafts,
   jobs: content.checkJobs,
   backup: checkBackups,
+  replica_restore: checkReplicaRestore,
   audit_forwarding: checkForwarding,
   proxy: content.checkProxy,
   provisioning: content.checkProvisioning,

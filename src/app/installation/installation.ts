@@ -38,12 +38,13 @@ import { VERSION } from "../../platform/version.ts";
 import { auditReceiverOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { type Buckets, openStores } from "../object-store/buckets.ts";
+import { admissionBeside } from "../standby/lease/lease-file.ts";
 import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { mirroringOf } from "./connections/mirroring.ts";
 import { destinationsOf } from "./destinations.ts";
 import { domainSettingsOf, mappingsIn, type RecordOptions, recordsOf } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
-import { assertDatabaseNotLost } from "./lost-database.ts";
+import { assertDatabaseNotLost, unfinishedRestore } from "./lost-database.ts";
 import { olderServer, upgradeDue, upgradeRemedy } from "./older-schema.ts";
 import { proxySettingsOf } from "./proxy-settings.ts";
 import { ssoSettingsOf } from "./sso-settings.ts";
@@ -71,6 +72,8 @@ export interface InstallationOptions extends RecordOptions {
   ids: Ids;
   /** our origin; a function, because the system may choose the port when the service starts to listen */
   baseUrl(): string;
+  /** throws while the lease does not allow a change; default: what the service beside says, if the settings have a lease */
+  admit?: (() => void) | undefined;
   /** throws if the schema must not change now */
   beforeChange?: () => void;
   /** default: the product's own cost */
@@ -107,17 +110,23 @@ export async function openInstallation(
   directory: DataDirectory,
   options: InstallationOptions,
 ): Promise<Installation> {
-  const { config, clock, beforeChange, checkpoint } = options;
+  const { config, clock, checkpoint } = options;
   const replicated = config.get("database.replicated");
+  const { admit = admissionBeside(config, directory) } = options;
+  const beforeChange = () => {
+    admit?.();
+    options.beforeChange?.();
+  };
   const schema = migrate(directory.database, {
     clock,
     replicated,
     version: VERSION,
     backupDirectory: directory.backups,
-    ...(beforeChange && { beforeChange }),
+    beforeChange,
   });
   const db = openDatabase(directory.database, {
     replicated,
+    admit,
     checkpoint: checkpoint && (() => checkpoint(directory.database)),
   });
   return await joinDomain({ directory, schema, db }, options);
@@ -260,16 +269,6 @@ export function directoryToExamine({
   if (!existsSync(directory.database)) throw emptyDirectory(path);
   return directory;
 }
-
-const unfinishedRestore = (path: string) =>
-  new DomainError(
-    "unavailable",
-    "data_dir.restore_unfinished",
-    `a restore of ${path} was interrupted or is in progress`,
-    {
-      hint: "finish it with any other command, such as quartermaster status; then run this command again",
-    },
-  );
 
 /**
  * Finishes an interrupted restore first. Does not open the database.

@@ -84,3 +84,14 @@ function databaseLost(directory: DataDirectory, backup: FoundBackup | undefined)
     { hint: `${way}; ${anew}` },
   );
 }
+
+/** @returns the error for a data directory in the middle of a restore */
+export const unfinishedRestore = (path: string) =>
+  new DomainError(
+    "unavailable",
+    "data_dir.restore_unfinished",
+    `a restore of ${path} was interrupted or is in progress`,
+    {
+      hint: "finish it with any other command, such as quartermaster status; then run this command again",
+    },
+  );

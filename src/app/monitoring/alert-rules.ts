@@ -23,6 +23,11 @@ const REMOVAL_WAIT_SECONDS = 3 * 3600;
 /** Ninety attempts. */
 const FORWARD_WAIT_SECONDS = 900;
 
+/** The replica trails by a second, and is looked at every minute. */
+const REPLICA_LAG_SECONDS = 120;
+/** It is restored once a day, with two hours of time. */
+const REPLICA_CHECK_SECONDS_MAX = 26 * 3600;
+
 const RULES: readonly Rule[] = [
   {
     alert: "QuartermasterDown",
@@ -128,6 +133,38 @@ const RULES: readonly Rule[] = [
     summary:
       "Entries of the audit log have waited for more than 15 minutes for the receiver of {{ $labels.instance }}",
     action: "quartermaster audit forwarding; quartermaster doctor",
+  },
+  {
+    alert: "QuartermasterReplicaBehind",
+    expr: `quartermaster_replica_lag_seconds > ${REPLICA_LAG_SECONDS}`,
+    for: "1m",
+    severity: "critical",
+    summary: "The replica of {{ $labels.instance }} lacks writes of the last {{ $value }} seconds",
+    action: "quartermaster doctor; systemctl status quartermaster-litestream",
+  },
+  {
+    alert: "QuartermasterReplicaUnreachable",
+    expr: "quartermaster_replica_reached == 0",
+    for: "5m",
+    severity: "critical",
+    summary: "{{ $labels.instance }} cannot reach the store of its replica",
+    action: "quartermaster doctor; the log has standby.store_unreachable with the reason",
+  },
+  {
+    alert: "QuartermasterReplicaNotRestored",
+    expr: `time() - quartermaster_job_last_success_timestamp_seconds{exported_job="replica-check"} > ${REPLICA_CHECK_SECONDS_MAX}`,
+    for: "2h",
+    severity: "critical",
+    summary: "The replica of {{ $labels.instance }} was not restored for a test within 26 hours",
+    action: "quartermaster jobs list; quartermaster doctor",
+  },
+  {
+    alert: "QuartermasterLeaseLost",
+    expr: "quartermaster_standby_lease_held == 0",
+    for: "0m",
+    severity: "critical",
+    summary: "{{ $labels.instance }} does not hold the lease and accepts no change",
+    action: "quartermaster doctor; the log has standby.lease_not_renewed with the reason",
   },
   {
     alert: "QuartermasterDiskFilling",

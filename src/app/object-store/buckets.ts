@@ -10,6 +10,7 @@ import { keepInBucket } from "../../platform/blobs/bucket-blobs.ts";
 import type { OpenWriter } from "../../platform/blobs/piece-writer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import { placeOf } from "../../platform/config/standby/replica.ts";
 import type { SettingName } from "../../platform/config/table.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -22,12 +23,14 @@ import { needed } from "../installation/needed-setting.ts";
 /** Names in the list of outgoing connections. */
 export const SESSION_BUCKET = "object-store";
 export const PACKAGE_BUCKET = "object-store-packages";
+const STANDBY_BUCKET = "object-store-standby";
 /** for `doctor` only */
 export const PUBLIC_ENDPOINT = "object-store-public";
 
 /** What fails while a bucket is out of reach. */
 export const STORE_AFFECTS: Readonly<Record<string, string>> = {
   [SESSION_BUCKET]: "captured sessions are not uploaded, downloaded or removed; everything else goes on",
+  [STANDBY_BUCKET]: "the database is not replicated, and another machine cannot take over",
   [PACKAGE_BUCKET]: "package archives are not added; archives in the data directory are delivered",
 };
 
@@ -49,6 +52,8 @@ export interface BucketsOptions {
 export class Buckets {
   readonly sessions: Bucket | undefined;
   readonly packages: Bucket | undefined;
+  /** of the replica and its lease */
+  readonly standby: Bucket | undefined;
   #config: Config;
 
   /** @throws DomainError `config.invalid` if blobs.s3.ca_file cannot be read */
@@ -74,6 +79,7 @@ export class Buckets {
           });
     this.sessions = open(config.get("blobs.s3.bucket"), SESSION_BUCKET);
     this.packages = open(config.get("blobs.s3.package_bucket"), PACKAGE_BUCKET);
+    this.standby = open(standbyBucketOf(config), STANDBY_BUCKET);
   }
 
   /** Signs with the credentials of these settings from now on, unless they lack some. */
@@ -146,12 +152,24 @@ export function storeDestinations(config: Config): readonly Destination[] {
       origin: endpoint,
       why: "keeps package archives",
     }),
+    ...at(STANDBY_BUCKET, {
+      bucket: standbyBucketOf(config),
+      origin: endpoint,
+      why: "keeps the replica of the database and its lease",
+    }),
     ...at(PUBLIC_ENDPOINT, {
       bucket: publicEndpoint === endpoint ? undefined : sessions,
       origin: publicEndpoint,
       why: "tested by doctor; workstations send captured sessions there",
     }),
   ];
+}
+
+/** @returns the bucket of the replica; undefined if it is elsewhere */
+function standbyBucketOf(config: Config): string | undefined {
+  const url = config.get("standby.replica");
+  const place = url === undefined ? undefined : placeOf(url);
+  return place?.kind === "s3" ? place.bucket : undefined;
 }
 
 /** @returns the certificates of blobs.s3.ca_file @throws DomainError `config.invalid` if it cannot be read */

@@ -3,6 +3,7 @@
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
+import type { Actor } from "../../domain/shared/actor.ts";
 import type { Operations } from "../../domain/system/operations.ts";
 import { WriteThread } from "../../platform/blobs/write-thread.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -17,6 +18,7 @@ import {
 import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
 import { CheckpointThread } from "../../platform/database/checkpoint-thread.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
+import type { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { AdjustableLog } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
@@ -42,6 +44,7 @@ import { beginInstallation } from "../installation/setup.ts";
 import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { createRepackThreads } from "../sources/repack-threads.ts";
+import { openStandby, type ServiceStandby } from "../standby/service-standby.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
 import { logConnections, reloadConnections } from "./connection-settings.ts";
@@ -91,6 +94,8 @@ export interface Service {
   /** what the catalog file changed; undefined without a catalog file */
   seeded: Seeded | undefined;
   vitals: Liveness;
+  /** resolves with the reason for which this process must end: another machine has taken over */
+  displaced: Promise<DomainError>;
   /** Reads settings, TLS files, catalog, policy and group roles again; an invalid one is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests and jobs, then closes the database. */
@@ -118,19 +123,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   undo.defer(lockOwnListener(directory, options));
   const door = await openDoor(config, log, options.only);
   undo.defer(() => door.stop());
-  const service = await startWithListener(door, directory, { ...options, undo });
+  const standby = await openStandby(directory, { ...options, undo });
+  const service = await startWithListener(door, directory, { ...options, undo, standby });
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));
   const onStop = undo.move();
-  return { ...service, inference: door.inference, stop: () => onStop.disposeAsync() };
+  const { displaced } = standby;
+  return { ...service, displaced, inference: door.inference, stop: () => onStop.disposeAsync() };
 }
 
 async function startWithListener(
   door: ServiceDoor,
   directory: DataDirectory,
-  { undo, ...options }: ServiceOptions & { undo: AsyncDisposableStack },
-): Promise<Omit<Service, "stop" | "inference">> {
-  const { config, clock, ids, log, passwordCost } = options;
+  { undo, standby, ...options }: ServiceOptions & { undo: AsyncDisposableStack; standby: ServiceStandby },
+): Promise<Omit<Service, "stop" | "inference" | "displaced">> {
+  const { config, clock, ids, log } = options;
   const { baseUrl, listener } = door;
   const metrics = new Registry();
   const observers = outsideObservers({ metrics, log });
@@ -138,7 +145,7 @@ async function startWithListener(
   const { runTask } = threads;
   const requestLog = createServiceLog({ directory, config, clock, log, metrics });
   const records = recordsOf(requestLog, { config, log });
-  const machine = { config, clock, ids, passwordCost, baseUrl, ...observers, ...threads, ...records };
+  const machine = { ...options, baseUrl, ...standby, ...observers, ...threads, ...records };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
   await keepRecords(installation, { ...options, undo, requestLog });
@@ -158,7 +165,8 @@ async function startWithListener(
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
   const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
-  registerJobs(scheduler, installation, { ...options, actor, metrics, requestLog, deviceLoginsExpired });
+  const work = { actor, metrics, requestLog, standby };
+  registerJobs(scheduler, installation, { ...options, ...work, deviceLoginsExpired });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
   let stoppingSinceMs: number | undefined;
@@ -170,14 +178,12 @@ async function startWithListener(
     },
   };
   const operations = undo.use(createOperations(installation, options));
-  const parts = { ...options, ...figures, operations, metrics, scheduler, baseUrl, runTask };
+  const parts = { ...options, ...figures, ...standby, operations, metrics, scheduler, baseUrl, runTask };
   const server = serverOf(installation, parts);
   const settings = options.only === "control" ? undefined : proxySettingsOf(config);
   const inference = startInference({ ...parts, ...installation, requestLog, settings });
   door.open(server, inference?.handler);
-  const { untrustedProxies } = installation.domain;
-  await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
-  reportUntrustedProxy(door.untrusted, untrustedProxies, log);
+  await watchProxies(installation, door, { config, log });
   await scheduler.takeOverLeases();
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
@@ -190,17 +196,7 @@ async function startWithListener(
     inference?.handler.stop();
     server.endStreams();
   });
-  const reload = async () => {
-    const reading = config.readFileAgain(runTask);
-    const fresh = await reloadSettings({ config, log, reading, ...door, ...installation });
-    operations.useSettings(fresh);
-    await reloadProvider(installation, { fresh, actor, log });
-    reloadConnections(installation, { fresh, log });
-    await reloadHarnesses(installation, { actor, log });
-    await reloadCatalog(installation, { config, actor, log, reading });
-    await reloadGovernance(installation, { config, actor, log, reading, runTask });
-    await reloadRoleMapping(installation, { config, actor, log, reading });
-  };
+  const reload = () => reloadAll(installation, { config, log, actor, door, operations, runTask });
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
 }
@@ -213,6 +209,37 @@ function threadsUntil(undo: AsyncDisposableStack) {
   const { open: writeUploads } = undo.use(new WriteThread());
   const [transcriptReader, repack] = [new ReaderThreads(), createRepackThreads()];
   return { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader, repack };
+}
+
+interface ReloadParts extends Pick<ServiceOptions, "config" | "log"> {
+  actor: Actor;
+  door: ServiceDoor;
+  operations: ReturnType<typeof createOperations>;
+  runTask: RunDocumentTask;
+}
+
+async function reloadAll(
+  installation: Installation,
+  { config, log, actor, door, operations, runTask }: ReloadParts,
+): Promise<void> {
+  const reading = config.readFileAgain(runTask);
+  const fresh = await reloadSettings({ config, log, reading, ...door, ...installation });
+  operations.useSettings(fresh);
+  await reloadProvider(installation, { fresh, actor, log });
+  reloadConnections(installation, { fresh, log });
+  await reloadHarnesses(installation, { actor, log });
+  await reloadCatalog(installation, { config, actor, log, reading });
+  await reloadGovernance(installation, { config, actor, log, reading, runTask });
+  await reloadRoleMapping(installation, { config, actor, log, reading });
+}
+
+async function watchProxies(
+  { domain: { untrustedProxies } }: Installation,
+  { untrusted }: ServiceDoor,
+  { config, log }: Pick<ServiceOptions, "config" | "log">,
+): Promise<void> {
+  await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
+  reportUntrustedProxy(untrusted, untrustedProxies, log);
 }
 
 function watchAllKeys(metrics: Registry, { domain }: Installation): void {
@@ -236,11 +263,12 @@ interface Parts extends ServiceOptions {
   baseUrl(): string;
   operations: Operations;
   isStopping(): boolean;
+  isActive(): boolean;
   forwarding: Pick<RouteOptions, "proxyFigures" | "isForwardedElsewhere">;
 }
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
-  const { config, clock, ids, log, metrics, scheduler, baseUrl, operations, isStopping } = parts;
+  const { config, clock, ids, log, metrics, scheduler, baseUrl, operations, isStopping, isActive } = parts;
   const readiness = createReadiness({
     db,
     clock,
@@ -248,6 +276,7 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     checkKeys: () => domain.access.keys.signer(),
     lastBeatMs: () => scheduler.lastBeatMs(),
     isStopping,
+    isActive,
   });
   addInstallationFigures(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");

@@ -107,6 +107,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "signing_key.rotate",
   "source.refuse_namespace",
   "source.verify",
+  "standby.take_over",
   "user.change_password",
   "user.create",
   "user.erase",

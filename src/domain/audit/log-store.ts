@@ -143,6 +143,18 @@ export const lastIdEver = (connection: Connection): number =>
     sql`SELECT seq FROM sqlite_sequence WHERE name = 'audit_entries' LIMIT 1`,
   )[0]?.seq ?? 0;
 
+/** The end of a log, or of a part of it. */
+export type EntryEnd = Pick<AuditRow, "id" | "atMs" | "digest">;
+
+/** @returns the newest entry; undefined for none */
+export const lastEntry = (connection: Connection): EntryEnd | undefined =>
+  connection
+    .select({ id: auditEntries.id, atMs: auditEntries.atMs, digest: auditEntries.digest })
+    .from(auditEntries)
+    .orderBy(desc(auditEntries.id))
+    .limit(1)
+    .get();
+
 /** @returns the time of the newest entry, UTC milliseconds; undefined for none */
 export const lastTime = (connection: Connection): number | undefined =>
   connection

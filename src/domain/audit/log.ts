@@ -153,6 +153,16 @@ export class AuditLog {
     return Math.max(0, this.lastId() - first);
   }
 
+  /** @returns the first entry after an id; undefined if none follows */
+  entryAfter(id: number): AuditRow | undefined {
+    return store.listFollowing(this.#db.read, { after: id, limit: 1 })[0];
+  }
+
+  /** @returns the newest entry; undefined for none */
+  lastEntry(): store.EntryEnd | undefined {
+    return store.lastEntry(this.#db.read);
+  }
+
   /** @returns the time of the newest entry, UTC milliseconds; undefined for none */
   lastTime(): number | undefined {
     return store.lastTime(this.#db.read);

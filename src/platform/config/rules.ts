@@ -6,6 +6,7 @@ import { objectStoreWarnings, problemsOfObjectStore } from "./object-store-rules
 import { problemsOfProxy, proxyWarnings } from "./proxy-rules.ts";
 import { referenceWarnings } from "./reference-keys.ts";
 import { missingSetting, problem, type Settings } from "./setting-problem.ts";
+import { problemsOfStandby, standbyWarnings } from "./standby/rules.ts";
 import { SETTING_NAMES, type SettingName } from "./table.ts";
 
 /** The provisioner that is part of the service; every other type is an executable. */
@@ -25,6 +26,7 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
   ...(config.has("identity.oidc.issuer") ? problemsOfProvider(config) : []),
   ...problemsOfSessions(config),
   ...problemsOfObjectStore(config),
+  ...problemsOfStandby(config),
 ];
 
 /** What a header may contain (RFC 9110 section 5.5), without anything that depends on an encoding. */
@@ -68,6 +70,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
     ...(gateway ? proxyWarnings(config) : []),
     ...providerWarnings(config),
     ...objectStoreWarnings(config),
+    ...standbyWarnings(config),
     ...forwardingWarnings(config),
   ];
 }

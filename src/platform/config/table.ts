@@ -14,6 +14,7 @@ import { RETENTION_SETTINGS } from "./settings/retention.ts";
 import { SERVICE_SETTINGS } from "./settings/service.ts";
 import { SESSION_SETTINGS } from "./settings/sessions.ts";
 import type { Setting, Settings } from "./settings/setting.ts";
+import { STANDBY_SETTINGS } from "./settings/standby.ts";
 
 /** Every setting. The parts before the last dot are nested sections of the file. Each file in `settings/` lists its sections. */
 const SETTINGS = {
@@ -23,6 +24,7 @@ const SETTINGS = {
   ...RETENTION_SETTINGS,
   ...SESSION_SETTINGS,
   ...OBJECT_STORE_SETTINGS,
+  ...STANDBY_SETTINGS,
   ...IDENTITY_SETTINGS,
   ...ACCESS_SETTINGS,
   ...GATEWAY_SETTINGS,

@@ -37,6 +37,10 @@ export interface DataDirectory {
   marker: string;
   /** facts about the running service: see service-state.ts */
   service: string;
+  /** the term of this directory in the replica: see src/app/standby/own-term.ts */
+  standby: string;
+  /** until when the lease lets processes beside the service write: see src/app/standby/lease */
+  lease: string;
 }
 
 const OWNER_ONLY = 0o700;
@@ -65,10 +69,18 @@ export function openExistingDirectory(path: string): DataDirectory {
 }
 
 /** Files that a symbolic link could redirect; each is also opened without following one. */
-const filesIn = ({ database, marker, lock, forwardingLock, service }: DataDirectory): string[] => [
+const filesIn = ({
+  database,
+  marker,
+  lock,
+  forwardingLock,
+  service,
+  standby,
+  lease,
+}: DataDirectory): string[] => [
   ...["", "-wal", "-shm", "-journal"].map((end) => `${database}${end}`),
   ...[lock, forwardingLock].flatMap((file) => [file, holderFile(file)]),
-  ...[marker, service],
+  ...[marker, service, standby, lease],
 ];
 
 /** @returns the permissions of a data directory that others may use, as `0777`; undefined if only its owner may */
@@ -91,6 +103,8 @@ export const placesIn = (path: string): DataDirectory => ({
   forwardingLock: join(path, "forwarding.lock"),
   marker: join(path, "installation.json"),
   service: join(path, "run", "service.json"),
+  standby: join(path, "standby.json"),
+  lease: join(path, "run", "lease.json"),
 });
 
 function makeDirectory(path: string): void {

@@ -73,6 +73,8 @@ const CHECK_NOW = 0;
 export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"> {
   /** other software replicates the write-ahead log and runs the checkpoints */
   replicated?: boolean;
+  /** throws while nothing may be changed; asked before each transaction and again before its COMMIT */
+  admit?: (() => void) | undefined;
   /** runs the checkpoints in another thread; without it commits do */
   checkpoint?: Checkpoint | undefined;
   /** instead of CHECKPOINT_PAGES, for that thread */
@@ -84,14 +86,14 @@ export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"
  * @throws DomainError `storage.*` when the file cannot be opened
  */
 export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
-  const { checkpoint, checkpointPages, replicated = false, ...shared } = options;
+  const { checkpoint, checkpointPages, replicated = false, admit, ...shared } = options;
   const withoutCheckpoints = replicated || checkpoint !== undefined;
   const writer = openConnection(file, { ...shared, create: true, tempInMemory: true, withoutCheckpoints });
   try {
     const reader = openConnection(file, { ...shared, readonly: true });
     const isOurs = checkpoint !== undefined && !replicated;
     const checkpoints = isOurs ? new Checkpoints(writer, checkpoint, checkpointPages) : undefined;
-    return new GroupedDatabase(writer, reader, checkpoints);
+    return new GroupedDatabase(writer, reader, { checkpoints, admit });
   } catch (error) {
     writer.close();
     throw error;
@@ -144,10 +146,10 @@ class GroupedDatabase implements Db {
   constructor(
     readonly writer: Database,
     readonly reader: Database,
-    checkpoints?: Checkpoints,
+    { checkpoints, admit }: { checkpoints?: Checkpoints | undefined; admit?: (() => void) | undefined } = {},
   ) {
     this.#read = createDrizzle(reader);
-    this.#queue = new WriteQueue(writer, () => this.#endReading(), checkpoints);
+    this.#queue = new WriteQueue(writer, { beforeCommit: () => this.#endReading(), checkpoints, admit });
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");

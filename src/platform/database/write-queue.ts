@@ -43,6 +43,15 @@ interface LongJob {
   fail(error: unknown): void;
 }
 
+export interface WriteQueueOptions {
+  /** ends the read transaction: SQLite resets its log only while no reader needs an older page of it */
+  beforeCommit(): void;
+  /** has the log copied in another thread; without it the writer does so itself, or other software */
+  checkpoints: Checkpoints | undefined;
+  /** throws while nothing may be changed */
+  admit: (() => void) | undefined;
+}
+
 export class WriteQueue {
   readonly #tx: BunSQLiteDatabase;
   #jobs: (ShortJob | LongJob)[] = [];
@@ -53,14 +62,9 @@ export class WriteQueue {
   /** the present long write has taken all its steps */
   #isAtCommit = false;
 
-  /**
-   * @param beforeCommit ends the read transaction: SQLite resets its log only while no reader needs an older page of it
-   * @param checkpoints has the log copied in another thread; without it the writer does so itself, or other software
-   */
   constructor(
     private readonly writer: Database,
-    private readonly beforeCommit: () => void,
-    private readonly checkpoints: Checkpoints | undefined,
+    private readonly own: WriteQueueOptions,
   ) {
     this.#tx = createDrizzle(writer);
   }
@@ -91,7 +95,7 @@ export class WriteQueue {
   /** Resolves when every write has ended. */
   async emptied(): Promise<void> {
     if (this.#jobs.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    await this.checkpoints?.ended();
+    await this.own.checkpoints?.ended();
   }
 
   /** A job without patience starts the flush for all waiting jobs. */
@@ -116,7 +120,7 @@ export class WriteQueue {
   }
 
   #flush(): void {
-    const pause = this.checkpoints?.pause;
+    const pause = this.own.checkpoints?.pause;
     if (pause) void pause.then(() => this.#flush());
     else this.#flushNow();
   }
@@ -147,7 +151,7 @@ export class WriteQueue {
 
   /** @param answers one for each of the first jobs in the queue, which have ended */
   #end(answers: readonly Answer[]): void {
-    this.checkpoints?.look();
+    this.own.checkpoints?.look();
     this.#isDue = false;
     this.#jobs.splice(0, answers.length);
     this.#schedule(0);
@@ -158,9 +162,11 @@ export class WriteQueue {
   /** @returns an answer for each caller, to be given after COMMIT has returned */
   #commit(batch: readonly ShortJob[]): Answer[] {
     try {
+      this.own.admit?.();
       this.#run("BEGIN IMMEDIATE");
       const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
-      this.beforeCommit();
+      this.own.beforeCommit();
+      this.own.admit?.();
       this.#run("COMMIT");
       return answers;
     } catch (error) {
@@ -191,12 +197,14 @@ export class WriteQueue {
   *#commitInSteps(job: LongJob): Steps<Answer> {
     const cache = this.writer.query<{ cache_size: number }, []>("PRAGMA cache_size").get();
     try {
+      this.own.admit?.();
       this.#run(`PRAGMA cache_size=-${LONG_WRITE_CACHE_KIB}`);
       this.#run("BEGIN IMMEDIATE");
       const answer = yield* job.steps(this.#tx);
       this.#isAtCommit = true;
       yield;
-      this.beforeCommit();
+      this.own.beforeCommit();
+      this.own.admit?.();
       commitToLog(this.writer, () => this.#run("COMMIT"));
       return answer;
     } catch (error) {

@@ -1,7 +1,7 @@
 // A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is no
 // multipart upload: a session has at most 128 MiB, and a day of the request log rarely as many. The domain decides which objects there are and what their keys mean.
 import { invariant } from "../errors.ts";
-import { invalid, refused, StoreFailure } from "./failures.ts";
+import { failureIn, invalid, refused, StoreFailure } from "./failures.ts";
 import { type ListedPage, parseListing } from "./listing.ts";
 import { bytesOf, type RequestDependencies, StoreRequests, textOf, transferMs } from "./requests.ts";
 import { type Credentials, encodePath, signUrl } from "./signature.ts";
@@ -134,6 +134,47 @@ export class Bucket {
     await this.#drained(await this.#requests.send("put", { ...message, ...limits, body }));
   }
 
+  /**
+   * Reads a small object.
+   * @returns its text and its ETag, which `putIf` compares; undefined if there is no such object
+   */
+  async readText(
+    key: string,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<{ text: string; etag: string } | undefined> {
+    const response = await this.#requests.send("get", { ...this.#own({ method: "GET", key }), signal });
+    return response && { text: await textOf(response), etag: etagIn(response) };
+  }
+
+  /**
+   * Stores a small text if the object is as expected.
+   * @param expected the ETag that the object must have; undefined if there must be none
+   * @returns the new ETag; undefined if the object is another one
+   */
+  async putIf(
+    { key, text, expected }: { key: string; text: string; expected: string | undefined },
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<string | undefined> {
+    const condition: Record<string, string> =
+      expected === undefined ? { "if-none-match": "*" } : { "if-match": expected };
+    const body = new TextEncoder().encode(text);
+    const headers = {
+      ...condition,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+    };
+    try {
+      const message = this.#own({ method: "PUT", key, headers });
+      const response = await this.#requests.send("put", { ...message, body, signal });
+      await response?.body?.cancel();
+      // 404 answers If-Match for an object that is not there.
+      return response && etagIn(response);
+    } catch (error) {
+      if (isOtherObject(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** @returns false if the store says that there was no such object; most say nothing */
   async remove(key: string): Promise<boolean> {
     const response = await this.#requests.send("delete", this.#own({ method: "DELETE", key }));
@@ -204,6 +245,15 @@ export class Bucket {
       { credentials: credentials(), region: place.region, atMs: clock.nowMs(), lifetimeSeconds },
     );
   }
+}
+
+/** 412 PreconditionFailed, and 409 ConditionalRequestConflict while another request changes the object. */
+const isOtherObject = (error: unknown): boolean => [409, 412].includes(failureIn(error)?.status ?? 0);
+
+function etagIn({ headers }: Response): string {
+  const etag = headers.get("etag");
+  if (!etag) throw invalid("the answer has no ETag");
+  return etag;
 }
 
 interface Asked {

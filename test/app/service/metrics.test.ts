@@ -41,6 +41,7 @@ const WANTED: Readonly<Record<string, readonly [kind: string, sample: string | R
   audit_forward_failures_total: ["counter", " 0"],
   audit_forward_waiting_entries: ["gauge", " 0"],
   audit_forward_waiting_since_timestamp_seconds: ["gauge", " 0"],
+  standby_lease_held: ["gauge", " 1"],
   ready: ["gauge", '{check="worker"} 1'],
   sso_sign_ins_total: ["counter", '{outcome="sso.provider_unreachable"} 0'],
   sso_idp_requests_total: ["counter", '{endpoint="token",outcome="refused"} 0'],

@@ -122,6 +122,8 @@ async function store(
   if (!request.headers.has("content-length"))
     return refusal(server, request, { status: 411, code: "MissingContentLength" });
   const bytes = new Uint8Array(await request.arrayBuffer());
+  const condition = conditionFault(objects.get(key), request);
+  if (condition) return refusal(server, request, condition);
   const announced = request.headers.get("x-amz-checksum-sha256");
   const checksum = createHash("sha256").update(bytes).digest("base64");
   if (digests !== "ignored" && announced !== null && announced !== checksum)
@@ -132,7 +134,18 @@ async function store(
     modifiedAtMs: nowMs(),
     checksum: digests === "checked" ? checksum : undefined,
   });
-  return new Response(null, { status: 200, headers: { etag: `"${Bun.hash(bytes)}"` } });
+  return new Response(null, { status: 200, headers: { etag: etagOf(bytes) } });
+}
+
+const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes)}"`;
+
+/** As Amazon S3 answers conditional writes. */
+function conditionFault(kept: KeptObject | undefined, { headers }: Request) {
+  const expected = headers.get("if-match");
+  if (headers.get("if-none-match") === "*" && kept) return { status: 412, code: "PreconditionFailed" };
+  if (expected === null) return undefined;
+  if (!kept) return { status: 404, code: "NoSuchKey" };
+  return etagOf(kept.bytes) === expected ? undefined : { status: 412, code: "PreconditionFailed" };
 }
 
 function served({ bytes, contentType, checksum }: KeptObject, request: Request): Response {
@@ -140,6 +153,7 @@ function served({ bytes, contentType, checksum }: KeptObject, request: Request):
   const headers = new Headers({
     "content-type": searchParams.get("response-content-type") ?? contentType,
     "content-length": String(bytes.length),
+    etag: etagOf(bytes),
   });
   const disposition = searchParams.get("response-content-disposition");
   if (disposition) headers.set("content-disposition", disposition);

@@ -8,6 +8,7 @@ import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 import { registerBackupJob, registerReplacedJob } from "../../backup/jobs.ts";
 import type { Installation } from "../../installation/installation.ts";
+import type { ServiceStandby } from "../../standby/service-standby.ts";
 import { registerKeyAndLoginJobs } from "./access-jobs.ts";
 import { registerArtifactJob } from "./artifact-jobs.ts";
 import { registerAuditJob, registerForwardingJob } from "./audit-jobs.ts";
@@ -27,6 +28,7 @@ export interface JobParts {
   actor: Actor;
   requestLog: RunningLog;
   deviceLoginsExpired(total: number): void;
+  standby: Pick<ServiceStandby, "watch">;
 }
 
 /** Registers every job of the running service. */
@@ -45,4 +47,5 @@ export function registerJobs(scheduler: Scheduler, installation: Installation, p
   registerArtifactJob(scheduler, domain, parts);
   registerBackupJob(scheduler, installation, parts);
   registerReplacedJob(scheduler, installation, parts);
+  parts.standby.watch(scheduler, domain, parts.metrics);
 }

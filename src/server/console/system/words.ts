@@ -11,6 +11,8 @@ export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["gateway-reconcile", "Compares gateway keys with the gateway and repairs differences"],
   ["invitation-retention", "Removes old invitations"],
   ["model-catalog", "Reads the models that the gateway offers"],
+  ["replica-check", "Restores the replica for a test"],
+  ["replica-watch", "Compares the replica with the database"],
   ["replaced-data", "Removes data that a restore replaced"],
   ["request-log-retention", "Removes old rows of the request log"],
   ["sealing-rewrap", "Seals older secrets again under the current sealing key"],

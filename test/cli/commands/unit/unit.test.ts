@@ -38,6 +38,61 @@ test("SVC-1: unit", async () => {
   expectGolden("unit", steps, new Map());
 });
 
+describe("STB-8: the unit of Litestream", () => {
+  const settings = join(directory, "standby.yaml");
+  const data = join(directory, "data");
+  mkdirSync(data);
+  writeFileSync(join(data, "standby.json"), '{"term": "t00000003-aaaaaa", "holder": "x"}');
+  for (const name of ["id", "secret"]) writeFileSync(join(directory, name), "key", { mode: 0o600 });
+  const keys = "access_key_id_file: id, secret_access_key_file: secret";
+  const write = (place: string, more = "") =>
+    writeFileSync(
+      settings,
+      `data_dir: ${data}\ndatabase: {replicated: yes}\nblobs: {s3: {endpoint: 'https://s3.example.org', ca_file: /etc/ca.pem, ${keys}}}
+standby: {replica: '${place}'${more}}\n`,
+    );
+  const inPlaces = new Map([[directory, "<folder>"]]);
+
+  test("and its configuration follow from the settings", async () => {
+    const steps: Step[] = [];
+    const step = async (line: string) =>
+      void steps.push({ line, ...(await run(`${line} --config ${settings}`)) });
+    write("s3://standby/quartermaster");
+    await step("unit --litestream");
+    await step("unit --litestream-config");
+    await step("unit --litestream-config --json");
+    write(
+      "sftp://qm@nas.example.org/replica",
+      ", sftp_key_file: /etc/key, sftp_host_key: 'ssh-ed25519 AAAA'",
+    );
+    await step("unit --litestream-config");
+    write("file:///mnt/replica");
+    await step("unit --litestream --json");
+    await step("unit --litestream-config");
+    expectGolden("unit-litestream", steps, inPlaces);
+  });
+
+  test("need a replica, and a term for the configuration", async () => {
+    expect((await run("unit --litestream")).stderr).toStartWith("error: standby.replica is not set");
+    expect((await run("unit --litestream-config")).exitCode).toBe(2);
+    const { stderr, exitCode } = await run(
+      `unit --litestream-config --config ${settings} --data-dir ${directory}`,
+    );
+    expect(stderr).toContain("has no term of the replica yet");
+    expect(exitCode).toBe(3);
+  });
+
+  test("is accepted by systemd, and rated 1.5 or less", async () => {
+    write("s3://standby/quartermaster");
+    const path = join(directory, "quartermaster-litestream.service");
+    const line = `unit --litestream --standby-litestream /bin/true --executable /bin/true --config ${settings}`;
+    writeFileSync(path, (await run(line)).stdout);
+    const verified = analyze(["verify", "--man=no", path]);
+    const rated = analyze(["security", "--offline=true", "--threshold=15", path]);
+    expect([verified.said, verified.exitCode, rated.exitCode]).toEqual(["", 0, 0]);
+  });
+});
+
 test("SVC-1: warns about an executable in a folder that the unit hides", async () => {
   const { stderr, stdout } = await run("unit --executable quartermaster");
   expect(stderr).toStartWith("warning: the unit hides /home/ana/quartermaster from the service");

@@ -1,0 +1,149 @@
+// `takeover`: says what it will restore and replace, makes this machine the active one, and says what was lost.
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { findSource, type Source, type TakenOver, takeOver } from "../../../src/app/standby/takeover.ts";
+import { DATABASE_NAME } from "../../../src/domain/backup/model.ts";
+import { toRfc3339 } from "../../../src/platform/clock.ts";
+import {
+  type DataDirectory,
+  lockForServer,
+  openDataDirectory,
+  placesIn,
+} from "../../../src/platform/data-directory/data-directory.ts";
+import { finishSwap } from "../../../src/platform/database/maintenance/data-swap.ts";
+import { restoreCommand } from "../../../src/platform/database/schema/schema.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import type { SettingsCall } from "../../data-directory/in-domain.ts";
+import { operatorName } from "../../data-directory/with-domain.ts";
+import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
+import { watchTask } from "../backup/progress.ts";
+
+/** @throws DomainError `standby.*`, `data_dir.in_use` while the service runs, `confirmation.*`, `backup.*`, `schema.*` */
+export async function takeover(call: SettingsCall): Promise<void> {
+  const { context, config, has } = call;
+  const label = operatorName(context); // before opening, which may switch to the owner of the directory
+  const places = placesIn(resolve(config.get("data_dir")));
+  if (!config.get("standby.lease") && !has("oldMachineIsOff") && !has("dryRun")) throw notConfirmedOff();
+  if (has("dryRun")) {
+    await confirm(call, places, await findSource({ config, clock: context.clock }, places));
+    return;
+  }
+  const directory = openDataDirectory(places.path);
+  const lock = lockForServer(directory, context.clock);
+  try {
+    finishSwap(directory);
+    const source = await findSource({ config, clock: context.clock }, directory);
+    if (existsSync(directory.database) && !(await confirm(call, directory, source))) return;
+    using watch = watchTask(context, "taking over");
+    const taken = await takeOver({
+      ...{ config, clock: context.clock, ids: context.ids, directory, source },
+      log: createLog({ level: "error", format: "text", write: () => {}, clock: context.clock }),
+      operator: { kind: "operator", id: null, label, requestId: context.runId },
+      signal: watch.signal,
+      onProgress: watch.onProgress,
+      perform: watch.perform,
+    });
+    watch[Symbol.dispose]();
+    report(call, directory, { source, taken });
+  } finally {
+    lock.release();
+  }
+}
+
+function confirm(call: SettingsCall, directory: DataDirectory, source: Source): Promise<boolean> {
+  const plan = planOf(call, directory, source);
+  return isNameConfirmed(call.context, call.command, { name: basename(directory.path), ...plan });
+}
+
+function planOf({ config }: SettingsCall, { path, database }: DataDirectory, source: Source): Plan {
+  const { term, position, store } = source;
+  return {
+    action: `restore ${store.url} (term ${term}, complete up to ${toRfc3339(position.atMs)}) into ${path}, and begin a new term`,
+    details: [
+      config.get("standby.lease")
+        ? "It waits until the lease of the other machine has ended, at most 15 seconds after its last renewal."
+        : "The other machine must not run any more.",
+      ...(existsSync(database)
+        ? [
+            `The data that is here is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-….`,
+          ]
+        : []),
+    ],
+  };
+}
+
+interface Outcome {
+  source: Source;
+  taken: TakenOver;
+}
+
+const NEXT = "systemctl start quartermaster quartermaster-litestream";
+
+function report(
+  { config, output }: SettingsCall,
+  directory: DataDirectory,
+  { source, taken: { term, restored, formerLease, aside } }: Outcome,
+): void {
+  const lost = lostOf(restored, formerLease);
+  const undo = aside === undefined ? undefined : restoreCommand(`${aside}/${DATABASE_NAME}`, directory.path);
+  const document = {
+    term,
+    from_term: source.term,
+    replica_complete_up_to: toRfc3339(source.position.atMs),
+    restored: { audit_id: restored.id, audit_at: toRfc3339(restored.atMs) },
+    former_lease: formerLease
+      ? { machine: formerLease.machine, released: formerLease.released, renewed_at: formerLease.renewed_at }
+      : null,
+    lost_audit_entries: lost ?? null,
+    replaced: aside ?? null,
+    undo: undo ?? null,
+    next: NEXT,
+  };
+  const lines = [
+    `restored the replica of term ${source.term}, which ends with audit entry ${restored.id} of ${toRfc3339(restored.atMs)}; this machine has begun term ${term}`,
+    lostText(lost, { restored, formerLease, source }),
+    ...(aside === undefined
+      ? []
+      : [
+          `the data that was here is kept in ${aside} for ${config.get("backup.keep_replaced")} days (backup.keep_replaced)`,
+        ]),
+    `next: ${NEXT}`,
+  ];
+  output.result(document, lines.join("\n"));
+}
+
+interface Lost {
+  from_id: number;
+  to_id: number;
+  up_to: string;
+}
+
+/** A holder reports its last audit entry with each renewal of the lease. */
+function lostOf(restored: TakenOver["restored"], lease: TakenOver["formerLease"]): Lost | undefined {
+  if (!lease?.audit || lease.audit.id <= restored.id) return undefined;
+  return { from_id: restored.id + 1, to_id: lease.audit.id, up_to: lease.audit.at };
+}
+
+function lostText(
+  lost: Lost | undefined,
+  { restored, formerLease, source }: Pick<TakenOver, "restored" | "formerLease"> & { source: Source },
+): string {
+  const after = toRfc3339(source.position.atMs);
+  if (lost)
+    return `lost: the audit entries ${lost.from_id} to ${lost.to_id} of ${formerLease?.machine}, up to ${lost.up_to}; and every other write after ${after}`;
+  if (formerLease?.released) return `no audit entry was lost: ${formerLease.machine} ended in order`;
+  if (formerLease?.audit)
+    return `no audit entry up to the last renewal of the lease by ${formerLease.machine} at ${formerLease.renewed_at} was lost; other writes after ${after} may be lost`;
+  return `writes of the other machine after ${after} are lost, and its audit entries after ${restored.id}`;
+}
+
+const notConfirmedOff = (): DomainError =>
+  new DomainError(
+    "invalid",
+    "standby.not_off",
+    "without a lease, nothing shows that the other machine has stopped",
+    {
+      hint: "stop it or cut its power, and add --old-machine-is-off; or set standby.lease to on, on both machines",
+    },
+  );

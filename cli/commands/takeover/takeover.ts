@@ -1,0 +1,29 @@
+// Defines `quartermaster takeover`. run.ts carries it out.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { settingsAction } from "../../data-directory/in-domain.ts";
+import { addSevereConfirmOptions } from "../../input/prompt.ts";
+import { addSettingOptions } from "../../input/setting-options.ts";
+
+/** Adds the command to the command tree. */
+export const register = (program: CliCommand, context: Context): CliCommand =>
+  addSevereConfirmOptions(
+    program
+      .command("takeover")
+      .description(
+        "Makes this machine the active one: restores the newest replica, and begins a term of its own.",
+      )
+      .examples(
+        "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --old-machine-is-off",
+        "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --dry-run",
+      )
+      .option(
+        "--old-machine-is-off",
+        "the other machine cannot write any more; needed without standby.lease",
+      ),
+  )
+    .printsJson()
+    .action(settingsAction(context, async () => (await import("./run.ts")).takeover));
+
+/** Adds the options to the command. */
+export const addOptions = addSettingOptions;

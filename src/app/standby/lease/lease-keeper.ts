@@ -1,0 +1,229 @@
+// Holds the lease for the running service: takes it at the start, renews it, and closes the gate for changes before it ends. A holder
+// counts from the moment at which it began the renewal; another machine waits as long after it has seen the last change. So the
+// holder stops first, whatever their clocks show.
+import { setTimeout as sleep } from "node:timers/promises";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { OwnTerm } from "../own-term.ts";
+import { numberOf } from "../terms.ts";
+import type { FoundLease, Lease, LeaseObject } from "./lease-object.ts";
+import {
+  elapsedMs,
+  LEASE_MS,
+  MARGIN_MS,
+  type Moment,
+  moment,
+  RENEW_EVERY_MS,
+  REQUEST_MS,
+  RETRY_EVERY_MS,
+} from "./lease-times.ts";
+
+export interface LeaseOptions {
+  object: LeaseObject;
+  own: OwnTerm;
+  machine: string;
+  log: Log;
+  /** the last audit entry, for the machine that takes over; undefined before the database is open */
+  auditEnd?: () => { id: number; atMs: number } | undefined;
+  /** called after each renewal with the time until which changes are accepted, by the wall clock */
+  onRenewed?: (untilMs: number) => void;
+  /** called once another machine has the lease */
+  onLost(error: DomainError): void;
+  /** default: the clocks of this machine */
+  now?: () => Moment;
+  /** default: waits */
+  wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export class LeaseKeeper {
+  readonly #now: () => Moment;
+  readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #stop = new AbortController();
+  #etag: string | undefined;
+  /** when the last successful renewal began */
+  #renewedAt: Moment | undefined;
+  #loop: Promise<void> = Promise.resolve();
+  #isLost = false;
+  #failure: string | undefined;
+  #count = 0;
+  #auditEnd: LeaseOptions["auditEnd"];
+  #replaced: Lease | undefined;
+
+  constructor(private readonly own: LeaseOptions) {
+    this.#now = own.now ?? moment;
+    this.#wait =
+      own.wait ?? (async (ms, signal) => void (await sleep(ms, undefined, { signal }).catch(() => {})));
+    this.#auditEnd = own.auditEnd;
+  }
+
+  /** whether changes are accepted now */
+  get isHeld(): boolean {
+    return (
+      !this.#isLost &&
+      this.#renewedAt !== undefined &&
+      elapsedMs(this.#renewedAt, this.#now()) < LEASE_MS - MARGIN_MS
+    );
+  }
+
+  /** The lease that `take` replaced; undefined if there was none. */
+  get replaced(): Lease | undefined {
+    return this.#replaced;
+  }
+
+  /** @throws DomainError `standby.no_lease` unless the lease is held for long enough */
+  admit(): void {
+    if (!this.isHeld) throw noLease();
+  }
+
+  /** Includes the end of the audit log in each renewal from now on. */
+  report(auditEnd: NonNullable<LeaseOptions["auditEnd"]>): void {
+    this.#auditEnd = auditEnd;
+  }
+
+  /**
+   * Takes the lease. Waits for the end of one that another data directory holds, unless its term is newer.
+   * @throws DomainError `standby.taken_over`, `standby.still_active`, `object_store.*`; the signal's reason
+   */
+  async take(signal: AbortSignal): Promise<void> {
+    let seen: { etag: string; at: Moment } | undefined;
+    let changes = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const found = await this.own.object.read(requestSignal(signal));
+      if (found && this.#isNewer(found.lease)) throw takenBy(found.lease);
+      const nowAt = this.#now();
+      if (found && found.etag !== seen?.etag) {
+        seen = { etag: found.etag, at: nowAt };
+        changes += 1;
+      }
+      const isOver = !found || !seen || elapsedMs(seen.at, nowAt) >= LEASE_MS;
+      if ((isOver || this.#isFree(found)) && (await this.#change(found?.etag, signal))) {
+        this.#replaced = found?.lease;
+        return;
+      }
+      if (found && changes > CHANGES_OF_THE_LIVING) throw stillActive(found.lease);
+      await this.#wait(RETRY_EVERY_MS, signal);
+    }
+  }
+
+  /** Renews the lease until `release`. */
+  start(): void {
+    this.#loop = this.#renewAgain();
+  }
+
+  /** Stops renewing, and gives the lease up, so that another machine need not wait. */
+  async release(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+    const etag = this.#etag;
+    this.#renewedAt = undefined;
+    if (this.#isLost || etag === undefined) return;
+    try {
+      await this.own.object.change(this.#lease({ released: true }), etag, AbortSignal.timeout(REQUEST_MS));
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error; // it ends by itself
+    }
+  }
+
+  async #renewAgain(): Promise<void> {
+    for (let waitMs = RENEW_EVERY_MS; ; ) {
+      await this.#wait(waitMs, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      const isRenewed = await this.#renew();
+      if (this.#isLost) return;
+      waitMs = isRenewed ? RENEW_EVERY_MS : RETRY_EVERY_MS;
+    }
+  }
+
+  /** A failure is logged once. */
+  async #renew(): Promise<boolean> {
+    const { log, object } = this.own;
+    try {
+      if (await this.#change(this.#etag, this.#stop.signal)) {
+        if (this.#failure !== undefined) log.info("standby.lease_renewed");
+        this.#failure = undefined;
+        return true;
+      }
+      const found = await object.read(requestSignal(this.#stop.signal));
+      if (found && !this.#isOurs(found.lease)) this.#lose(takenBy(found.lease));
+      this.#etag = found?.etag; // our own change, whose answer was lost; the next renewal counts
+      return false;
+    } catch (error) {
+      if (!(error instanceof DomainError) || this.#stop.signal.aborted) return false;
+      if (error.message !== this.#failure)
+        log.warning("standby.lease_not_renewed", { message: error.message });
+      this.#failure = error.message;
+      return false;
+    }
+  }
+
+  #lose(error: DomainError): void {
+    this.#isLost = true;
+    this.own.onLost(error);
+  }
+
+  /** @returns false if somebody else was faster */
+  async #change(expected: string | undefined, signal: AbortSignal): Promise<boolean> {
+    const beganAt = this.#now();
+    const etag = await this.own.object.change(
+      this.#lease({ released: false }),
+      expected,
+      requestSignal(signal),
+    );
+    if (etag === undefined) return false;
+    this.#etag = etag;
+    this.#renewedAt = beganAt;
+    this.own.onRenewed?.(beganAt.wallMs + LEASE_MS - MARGIN_MS);
+    return true;
+  }
+
+  #lease({ released }: { released: boolean }): Lease {
+    const { own, machine } = this.own;
+    const end = this.#auditEnd?.();
+    this.#count += 1;
+    return {
+      ...{ term: own.term, holder: own.holder, machine, released },
+      nonce: `${own.holder}-${this.#count}-${this.#now().wallMs}`,
+      renewed_at: toRfc3339(this.#now().wallMs),
+      audit: end ? { id: end.id, at: toRfc3339(end.atMs) } : null,
+    };
+  }
+
+  #isOurs = ({ term, holder }: Lease): boolean =>
+    term === this.own.own.term && holder === this.own.own.holder;
+
+  /** The lock of the data directory proves that no other process uses our name. */
+  #isFree = (found: FoundLease | undefined): boolean =>
+    found !== undefined && (found.lease.released || this.#isOurs(found.lease));
+
+  #isNewer = ({ term }: Lease): boolean =>
+    term !== this.own.own.term && numberOf(term) >= numberOf(this.own.own.term);
+}
+
+const requestSignal = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+
+/** A machine that fails while another one waits may have renewed its lease once more. */
+const CHANGES_OF_THE_LIVING = 2;
+
+const stillActive = ({ machine, term }: Lease): DomainError =>
+  new DomainError("conflict", "standby.still_active", `${machine} renews its lease of term ${term}`, {
+    hint: "stop the service there first: systemctl stop quartermaster quartermaster-litestream",
+  });
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** @returns the error of a change that is refused */
+const noLease = (): DomainError =>
+  new DomainError(
+    "unavailable",
+    "standby.no_lease",
+    "this machine accepts no change now, because it could not renew its lease",
+    { hint: "check the store of the lease: quartermaster doctor", retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+
+const takenBy = ({ machine, term }: Lease): DomainError =>
+  new DomainError("conflict", "standby.taken_over", `${machine} holds the lease of the newer term ${term}`, {
+    hint: "this machine accepts no change any more; to make it the active one again, stop the other one and run here: quartermaster takeover",
+  });

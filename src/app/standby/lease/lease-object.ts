@@ -1,0 +1,63 @@
+// The lease: one object in the store of the replica, which says which machine may accept changes. It is only ever changed under the
+// condition that nobody else has changed it.
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Bucket } from "../../../platform/object-store/bucket.ts";
+
+const LeaseSchema = Type.Object({
+  term: Type.String(),
+  /** names the data directory */
+  holder: Type.String(),
+  /** for people */
+  machine: Type.String(),
+  /** differs with each change, so that a holder recognizes its own change after an answer was lost */
+  nonce: Type.String(),
+  /** whether the holder has given it up */
+  released: Type.Boolean(),
+  /** for people; RFC 3339 by the clock of the holder */
+  renewed_at: Type.String(),
+  /** the last audit entry of the holder at that time; null before the first one */
+  audit: Type.Union([Type.Object({ id: Type.Integer(), at: Type.String() }), Type.Null()]),
+});
+
+export type Lease = Static<typeof LeaseSchema>;
+
+export interface FoundLease {
+  lease: Lease;
+  etag: string;
+}
+
+/** Every method throws DomainError `object_store.*` if the store is out of reach. */
+export interface LeaseObject {
+  /** @returns undefined if there is none; one that cannot be read has no holder, and counts as held */
+  read(signal: AbortSignal): Promise<FoundLease | undefined>;
+  /** @param expected ETag; undefined if there must be no lease @returns the new ETag; undefined if somebody else was faster */
+  change(lease: Lease, expected: string | undefined, signal: AbortSignal): Promise<string | undefined>;
+}
+
+const NAME = "lease.json";
+
+/** @param prefix of the replica in the bucket */
+export const leaseObjectIn = (bucket: Pick<Bucket, "readText" | "putIf">, prefix: string): LeaseObject => ({
+  async read(signal) {
+    const found = await bucket.readText(prefix + NAME, { signal });
+    return found && { lease: leaseIn(found.text), etag: found.etag };
+  },
+  change: (lease, expected, signal) =>
+    bucket.putIf({ key: prefix + NAME, text: `${JSON.stringify(lease)}\n`, expected }, { signal }),
+});
+
+const UNREADABLE: Lease = {
+  ...{ term: "", holder: "", machine: "unknown", nonce: "", released: false },
+  ...{ renewed_at: "", audit: null },
+};
+
+/** An unreadable lease may be held, so its time must pass before another machine takes it. */
+function leaseIn(text: string): Lease {
+  try {
+    const found: unknown = JSON.parse(text);
+    return Value.Check(LeaseSchema, found) ? found : UNREADABLE;
+  } catch {
+    return UNREADABLE;
+  }
+}

@@ -1,0 +1,29 @@
+// Times of the lease, and the clock that measures them. No time of another machine is ever compared with ours.
+import { SECOND_MS } from "../../../platform/clock.ts";
+
+/** From the moment at which a holder begins to renew the lease. */
+export const LEASE_MS = 15 * SECOND_MS;
+export const RENEW_EVERY_MS = 5 * SECOND_MS;
+/** A holder stops this long before the end, for the commit that it has begun. */
+export const MARGIN_MS = SECOND_MS;
+/** After a failure to renew. */
+export const RETRY_EVERY_MS = SECOND_MS;
+/** for one request to the store */
+export const REQUEST_MS = 4 * SECOND_MS;
+
+/** Milliseconds of two clocks: a pause of a virtual machine stops the monotonic one, and a correction moves the other. */
+export interface Moment {
+  monotonicMs: number;
+  wallMs: number;
+}
+
+export const moment = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
+
+/** @returns the time since then, by the clock that shows more; a wall clock that was set back counts as all the time there is */
+export function elapsedMs(since: Moment, now: Moment): number {
+  const wallMs = now.wallMs - since.wallMs;
+  return Math.max(
+    now.monotonicMs - since.monotonicMs,
+    wallMs < -MARGIN_MS ? Number.POSITIVE_INFINITY : wallMs,
+  );
+}

@@ -1,0 +1,41 @@
+// The term of this data directory, in the file standby.json: which folder of the replica is ours, and how the lease knows us.
+import { existsSync } from "node:fs";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { readOwnFile, writeWholeFile } from "../../platform/own-files.ts";
+
+const OwnTermSchema = Type.Object({
+  term: Type.String({ pattern: "^t\\d{8}-[0-9a-f]{6}$" }),
+  /** names this data directory in the lease */
+  holder: Type.String({ minLength: 1, maxLength: 100 }),
+});
+
+export type OwnTerm = Static<typeof OwnTermSchema>;
+
+/**
+ * @returns undefined if this data directory has no term yet
+ * @throws DomainError `standby.term_unreadable`
+ */
+export function findOwnTerm({ standby }: Pick<DataDirectory, "standby">): OwnTerm | undefined {
+  if (!existsSync(standby)) return undefined;
+  try {
+    const found: unknown = JSON.parse(readOwnFile(standby).text);
+    if (Value.Check(OwnTermSchema, found)) return found;
+  } catch {
+    // reported below
+  }
+  throw new DomainError(
+    "conflict",
+    "standby.term_unreadable",
+    `${standby} does not name a term of the replica`,
+    {
+      hint: "take over again: quartermaster takeover",
+    },
+  );
+}
+
+/** Durably puts a term in force. */
+export const writeOwnTerm = ({ standby }: Pick<DataDirectory, "standby">, term: OwnTerm): void =>
+  writeWholeFile(standby, `${JSON.stringify(term)}\n`);

@@ -1,0 +1,98 @@
+// Compares the replica in its store with the database on this machine: whether it moves, and what would be lost if this machine failed
+// now. Litestream says nothing about itself, so its files on both sides are read.
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { litestreamFolder, replicationOf } from "../../platform/database/maintenance/replication.ts";
+import type { ReplicaStore } from "./replica-store.ts";
+import { newestPosition, type Position } from "./terms.ts";
+
+export interface ReplicaState {
+  /** the newest point in the store; undefined if it has nothing of this term */
+  position: Position | undefined;
+  /** time of the first write that the store lacks, UTC milliseconds; undefined if it lacks none */
+  missingSinceMs: number | undefined;
+  /** transactions of Litestream that the store lacks; undefined if it does not number them, or does not run */
+  missingTransactions: number | undefined;
+}
+
+/** Litestream copies every second, so what is missing twice within this time is not only on its way. */
+const SECOND_LOOK_MS = 2.5 * SECOND_MS;
+/** How long a write may stay unnoticed by Litestream. */
+export const UNNOTICED_MS = 30 * SECOND_MS;
+/** How far the clock of a store may differ from ours, for Litestream 0.3, where only times can be compared. */
+const CLOCKS_MS = MINUTE_MS;
+
+type Local = Pick<DataDirectory, "database">;
+
+/** @throws DomainError `unavailable` if the store is out of reach; the signal's reason */
+export async function examineReplica(
+  store: ReplicaStore,
+  { database, term, clock, signal }: Local & { term: string; clock: Clock; signal?: AbortSignal },
+): Promise<ReplicaState> {
+  const look = async () => compare(await newestPosition(store, term), localState(database), clock.nowMs());
+  const first = await look();
+  if (first.missingSinceMs === undefined) return first;
+  await sleep(SECOND_LOOK_MS, undefined, signal && { signal });
+  return await look();
+}
+
+export interface LocalState {
+  /** transactions that Litestream 0.5 has taken from the log of SQLite, in ascending order */
+  taken: readonly { transaction: number; atMs: number }[];
+  /** time at which Litestream last took something; undefined if it never did */
+  lastProgressMs: number | undefined;
+  /** time of the last write to the log of SQLite; undefined without a log */
+  lastWriteMs: number | undefined;
+}
+
+/** @returns what the store lacks */
+export function compare(position: Position | undefined, local: LocalState, nowMs: number): ReplicaState {
+  const { taken, lastProgressMs = 0, lastWriteMs } = local;
+  const lacking = taken.filter(({ transaction }) => transaction > (position?.transaction ?? 0));
+  const isNumbered = taken.length > 0 && (position === undefined || position.transaction !== undefined);
+  const times = [
+    ...(isNumbered ? lacking.slice(0, 1).map(({ atMs }) => atMs) : []),
+    ...(!isNumbered && lastProgressMs > (position?.atMs ?? 0) + CLOCKS_MS
+      ? [position?.atMs ?? lastProgressMs]
+      : []),
+    ...(isUnnoticed(local, nowMs) ? [Math.max(lastProgressMs, 1)] : []),
+    ...(position === undefined && lastWriteMs !== undefined ? [lastWriteMs] : []),
+  ];
+  return {
+    position,
+    missingSinceMs: times.length === 0 ? undefined : Math.min(...times),
+    missingTransactions: isNumbered ? lacking.length : undefined,
+  };
+}
+
+/** Whether Litestream has left a write in the log for too long. */
+const isUnnoticed = ({ lastProgressMs = 0, lastWriteMs }: LocalState, nowMs: number): boolean =>
+  lastWriteMs !== undefined &&
+  lastWriteMs > lastProgressMs &&
+  Math.max(nowMs - lastWriteMs, lastWriteMs - lastProgressMs) > UNNOTICED_MS;
+
+const TAKEN = /^[0-9a-f]{16}-([0-9a-f]{16})\.ltx$/;
+
+function localState(database: string): LocalState {
+  const folder = join(litestreamFolder(database), "ltx", "0");
+  const taken = namesIn(folder).flatMap((name) => {
+    const [, last] = TAKEN.exec(name) ?? [];
+    const found = last === undefined ? undefined : statSync(join(folder, name), { throwIfNoEntry: false });
+    return last === undefined || !found
+      ? []
+      : [{ transaction: Number.parseInt(last, 16), atMs: Math.floor(found.mtimeMs) }];
+  });
+  const sorted = taken.toSorted((one, other) => one.transaction - other.transaction);
+  return { taken: sorted, ...replicationOf(database) };
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // Litestream has not run, or is 0.3
+  }
+}

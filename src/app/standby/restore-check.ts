@@ -1,0 +1,63 @@
+// The daily proof that the replica can be restored: Litestream restores it into a folder beside the data, the checks of
+// `backup verify` read all of it, and its audit log is compared with ours.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { AuditLog } from "../../domain/audit/log.ts";
+import { requireFreeSpace } from "../../domain/backup/free-space.ts";
+import { type Clock, MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { stagingIn } from "../../platform/database/maintenance/data-swap.ts";
+import { DomainError } from "../../platform/errors.ts";
+import { fileSizeOf } from "../../platform/files/disk.ts";
+import type { Ids } from "../../platform/ids.ts";
+import { verifyBackup } from "../backup/verify.ts";
+import { restoreReplica } from "./litestream.ts";
+import { endOfLog, type LogEnd } from "./log-end.ts";
+
+export interface RestoreCheckOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  directory: DataDirectory;
+  term: string;
+  /** of the live database */
+  auditLog: Pick<AuditLog, "entryAfter">;
+  signal?: AbortSignal | undefined;
+}
+
+/** A replica trails by a second; entries that are older than this must be in it. */
+export const CHECK_LAG_MS = 5 * MINUTE_MS;
+/** The restored file, and the copy that the checks make. */
+const COPIES = 2;
+
+/**
+ * @returns the last audit entry of the restored database
+ * @throws DomainError `standby.*`, `backup.*`, `schema.*`, `storage.*`; the signal's reason
+ */
+export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd> {
+  const { config, clock, ids, directory, term, signal } = options;
+  const startedAtMs = clock.nowMs();
+  const folder = stagingIn(directory, ids.uuid()); // a killed service leaves it; the next start removes it
+  try {
+    requireFreeSpace(folder, COPIES * fileSizeOf(directory.database));
+    const target = join(folder, "replica.db");
+    const { database } = directory;
+    await restoreReplica({ config, database, term, target, folder, signal });
+    await verifyBackup(target, { clock, signal });
+    const last = endOfLog(target);
+    refuseOldState(last, options, startedAtMs);
+    return last;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function refuseOldState(last: LogEnd, { auditLog }: RestoreCheckOptions, startedAtMs: number): void {
+  const next = auditLog.entryAfter(last.id);
+  if (next === undefined || next.atMs >= startedAtMs - CHECK_LAG_MS) return;
+  const message = `the restored replica ends at ${toRfc3339(last.atMs)}; it lacks the audit entry ${next.id} of ${toRfc3339(next.atMs)}`;
+  throw new DomainError("unverified", "standby.replica_old", message, {
+    hint: "check that Litestream runs, and read its log: quartermaster doctor",
+  });
+}

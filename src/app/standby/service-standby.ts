@@ -1,0 +1,106 @@
+// The replica and the lease of the running service: claimed before the database is opened, watched while it runs, given up at the end.
+import { hostname } from "node:os";
+import { Gauge, type Registry } from "prom-client";
+import type { Domain } from "../../domain/domain.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { placeOf } from "../../platform/config/standby/replica.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { type DomainError, invariant } from "../../platform/errors.ts";
+import { createOutbound } from "../../platform/outbound/outbound.ts";
+import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
+import { needed } from "../installation/needed-setting.ts";
+import { Buckets, storeDestinations } from "../object-store/buckets.ts";
+import { removeLeaseFile, writeLeaseFile } from "./lease/lease-file.ts";
+import { LeaseKeeper } from "./lease/lease-keeper.ts";
+import { type LeaseObject, leaseObjectIn } from "./lease/lease-object.ts";
+import type { OwnTerm } from "./own-term.ts";
+import { replicaStoreOf } from "./standby.ts";
+import { claimTerm, type StandbyStart } from "./start.ts";
+import { addReplicaFigures, watchReplica } from "./watch.ts";
+
+export interface ServiceStandby {
+  /** undefined without a lease: then every change is admitted */
+  admit: (() => void) | undefined;
+  /** whether changes are accepted */
+  isActive(): boolean;
+  /** resolves with the reason for which this service must end: another machine has taken over */
+  displaced: Promise<DomainError>;
+  /** Registers the jobs and the metrics. */
+  watch(scheduler: Scheduler, domain: Pick<Domain, "auditLog">, metrics: Registry): void;
+}
+
+/**
+ * Call it under the server's lock, before the database is opened. What it begins ends with `undo`, after the database is closed.
+ * @throws DomainError `standby.*`, `object_store.*`: why this data directory may not be used now
+ */
+export async function openStandby(
+  directory: DataDirectory,
+  start: StandbyStart & { undo: AsyncDisposableStack },
+): Promise<ServiceStandby> {
+  const { config, clock, undo } = start;
+  const own = await claimTerm(directory, start);
+  const displacement = Promise.withResolvers<DomainError>();
+  const onTakenOver = displacement.resolve;
+  const lease =
+    own && config.get("standby.lease") ? takeLease(directory, own, { ...start, onTakenOver }) : undefined;
+  const keeper = await lease;
+  if (keeper) undo.defer(() => keeper.release());
+  return {
+    admit: keeper && (() => keeper.admit()),
+    isActive: () => keeper?.isHeld ?? true,
+    displaced: displacement.promise,
+    watch(scheduler, { auditLog }, metrics) {
+      keeper?.report(() => auditLog.lastEntry());
+      addLeaseFigure(metrics, keeper);
+      const store = own && replicaStoreOf(config, { clock });
+      const replica =
+        own && watchReplica(scheduler, { ...start, ...own, directory, auditLog, store, onTakenOver });
+      addReplicaFigures(metrics, { clock, replica });
+    },
+  };
+}
+
+async function takeLease(
+  directory: DataDirectory,
+  own: OwnTerm,
+  {
+    config,
+    clock,
+    log,
+    undo,
+    onTakenOver,
+  }: StandbyStart & { undo: AsyncDisposableStack; onTakenOver(error: DomainError): void },
+): Promise<LeaseKeeper> {
+  const keeper = new LeaseKeeper({
+    ...{ object: leaseObjectOf(config, clock), own, machine: hostname(), log },
+    onRenewed: (untilMs) => writeLeaseFile(directory, untilMs),
+    onLost: onTakenOver,
+  });
+  undo.defer(() => removeLeaseFile(directory));
+  await keeper.take(new AbortController().signal);
+  keeper.start();
+  log.info("standby.lease_taken", { term: own.term });
+  return keeper;
+}
+
+/** @returns the lease beside a replica at s3:// */
+export function leaseObjectOf(config: Config, clock: StandbyStart["clock"]): LeaseObject {
+  const place = placeOf(needed(config, "standby.replica"));
+  const { standby } = new Buckets(config, {
+    clock,
+    outbound: createOutbound({ allowed: storeDestinations(config) }),
+  });
+  invariant(place.kind === "s3" && standby, "the settings allow a lease only for a replica at s3://");
+  return leaseObjectIn(standby, place.prefix);
+}
+
+function addLeaseFigure(metrics: Registry, keeper: LeaseKeeper | undefined): void {
+  new Gauge({
+    name: "quartermaster_standby_lease_held",
+    help: "1 if this machine holds the lease and accepts changes, otherwise 0; 1 without a lease",
+    registers: [metrics],
+    collect() {
+      this.set((keeper?.isHeld ?? true) ? 1 : 0);
+    },
+  });
+}

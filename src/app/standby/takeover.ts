@@ -1,0 +1,175 @@
+// Makes this machine the active one: takes the lease, restores the newest replica, verifies it, and begins a term of its own. The data
+// that was here is kept aside.
+import { existsSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createAudit } from "../../domain/audit/service.ts";
+import { firstOrganization } from "../../domain/identity/store.ts";
+import type { Actor } from "../../domain/shared/actor.ts";
+import { type Clock, toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { SealingKeyFiles } from "../../platform/crypto/sealing-keys.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { openDatabase } from "../../platform/database/database.ts";
+import { stagingIn } from "../../platform/database/maintenance/data-swap.ts";
+import { DomainError, invariant } from "../../platform/errors.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { TaskOptions } from "../backup/backup-task.ts";
+import { inspectBackup, restoreBackup } from "../backup/restore.ts";
+import { LeaseKeeper } from "./lease/lease-keeper.ts";
+import type { Lease } from "./lease/lease-object.ts";
+import { restoreReplica } from "./litestream.ts";
+import { endOfLog, type LogEnd } from "./log-end.ts";
+import { findOwnTerm, type OwnTerm, writeOwnTerm } from "./own-term.ts";
+import type { ReplicaStore } from "./replica-store.ts";
+import { leaseObjectOf } from "./service-standby.ts";
+import { replicaStoreOf } from "./standby.ts";
+import { newTerm } from "./start.ts";
+import { createRecord, listTerms, newestPosition, numberOf, type Position, replaceRecord } from "./terms.ts";
+
+export interface Source {
+  store: ReplicaStore;
+  /** the newest term with a replica */
+  term: string;
+  position: Position;
+  /** number for the term that begins */
+  nextNumber: number;
+}
+
+export interface TakeoverOptions extends TaskOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** locked by the caller */
+  directory: DataDirectory;
+  operator: Omit<Actor, "organizationId">;
+  source: Source;
+}
+
+export interface TakenOver {
+  term: string;
+  /** the end of the restored audit log */
+  restored: LogEnd;
+  /** the last lease of the other machine; undefined if there was none */
+  formerLease: Lease | undefined;
+  /** folder with the data that was here; undefined if there was none */
+  aside: string | undefined;
+}
+
+/** How far back the newest term with a replica may be: a machine may have failed before it replicated anything. */
+const TERMS_TRIED = 10;
+
+/**
+ * Finds what to restore. Changes nothing.
+ * @throws DomainError `standby.no_replica`, `standby.by_hand`; `unavailable` if the store is out of reach
+ */
+export async function findSource(
+  { config, clock }: Pick<TakeoverOptions, "config" | "clock">,
+  directory: Pick<DataDirectory, "standby">,
+): Promise<Source> {
+  const store = replicaStoreOf(config, { clock });
+  if (!store) throw byHand(config);
+  const terms = await listTerms(store);
+  const last = Math.max(0, ...terms.map(numberOf), numberOf(findOwnTerm(directory)?.term ?? ""));
+  for (const term of terms.toReversed().slice(0, TERMS_TRIED)) {
+    const position = await newestPosition(store, term);
+    if (position) return { store, term, position, nextNumber: last + 1 };
+  }
+  throw noReplica(store);
+}
+
+/**
+ * @throws DomainError `standby.*`, `object_store.*`, `backup.*`, `schema.*`, `storage.*`: then the data here is as it was; the
+ *   signal's reason
+ */
+export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
+  const { config, clock, ids, directory, source, signal } = options;
+  refuseWithoutKeys(options);
+  const own = newTerm(source.nextNumber, ids);
+  const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
+  const record = {
+    ...{ term: own.term, from_term: source.term, machine: hostname() },
+    began_at: toRfc3339(clock.nowMs()),
+  };
+  if (!(await createRecord(source.store, { ...record, restored: null }))) throw alreadyBegun(own.term);
+  const folder = stagingIn(directory, ids.uuid());
+  try {
+    const target = join(folder, "replica.db");
+    const { database } = directory;
+    await restoreReplica({ config, database, term: source.term, target, folder, signal });
+    const restored = endOfLog(target);
+    const backup = inspectBackup(target, { directory, config, ids, keys: undefined });
+    const { aside } = await restoreBackup({ ...options, backup, keys: undefined, revokeLogins: false });
+    await recordTakeover(options, { own, restored, formerLease });
+    writeOwnTerm(directory, own);
+    const end = { audit_id: restored.id, audit_digest: restored.digest, audit_at: toRfc3339(restored.atMs) };
+    await replaceRecord(source.store, { ...record, restored: end });
+    return { term: own.term, restored, formerLease, aside };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The service that starts here has the same term and holder, so it need not wait for the lease. */
+async function takeLease(
+  own: OwnTerm,
+  { config, clock, log, signal }: TakeoverOptions,
+): Promise<Lease | undefined> {
+  const object = leaseObjectOf(config, clock);
+  const stop = signal ?? new AbortController().signal;
+  const keeper = new LeaseKeeper({ object, own, machine: hostname(), log, onLost: () => {} });
+  await keeper.take(stop);
+  return keeper.replaced;
+}
+
+async function recordTakeover(
+  { directory, clock, operator, config }: TakeoverOptions,
+  { own, restored, formerLease }: Pick<TakenOver, "restored" | "formerLease"> & { own: OwnTerm },
+): Promise<void> {
+  const db = openDatabase(directory.database, { replicated: config.get("database.replicated") });
+  try {
+    const organization = firstOrganization(db.read);
+    invariant(organization, "a restored database has an organization");
+    const actor = { ...operator, organizationId: organization.id };
+    const after = {
+      machine: hostname(),
+      restored_up_to: restored.id,
+      restored_at: toRfc3339(restored.atMs),
+      former_machine: formerLease?.machine ?? null,
+    };
+    const audit = createAudit({ clock });
+    await db.write((tx) => audit.record(tx, { actor, action: "standby.take_over", target: own.term, after }));
+  } finally {
+    await db.close();
+  }
+}
+
+/** Without the keys, the restored data would open, but no secret in it. */
+function refuseWithoutKeys({ config, directory, ids }: TakeoverOptions): void {
+  if (config.has("keys.sealing_key")) return;
+  if (existsSync(directory.keys) && new SealingKeyFiles(directory.keys, ids).look().length > 0) return;
+  throw new DomainError("conflict", "standby.no_keys", `there is no sealing key in ${directory.keys}`, {
+    hint: "copy the keys of the other machine here first: its folder keys/, or a file of `backup create --with-keys`",
+  });
+}
+
+const byHand = (config: Config): DomainError =>
+  config.has("standby.replica")
+    ? new DomainError("invalid", "standby.by_hand", "only Litestream can read a replica at sftp://", {
+        hint: "restore it by hand: quartermaster help standby",
+      })
+    : new DomainError("invalid", "standby.off", "standby.replica is not set", {
+        hint: "pass the configuration file of the service with --config",
+      });
+
+const noReplica = ({ url }: ReplicaStore): DomainError =>
+  new DomainError("not_found", "standby.no_replica", `${url} has no replica`, {
+    hint: "check standby.replica, and that Litestream has run on the other machine",
+  });
+
+const alreadyBegun = (term: string): DomainError =>
+  new DomainError("conflict", "standby.already_begun", `another machine has begun the term ${term}`, {
+    hint: "run takeover on one machine only",
+  });

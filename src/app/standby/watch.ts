@@ -1,0 +1,126 @@
+// Watches the replica while the service runs: what it lacks, whether its store answers, and whether another machine has taken over.
+import { Gauge, type Registry } from "prom-client";
+import type { AuditLog } from "../../domain/audit/log.ts";
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
+import { DomainError } from "../../platform/errors.ts";
+import type { Ids } from "../../platform/ids.ts";
+import type { Log } from "../../platform/observe/log.ts";
+import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
+import { examineReplica, type ReplicaState } from "./replica-state.ts";
+import type { ReplicaStore } from "./replica-store.ts";
+import { checkRestore } from "./restore-check.ts";
+import { takenOver } from "./start.ts";
+import { listTerms, numberOf } from "./terms.ts";
+
+const WATCH = { everyMs: MINUTE_MS, jitterMs: 5 * SECOND_MS, timeLimitMs: 10 * MINUTE_MS };
+const CHECK = { everyMs: DAY_MS, jitterMs: HOUR_MS, timeLimitMs: 4 * HOUR_MS };
+export const RESTORE_CHECK_JOB = "replica-check";
+const WATCH_JOB = "replica-watch";
+
+export interface WatchOptions {
+  config: Config;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  directory: DataDirectory;
+  auditLog: Pick<AuditLog, "entryAfter">;
+  /** of this data directory */
+  term: string;
+  /** undefined for a replica that only Litestream can read */
+  store: ReplicaStore | undefined;
+  /** called once another machine has taken over */
+  onTakenOver(error: DomainError): void;
+}
+
+/** Registers the jobs of a replica. @returns what is known about it; undefined for a replica that only Litestream can read */
+export function watchReplica(scheduler: Scheduler, options: WatchOptions): WatchedReplica | undefined {
+  const { store, log } = options;
+  const watch = store && new ReplicaWatch({ ...options, store });
+  if (watch) scheduler.register({ ...WATCH, name: WATCH_JOB, run: (signal) => watch.look(signal) });
+  scheduler.register({
+    ...CHECK,
+    name: RESTORE_CHECK_JOB,
+    async run(signal) {
+      const { id, atMs } = await checkRestore({ ...options, signal });
+      log.info("standby.replica_restored", { audit_id: id, audit_at: toRfc3339(atMs) });
+    },
+  });
+  return watch;
+}
+
+/** What the last look found. */
+export interface WatchedReplica {
+  /** undefined before the first look */
+  readonly state: ReplicaState | undefined;
+  /** whether the store answered */
+  readonly isReached: boolean;
+}
+
+class ReplicaWatch implements WatchedReplica {
+  state: ReplicaState | undefined;
+  isReached = false;
+  /** the reason that was logged last */
+  #failure: string | undefined;
+
+  constructor(private readonly own: WatchOptions & { store: ReplicaStore }) {}
+
+  /** A failure of the store is logged once; the metrics show how long it lasts. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { store, directory, term, clock, log } = this.own;
+    try {
+      await this.#refuseFormer();
+      this.state = await examineReplica(store, { ...directory, term, clock, signal });
+      this.isReached = true;
+      if (this.#failure !== undefined) log.info("standby.store_reached");
+      this.#failure = undefined;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      this.isReached = false;
+      if (error.message !== this.#failure)
+        log.warning("standby.store_unreachable", { message: error.message });
+      this.#failure = error.message;
+    }
+  }
+
+  async #refuseFormer(): Promise<void> {
+    const { store, term, directory, onTakenOver } = this.own;
+    const newest = (await listTerms(store)).at(-1);
+    if (newest === undefined || newest === term || numberOf(newest) < numberOf(term)) return;
+    onTakenOver(await takenOver(directory, { store, newest, term }));
+  }
+}
+
+/** @param replica undefined if there is nothing to watch, which counts as well */
+export function addReplicaFigures(
+  metrics: Registry,
+  { clock, replica }: { clock: Clock; replica: WatchedReplica | undefined },
+): void {
+  const registers = [metrics];
+  new Gauge({
+    name: "quartermaster_replica_reached",
+    help: "1 if the store of the replica answered when it was last asked, otherwise 0; 1 without a replica",
+    registers,
+    collect() {
+      this.set((replica?.isReached ?? true) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_replica_lag_seconds",
+    help: "Age of the oldest write that the replica lacks, as far as it is known; 0 if it lacks none",
+    registers,
+    collect() {
+      const since = replica?.state?.missingSinceMs;
+      this.set(since === undefined ? 0 : Math.max(0, clock.nowMs() - since) / SECOND_MS);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_replica_position_timestamp_seconds",
+    help: "Time at which the store got the newest write, in seconds since 1970; 0 if it has none",
+    registers,
+    collect() {
+      this.set((replica?.state?.position?.atMs ?? 0) / SECOND_MS);
+    },
+  });
+}

@@ -1,0 +1,93 @@
+// What the replica lacks, from the files of Litestream on both sides, and what `doctor` says about it.
+import { describe, expect, test } from "bun:test";
+import { checkOf } from "../../../src/app/doctor/finding.ts";
+import { judgeReplica, judgeRestores, RESTORE_CHECK_AGE_MS } from "../../../src/app/standby/check.ts";
+import { compare, type LocalState, UNNOTICED_MS } from "../../../src/app/standby/replica-state.ts";
+import { RESTORE_CHECK_JOB } from "../../../src/app/standby/watch.ts";
+import type { JobView } from "../../../src/domain/system/jobs.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../src/platform/clock.ts";
+import { START_MS } from "../../support/world.ts";
+
+const taken = [1, 2, 3].map((transaction) => ({ transaction, atMs: START_MS + transaction * SECOND_MS }));
+const local = (more: Partial<LocalState> = {}): LocalState => ({
+  taken,
+  lastProgressMs: START_MS + 3 * SECOND_MS,
+  lastWriteMs: START_MS + 3 * SECOND_MS,
+  ...more,
+});
+const at = (transaction: number | undefined) => ({ transaction, atMs: START_MS + 4 * SECOND_MS });
+
+describe("STB-2 the replica", () => {
+  test("lacks nothing if it has the last transaction", () => {
+    const state = compare(at(3), local(), START_MS + MINUTE_MS);
+    expect(state).toEqual({ position: at(3), missingSinceMs: undefined, missingTransactions: 0 });
+  });
+
+  test("lacks what Litestream has taken and not sent, from the first of these transactions on", () => {
+    const state = compare(at(1), local(), START_MS + MINUTE_MS);
+    expect(state).toMatchObject({ missingSinceMs: START_MS + 2 * SECOND_MS, missingTransactions: 2 });
+  });
+
+  test("lacks what Litestream has not noticed for a while", () => {
+    const lastWriteMs = START_MS + 4 * SECOND_MS;
+    const look = (nowMs: number) => compare(at(3), local({ lastWriteMs }), nowMs).missingSinceMs;
+    expect(look(lastWriteMs + UNNOTICED_MS)).toBeUndefined();
+    expect(look(lastWriteMs + UNNOTICED_MS + 1)).toBe(START_MS + 3 * SECOND_MS);
+  });
+
+  test("lacks everything if the store has nothing", () => {
+    expect(compare(undefined, local(), START_MS)).toMatchObject({
+      missingSinceMs: START_MS + SECOND_MS,
+      missingTransactions: 3,
+    });
+  });
+
+  test("of an older Litestream is compared by time, with room for the clock of the store", () => {
+    const older = (progressMs: number) =>
+      compare(
+        at(undefined),
+        local({ taken: [], lastProgressMs: at(1).atMs + progressMs, lastWriteMs: undefined }),
+        0,
+      );
+    expect(older(MINUTE_MS)).toMatchObject({ missingSinceMs: undefined, missingTransactions: undefined });
+    expect(older(MINUTE_MS + 1)).toMatchObject({ missingSinceMs: at(1).atMs });
+  });
+});
+
+test("STB-2 doctor says what would be lost now", () => {
+  const judge = (position: Parameters<typeof compare>[0], nowMs = START_MS + MINUTE_MS) =>
+    judgeReplica(checkOf("replica"), compare(position, local(), nowMs), nowMs);
+  expect(judge(at(3))).toMatchObject({
+    result: "ok",
+    detail: "the replica is complete up to 2026-01-01T00:00:04.000Z; nothing would be lost now",
+  });
+  expect(judge(at(1))).toMatchObject({
+    result: "failed",
+    detail:
+      "the replica is complete up to 2026-01-01T00:00:04.000Z; 2 transactions of the last 58 seconds would be lost now",
+  });
+  expect(judge(undefined)).toMatchObject({
+    result: "failed",
+    detail: "the store has nothing of this database",
+  });
+});
+
+describe("STB-2 the last test restore", () => {
+  const job: JobView = {
+    ...{ name: RESTORE_CHECK_JOB, state: "waiting", paused: false, nextRunAtMs: 0, startedAtMs: 0 },
+    ...{ finishedAtMs: START_MS, outcome: "succeeded", error: null },
+  };
+  const judge = (jobs: readonly JobView[], nowMs = START_MS) =>
+    judgeRestores(checkOf("replica_restore"), jobs, nowMs).result;
+
+  test("is well for a day, and failed when it is old or went wrong", () => {
+    expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS)).toBe("ok");
+    expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS + 1)).toBe("failed");
+    expect(judge([{ ...job, outcome: "failed", error: "no route" }])).toBe("failed");
+  });
+
+  test("is a warning before the first one", () => {
+    expect(judge([])).toBe("warning");
+    expect(judge([{ ...job, finishedAtMs: null, outcome: null }])).toBe("warning");
+  });
+});

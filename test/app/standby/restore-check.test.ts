@@ -1,0 +1,61 @@
+// The daily test restore, with a folder as the store and a script in place of Litestream.
+import { expect, test } from "bun:test";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CHECK_LAG_MS, checkRestore } from "../../../src/app/standby/restore-check.ts";
+import { AuditLog } from "../../../src/domain/audit/log.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { type Bench, createInstallation } from "../../support/in-process.ts";
+import { connect, FIRST } from "../../support/installed/installed-replica.ts";
+
+async function check(bench: Bench, term = FIRST) {
+  const { folder, clock, data } = bench;
+  const config = loadConfig({ flags: { config: "standby.yaml", dataDir: data }, env: {}, cwd: folder });
+  const directory = placesIn(data);
+  const db = openDatabase(directory.database, { replicated: true });
+  const auditLog: Pick<AuditLog, "entryAfter"> = {
+    entryAfter: (id) => AuditLog.prototype.entryAfter.call(new AuditLog({ db, clock, audit: NO_AUDIT }), id),
+  };
+  try {
+    return await checkRestore({ config, clock, ids: systemIds, directory, term, auditLog });
+  } finally {
+    await db.close();
+  }
+}
+
+const NO_AUDIT = { record: () => {}, recordAll: () => {} };
+const leftovers = ({ data }: Bench) => readdirSync(data).filter((name) => name.startsWith("restoring"));
+
+test("STB-2 the replica is restored, verified and compared, and nothing is left of that", async () => {
+  using bench = await createInstallation();
+  connect(bench, bench);
+  expect(await check(bench)).toMatchObject({ id: 3 });
+  expect(leftovers(bench)).toEqual([]);
+});
+
+test("STB-2 a replica that lacks an older audit entry fails the check", async () => {
+  using bench = await createInstallation();
+  connect(bench, bench);
+  await bench.json("users create tail@example.org --role member");
+  bench.clock.advance(CHECK_LAG_MS);
+  expect(await check(bench)).toMatchObject({ id: 3 });
+  bench.clock.advance(1);
+  expect(check(bench)).rejects.toMatchObject({ kind: "unverified", reason: "standby.replica_old" });
+});
+
+test("STB-2 a replica that cannot be restored fails the check with what Litestream says", async () => {
+  using bench = await createInstallation();
+  connect(bench, bench);
+  await expect(check(bench, "t00000009-aaaaaa")).rejects.toMatchObject({
+    reason: "standby.restore_failed",
+    message: expect.stringContaining("another term"),
+  });
+  writeFileSync(join(bench.folder, "source.db"), "not a database");
+  await expect(check(bench)).rejects.toThrow();
+  rmSync(join(bench.folder, "litestream"));
+  await expect(check(bench)).rejects.toMatchObject({ reason: "standby.no_litestream" });
+  expect(leftovers(bench)).toEqual([]);
+});

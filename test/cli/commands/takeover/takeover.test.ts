@@ -1,0 +1,139 @@
+// `takeover` and what a start makes of terms, with a folder as the store and a script in place of Litestream.
+import { describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { claimTerm } from "../../../../src/app/standby/start.ts";
+import { systemClock } from "../../../../src/platform/clock.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { placesIn } from "../../../../src/platform/data-directory/data-directory.ts";
+import { systemIds } from "../../../../src/platform/ids.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import { expectGolden, type Step } from "../../../support/cli/golden.ts";
+import { type Bench, copyOf, createBench, createInstallation } from "../../../support/in-process.ts";
+import { connect, FIRST } from "../../../support/installed/installed-replica.ts";
+
+const SETTINGS = "--config standby.yaml";
+
+const recordIn = ({ folder }: Bench): Record<string, unknown> => {
+  const [name = ""] = readdirSync(join(folder, "replica")).filter((file) => file.startsWith("t00000002"));
+  return JSON.parse(readFileSync(join(folder, "replica", name), "utf8"));
+};
+
+const replaced = ({ folder }: Bench) =>
+  new Map<string | RegExp, string>([
+    [folder, "<folder>"],
+    [/(t00000002)-[0-9a-f]{6}/g, "$1-<random>"],
+    [hostname(), "<machine>"],
+  ]);
+
+test("STB-6 takeover", async () => {
+  using active = await createInstallation();
+  using passive = createBench();
+  connect(passive, active);
+  mkdirSync(passive.data, { mode: 0o700 });
+  const steps: Step[] = [];
+  const run = async (line: string) => void steps.push({ line, ...(await passive.run(line)) });
+  await run(`takeover ${SETTINGS}`);
+  await run(`takeover ${SETTINGS} --dry-run`);
+  await run(`takeover ${SETTINGS} --old-machine-is-off`);
+  cpSync(join(active.data, "keys"), join(passive.data, "keys"), { recursive: true });
+  await run(`takeover ${SETTINGS} --old-machine-is-off`);
+  expectGolden("takeover", steps, replaced(passive));
+  expect(recordIn(passive)).toMatchObject({
+    from_term: FIRST,
+    machine: hostname(),
+    restored: { audit_id: expect.any(Number), audit_digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  });
+  const entries = (await passive.json("audit list --action standby.take_over")) as { items?: unknown[] };
+  expect(JSON.stringify(entries)).toContain("standby.take_over");
+});
+
+test("STB-6 takeover on a machine with data keeps it aside, and --json has all of it", async () => {
+  using original = await createInstallation();
+  connect(original, original);
+  await original.json("users create tail@example.org --role member"); // not in the replica
+  using active = copyOf(original);
+  connect(active, original);
+  const refused = await active.run(`takeover ${SETTINGS} --old-machine-is-off`);
+  expect(refused.exitCode).toBe(2);
+  const line = `takeover ${SETTINGS} --old-machine-is-off --confirm data --json`;
+  const step = { line, ...(await active.run(line)) };
+  expectGolden("takeover-json", [step], replaced(active).set(/replaced-\w+/g, "replaced-<time>"));
+  const { replaced: aside } = JSON.parse(step.stdout);
+  expect(existsSync(join(aside, "quartermaster.db"))).toBe(true);
+  expect((await active.run("users list")).stdout).not.toContain("tail@example.org");
+});
+
+test("STB-6 a replica that Litestream cannot restore changes nothing", async () => {
+  using active = await createInstallation();
+  connect(active, active);
+  rmSync(join(active.folder, "source.db"));
+  const line = `takeover ${SETTINGS} --old-machine-is-off --confirm data`;
+  const { exitCode, stderr } = await active.run(line);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringContaining("Litestream cannot restore"),
+  });
+  expect(readdirSync(active.data).filter((name) => /^(restor|replaced)/.test(name))).toEqual([]);
+});
+
+describe("STB-7 a start", () => {
+  const claim = (bench: Bench) => {
+    const lines: string[] = [];
+    const log = createLog({
+      level: "info",
+      format: "json",
+      write: (line) => void lines.push(line),
+      clock: systemClock,
+    });
+    const config = loadConfig({ flags: { config: "standby.yaml" }, env: {}, cwd: bench.folder });
+    return claimTerm(placesIn(bench.data), { config, clock: systemClock, ids: systemIds, log });
+  };
+
+  test("begins the first term in an empty place, and keeps it", async () => {
+    using bench = await createInstallation();
+    connect(bench, bench);
+    rmSync(join(bench.folder, "replica"), { recursive: true });
+    const own = await claim(bench);
+    expect(own?.term).toMatch(/^t00000001-[0-9a-f]{6}$/);
+    expect(await claim(bench)).toEqual(own);
+  });
+
+  test("of a machine without a term is refused where another one replicates", async () => {
+    using bench = await createInstallation();
+    connect(bench, bench);
+    expect(claim(bench)).rejects.toMatchObject({ kind: "conflict", reason: "standby.other_machine" });
+  });
+
+  test("of the former machine is refused, and says what it has that the other one lacks", async () => {
+    using former = await createInstallation();
+    connect(former, former);
+    writeFileSync(join(former.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "former" }));
+    expect(await claim(former)).toMatchObject({ term: FIRST });
+    using other = copyOf(former);
+    const settings = readFileSync(join(former.folder, "standby.yaml"), "utf8");
+    writeFileSync(join(other.folder, "standby.yaml"), settings);
+    await other.json(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+    await former.json("users create tail@example.org --role member");
+    expect(claim(former)).rejects.toMatchObject({
+      kind: "conflict",
+      reason: "standby.taken_over",
+      message: expect.stringMatching(
+        /took over at .* accepts no change; this machine has 1 audit entry that the other one lacks, up to \d+, from /,
+      ),
+    });
+  });
+});
+
+test("STB-2 config check and doctor report a replica that does not move", async () => {
+  using bench = await createInstallation();
+  connect(bench, bench);
+  writeFileSync(join(bench.data, "standby.json"), JSON.stringify({ term: "t00000001-bbbbbb", holder: "x" }));
+  rmSync(join(bench.folder, "replica"), { recursive: true });
+  const { stderr } = await bench.run(`config check ${SETTINGS}`);
+  expect(stderr).toContain("warning: the store has nothing of this database; check that Litestream runs");
+  const doctor = await bench.run(`doctor --offline-ok ${SETTINGS}`);
+  expect(doctor.stdout).toContain("the store has nothing of this database");
+  expect(doctor.stdout).toContain("the replica has not been restored for a test yet");
+});

@@ -1,0 +1,78 @@
+// The settings of the second machine, alone and together.
+import { expect, test } from "bun:test";
+import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { placeOf } from "../../../src/platform/config/standby/replica.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+
+const KEYS = {
+  QUARTERMASTER_BLOBS_S3_ACCESS_KEY_ID: "AKIA",
+  QUARTERMASTER_BLOBS_S3_SECRET_ACCESS_KEY: "secret",
+};
+const STORE = { blobsS3Endpoint: "https://s3.example.org" };
+const REPLICATED = { databaseReplicated: "yes" };
+
+const load = (flags: Record<string, string>, env: Record<string, string> = KEYS): Config =>
+  loadConfig({ flags, env, cwd: "/" });
+
+function problemsOf(flags: Record<string, string>, env?: Record<string, string>): string[] {
+  try {
+    load(flags, env);
+  } catch (error) {
+    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
+    throw error;
+  }
+  return [];
+}
+
+test.each([
+  ["file:///mnt/replica/", { kind: "file", path: "/mnt/replica" }],
+  ["s3://standby", { kind: "s3", bucket: "standby", prefix: "" }],
+  ["s3://standby/a/b/", { kind: "s3", bucket: "standby", prefix: "a/b/" }],
+  ["sftp://qm@nas:2222/replica", { kind: "sftp", user: "qm", host: "nas:2222", path: "/replica" }],
+] as const)("STB-1 %s is a place for a replica", (url, place) => {
+  const needs = { standbySftpKeyFile: "/key", standbySftpHostKey: "ssh-ed25519 AAAA" };
+  const value = load({ ...REPLICATED, ...STORE, ...needs, standbyReplica: url }).get("standby.replica");
+  expect(placeOf(value ?? "")).toEqual(place);
+});
+
+test.each(["/mnt", "file://", "file:///", "file:///a/../b", "s3://B", "sftp://nas/replica", "http://x/y"])(
+  "STB-1 %s is refused",
+  (url) => {
+    expect(problemsOf({ ...REPLICATED, standbyReplica: url })).toEqual([
+      expect.stringContaining("must be file:///path, s3://bucket/path or sftp://user@host/path"),
+    ]);
+  },
+);
+
+test("STB-1 a replica needs replication, and what its store needs", () => {
+  expect(problemsOf({ standbyReplica: "file:///mnt" })).toEqual([
+    "database.replicated: must be yes, because Litestream replicates the database",
+  ]);
+  expect(problemsOf({ ...REPLICATED, standbyReplica: "s3://standby" }, {})).toEqual([
+    "blobs.s3.endpoint: missing; standby.replica needs it",
+    "blobs.s3.access_key_id: missing; standby.replica needs it: set blobs.s3.access_key_id_file",
+    "blobs.s3.secret_access_key: missing; standby.replica needs it: set blobs.s3.secret_access_key_file",
+  ]);
+  expect(problemsOf({ ...REPLICATED, standbyReplica: "sftp://a@b/c" })).toEqual([
+    "standby.sftp_key_file: missing; standby.replica needs it",
+    "standby.sftp_host_key: missing; standby.replica needs it",
+  ]);
+  const shared = { ...REPLICATED, ...STORE, standbyReplica: "s3://sessions", blobsS3Bucket: "sessions" };
+  expect(problemsOf(shared)).toEqual(["standby.replica: must be in another bucket than blobs.s3.bucket"]);
+});
+
+test("STB-4 a lease needs a replica at s3://", () => {
+  expect(problemsOf({ standbyLease: "on" })).toEqual(["standby.replica: missing; standby.lease needs it"]);
+  expect(problemsOf({ ...REPLICATED, standbyLease: "on", standbyReplica: "file:///mnt" })).toEqual([
+    expect.stringContaining("standby.lease: needs a replica at s3://"),
+  ]);
+  expect(problemsOf({ ...REPLICATED, ...STORE, standbyLease: "on", standbyReplica: "s3://standby" })).toEqual(
+    [],
+  );
+});
+
+test("settings without a replica do nothing, and a warning says so", () => {
+  expect(load({ standbyLitestream: "/x" }).warnings).toContain(
+    "standby.replica is not set, so these do nothing: standby.litestream",
+  );
+});
