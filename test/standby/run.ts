@@ -1,0 +1,72 @@
+// `bun run test:standby`: two data directories, Litestream and a real S3 store. Under 200 reports a second, `kill -9` of the active
+// machine's processes and a takeover on the other one, round after round; then a cut between the machine and the store. Needs
+// `litestream` 0.5 and `versitygw` on PATH, or at $LITESTREAM and $VERSITYGW (go install), which is why `bun run test` leaves it out.
+// ROUNDS (20) and CUT_SECONDS (300) make it shorter.
+import { cutFromStore } from "./cut.ts";
+import { type Takeover, takeOverAgainAndAgain } from "./rounds.ts";
+import { createStage } from "./stage.ts";
+
+const ROUNDS = Number(process.env.ROUNDS ?? 20);
+const CUT_SECONDS = Number(process.env.CUT_SECONDS ?? 300);
+/** What the product promises. */
+const LOST_SECONDS_MAX = 1;
+const AWAY_SECONDS_MAX = 60;
+
+const litestream = process.env.LITESTREAM ?? Bun.which("litestream");
+const versitygw = process.env.VERSITYGW ?? Bun.which("versitygw");
+
+async function main(): Promise<void> {
+  if (!litestream) throw new Error("litestream is not on PATH; install 0.5, or name it with LITESTREAM");
+  if (!versitygw) throw new Error("versitygw is not on PATH; install it, or name it with VERSITYGW");
+  const programs = { litestream, versitygw };
+  const failures: string[] = [];
+  for (const lease of [true, false]) {
+    const name = lease ? "with the lease" : "without the lease";
+    {
+      await using stage = await createStage({ ...programs, lease });
+      failures.push(...judge(name, await takeOverAgainAndAgain(stage, ROUNDS)));
+    }
+    {
+      await using stage = await createStage({ ...programs, lease });
+      failures.push(...(await cutFromStore(stage, CUT_SECONDS)).map((failure) => `${name}: ${failure}`));
+    }
+  }
+  for (const failure of failures) process.stdout.write(`FAILED  ${failure}\n`);
+  if (failures.length > 0) throw new Error(`${failures.length} failures`);
+}
+
+function judge(name: string, rounds: readonly Takeover[]): string[] {
+  const lost = rounds.map(({ lostSeconds }) => lostSeconds).toSorted(ascending);
+  const away = rounds.map(({ awaySeconds }) => awaySeconds).toSorted(ascending);
+  const acknowledged = rounds.reduce((sum, round) => sum + round.acknowledged, 0);
+  const missing = rounds.reduce((sum, round) => sum + round.lost, 0);
+  process.stdout.write(
+    `${name}: ${rounds.length} rounds, ${acknowledged} acknowledged reports, ${missing} lost\n` +
+      `  age of the oldest lost report, seconds: ${spread(lost)}\n  from the kill to the next acknowledged report, seconds: ${spread(away)}\n`,
+  );
+  return [
+    ...((lost.at(-1) ?? 0) > LOST_SECONDS_MAX ? [`${name}: lost ${lost.at(-1)} seconds`] : []),
+    ...((away.at(-1) ?? 0) > AWAY_SECONDS_MAX ? [`${name}: away for ${away.at(-1)} seconds`] : []),
+    ...rounds.flatMap(({ faults }) => faults.map((fault) => `${name}: ${fault}`)),
+  ];
+}
+
+const ascending = (one: number, other: number): number => one - other;
+const spread = (sorted: readonly number[]): string => {
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return [
+    ["least", at(0)],
+    ["median", at(0.5)],
+    ["90 %", at(0.9)],
+    ["most", at(1)],
+  ]
+    .map(([word, value]) => `${word} ${Number(value).toFixed(2)}`)
+    .join(", ");
+};
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

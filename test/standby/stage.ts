@@ -1,0 +1,221 @@
+// Two machines as two data directories with one address, a store that both reach through a connection that can be cut, and workstations
+// that report without pause.
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryDirectory } from "../bench/tools/installation.ts";
+import { productCommand } from "../support/cli/executable.ts";
+import { TEST_KEYS } from "../support/object-store/s3-server.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { createSite, type Site } from "../torture/site.ts";
+
+export const WORKSTATIONS = 20;
+const BUCKET = "standby";
+
+export interface StageOptions {
+  litestream: string;
+  versitygw: string;
+  lease: boolean;
+}
+
+export interface Stage extends AsyncDisposable {
+  site: Site;
+  lease: boolean;
+  /** data directories of the two machines */
+  machines: readonly [string, string];
+  /** what commands need beside the directory */
+  settings: readonly string[];
+  link: Link;
+  /** Starts the service and Litestream. */
+  start(data: string): Promise<Machine>;
+}
+
+export interface Machine {
+  data: string;
+  service: RunningService;
+  /** `kill -9` of every process */
+  kill(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A connection to the store that can be cut. */
+export interface Link extends Disposable {
+  port: number;
+  cut(): void;
+  mend(): void;
+}
+
+export async function createStage({ litestream, versitygw, lease }: StageOptions): Promise<Stage> {
+  const stack = new AsyncDisposableStack();
+  const folder = stack.use(temporaryDirectory());
+  const site = stack.use(await createSite({ workstations: WORKSTATIONS }));
+  const store = stack.use(await startStore(versitygw, folder.path));
+  const link = stack.use(createLink(store.port));
+  const settings = settingsIn(folder.path, { litestream, lease, port: link.port });
+  const other = join(folder.path, "other");
+  mkdirSync(other, { mode: 0o700 });
+  for (const name of ["keys", "artifacts"])
+    cpSync(join(site.data, name), join(other, name), { recursive: true });
+  return {
+    ...{ site, lease, link, settings },
+    machines: [site.data, other],
+    async start(data) {
+      const args = [...site.args, "--data-dir", data, ...settings];
+      const service = await startService({ args });
+      const replication = await startLitestream({ litestream, data, folder: folder.path, settings });
+      const stop = async () => {
+        service.signal("SIGKILL");
+        replication.kill("SIGKILL");
+        await Promise.all([service.ended(), replication.exited]);
+      };
+      return { data, service, kill: stop, [Symbol.asyncDispose]: stop };
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function settingsIn(
+  folder: string,
+  { litestream, lease, port }: { litestream: string; lease: boolean; port: number },
+) {
+  writeFileSync(join(folder, "access-key-id"), TEST_KEYS.accessKeyId, { mode: 0o600 });
+  writeFileSync(join(folder, "secret-access-key"), TEST_KEYS.secretAccessKey, { mode: 0o600 });
+  const file = join(folder, "quartermaster.yaml");
+  writeFileSync(
+    file,
+    `database: {replicated: yes}
+blobs:
+  s3:
+    endpoint: http://127.0.0.1:${port}
+    access_key_id_file: access-key-id
+    secret_access_key_file: secret-access-key
+standby: {replica: "s3://${BUCKET}/quartermaster", litestream: ${litestream}, lease: ${lease ? "on" : "off"}}
+`,
+  );
+  return ["--config", file];
+}
+
+interface Replication {
+  litestream: string;
+  data: string;
+  folder: string;
+  settings: readonly string[];
+}
+
+/** As the unit does it: the configuration is generated at each start. */
+async function startLitestream({ litestream, data, folder, settings }: Replication) {
+  const command = [...productCommand(), "unit", "--litestream-config", "--data-dir", data, ...settings];
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command); // asks no store
+  if (exitCode !== 0) throw new Error(`no configuration of Litestream: ${stderr}`);
+  const file = join(folder, `litestream-${Bun.hash(data)}.yml`);
+  writeFileSync(file, stdout);
+  return Bun.spawn([litestream, "replicate", "-config", file], {
+    env: {
+      PATH: process.env.PATH, // variables of the AWS library would change what Litestream does
+      LITESTREAM_ACCESS_KEY_ID: TEST_KEYS.accessKeyId,
+      LITESTREAM_SECRET_ACCESS_KEY: TEST_KEYS.secretAccessKey,
+    },
+    stdio: ["ignore", Bun.file(join(folder, "litestream.log")), "inherit"],
+  });
+}
+
+async function startStore(versitygw: string, folder: string) {
+  const port = freePort();
+  const root = join(folder, "store");
+  mkdirSync(join(root, BUCKET), { recursive: true });
+  mkdirSync(join(folder, "meta"));
+  const place = ["posix", "--sidecar", join(folder, "meta"), root];
+  const child = Bun.spawn([versitygw, "--port", `127.0.0.1:${port}`, "--quiet", ...place], {
+    env: {
+      ...process.env,
+      ROOT_ACCESS_KEY: TEST_KEYS.accessKeyId,
+      ROOT_SECRET_KEY: TEST_KEYS.secretAccessKey,
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  await accepting(port);
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+function freePort(): number {
+  using server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  return server.port;
+}
+
+async function accepting(port: number): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch (error) {
+      if (tries > 100) throw error;
+      await Bun.sleep(100);
+    }
+  }
+}
+
+/** Passes bytes on, until it is cut: then nothing is answered, as behind a firewall. */
+function createLink(target: number): Link {
+  let isCut = false;
+  const sockets = new Set<Bun.Socket<Passing>>();
+  const server = Bun.listen<Passing>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      async open(socket) {
+        socket.data = { waiting: [], peer: undefined };
+        sockets.add(socket);
+        if (isCut) return;
+        socket.data.peer = await connectTo(target, socket, () => isCut);
+        for (const part of socket.data.waiting.splice(0)) socket.data.peer.write(part);
+      },
+      data(socket, part) {
+        if (isCut) return;
+        if (socket.data.peer) socket.data.peer.write(part);
+        else socket.data.waiting.push(Buffer.from(part));
+      },
+      close(socket) {
+        sockets.delete(socket);
+        socket.data.peer?.end();
+      },
+    },
+  });
+  return {
+    port: server.port,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+      for (const socket of sockets) socket.terminate();
+    },
+    [Symbol.dispose]: () => server.stop(true),
+  };
+}
+
+interface Passing {
+  waiting: Buffer[];
+  peer: Bun.Socket<undefined> | undefined;
+}
+
+const connectTo = (
+  port: number,
+  near: Bun.Socket<Passing>,
+  isCut: () => boolean,
+): Promise<Bun.Socket<undefined>> =>
+  Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data: (_, part) => {
+        if (!isCut()) near.write(part);
+      },
+      close: () => void near.end(),
+    },
+  });
