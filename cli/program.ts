@@ -25,6 +25,7 @@ import * as logins from "./commands/logins/logins.ts";
 import * as manual from "./commands/manual/manual.ts";
 import * as migrate from "./commands/migrate/migrate.ts";
 import * as organization from "./commands/organization/organization.ts";
+import * as packages from "./commands/packages/packages.ts";
 import * as policy from "./commands/policy/policy.ts";
 import * as probe from "./commands/probe/probe.ts";
 import * as scim from "./commands/scim/scim.ts";
@@ -59,7 +60,16 @@ interface Noun {
 const NOUNS: Readonly<Record<string, readonly Noun[]>> = {
   "Service:": [serve, setup, demo, status, doctor, probe, config],
   "Users and logins:": [organization, branding, users, groups, invitations, logins, identities, scim, sso],
-  "Policy and workstations:": [catalog, connections, artifacts, policy, harnesses, clients, sessions],
+  "Policy and workstations:": [
+    catalog,
+    connections,
+    artifacts,
+    packages,
+    policy,
+    harnesses,
+    clients,
+    sessions,
+  ],
   "Gateway and keys:": [gateway, keys, signingKeys, sealingKeys],
   "Data and operation:": [jobs, backup, migrate, audit, takeover],
   "Help and shell:": [completion, manual, unit, version, help],

@@ -46,6 +46,7 @@ import packageAdditions from "./0043_package_additions.sql" with { type: "text" 
 import auditForwarding from "./0044_audit_forwarding.sql" with { type: "text" };
 import organizationNumbers from "./0045_organization_numbers.sql" with { type: "text" };
 import mirrors from "./0046_mirrors.sql" with { type: "text" };
+import sourceWatches from "./0047_source_watches.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -101,4 +102,5 @@ export const migrations: readonly Migration[] = [
   { id: 44, name: "audit_forwarding", sql: auditForwarding },
   { id: 45, name: "organization_numbers", sql: organizationNumbers },
   { id: 46, name: "mirrors", sql: mirrors },
+  { id: 47, name: "source_watches", sql: sourceWatches },
 ];

@@ -19,7 +19,7 @@ import { beginPolicyOn, conflictOn, draftOn } from "../support/installed/install
 import { provisionOn } from "../support/installed/installed-provisioning.ts";
 import { captureOn, leaveObject, objectPathOf, shareOn } from "../support/installed/installed-sessions.ts";
 import { createS3Server, TEST_KEYS } from "../support/object-store/s3-server.ts";
-import { createInstalledHost, HOST_CONFIG } from "../support/sources/installed-host.ts";
+import { createInstalledHost, HOST_CONFIG, publishOn } from "../support/sources/installed-host.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../src/domain/catalog/example");
 const POLICY = "revision: any\nallowed_harnesses: [codex]\n";
@@ -175,6 +175,16 @@ const CHANGES: Readonly<Record<string, Change>> = {
       return `${id} --yes`;
     },
     leaves: ["artifact.remove"],
+  },
+  "packages update": {
+    rest: async (bench) => {
+      const host = await createInstalledHost(bench.folder);
+      const named = "--connection forge --repository acme/tools --ref main";
+      await publishOn(bench, await bench.json(`artifacts create ${named} --config ${HOST_CONFIG}`));
+      host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Newer\n" }));
+      return `--from forge --yes --config ${HOST_CONFIG}`;
+    },
+    leaves: ["artifact.mirror", "policy.apply"],
   },
   "connections verify": {
     rest: async (bench) => {

@@ -39,6 +39,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "gateway models assign": "codex x",
   "audit resend": "--after 0",
   "artifacts create": "--connection x --repository x/x --ref x",
+  "packages update": "--from x",
   "gateway logs export": "--jsonl --out .",
 };
 

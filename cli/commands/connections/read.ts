@@ -1,8 +1,10 @@
 // `connections list` and `connections show`: the repository connections of the configuration, usable or not.
+
+import type { PackageBehind } from "../../../src/domain/catalog/service.ts";
 import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
-import { detailsText, timeOf } from "../../output/details.ts";
+import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
 
 const COLUMNS: readonly Column<OperatorConnection>[] = [
@@ -42,8 +44,15 @@ export async function show({ domain, actor, output, args }: Call): Promise<void>
   const [id = ""] = args;
   const found = findIn(domain.packageSources.operatorView(actor.organizationId), id);
   const { connection, status, sinceMs } = found;
+  const behind = domain.sourceWatch
+    .behind(actor.organizationId)
+    .filter(({ connectionId }) => connectionId === id);
   output.result(
-    document(found),
+    {
+      ...document(found),
+      watch_every_hours: connection?.watchEveryHours ?? null,
+      behind: behind.map(behindDocument),
+    },
     detailsText([
       ["id", id],
       ["name", connection?.name],
@@ -52,12 +61,31 @@ export async function show({ domain, actor, output, args }: Call): Promise<void>
       ["namespaces", connection?.namespaces.join(", ")],
       ["credential", connection?.credential().kind],
       ["symbolic links", connection && (connection.skipLinks ? "left out" : "refused")],
+      ["looks for newer commits", connection && watchText(connection.watchEveryHours)],
+      ...behind.map(
+        ({ packageId, ref, latestCommit }): Fact => [
+          "newer commit available",
+          `${packageId}: ${ref} is ${latestCommit}`,
+        ],
+      ),
       ["status", status],
       ["why", whyOf(found)],
       ["since", sinceMs === undefined ? undefined : new Date(sinceMs)],
     ]),
   );
 }
+
+const watchText = (hours: number | undefined): string =>
+  hours === undefined ? "no" : `every ${hours} hours`;
+
+const behindDocument = (behind: PackageBehind) => ({
+  package_id: behind.packageId,
+  repository: behind.repository,
+  ref: behind.ref,
+  commit: behind.commit,
+  latest_commit: behind.latestCommit,
+  checked_at: timeOf(behind.checkedAtMs),
+});
 
 /** @throws DomainError `package_source.unknown_connection` */
 function findIn(known: readonly OperatorConnection[], id: string): OperatorConnection {

@@ -58,7 +58,7 @@ import { registerJobs } from "./jobs/register-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { watchKeys } from "./metrics/gateway-metrics.ts";
 import { outsideObservers } from "./metrics/outside-observers.ts";
-import { watchSourceTokens } from "./metrics/source-metrics.ts";
+import { watchArtifacts, watchSourceTokens } from "./metrics/source-metrics.ts";
 import { watchProviderKeys } from "./metrics/sso-metrics.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
@@ -169,6 +169,7 @@ async function startWithListener(
   registerJobs(scheduler, installation, { ...options, ...work, deviceLoginsExpired });
   addBackupFigures(metrics, installation.domain);
   addClientFigures(metrics, installation.domain, { actor, clock });
+  watchArtifacts(metrics, installation.domain, actor);
   let stoppingSinceMs: number | undefined;
   const figures = {
     isStopping: () => stoppingSinceMs !== undefined,

@@ -105,6 +105,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "sign_in.refuse",
   "signing_key.create",
   "signing_key.rotate",
+  "source.find_moved_tag",
   "source.refuse_namespace",
   "source.verify",
   "standby.take_over",

@@ -33,9 +33,11 @@ export type { RemovalCheck } from "./seed/removal-check.ts";
 export type { Seeded, SeedRequest } from "./seed/seed.ts";
 export { Artifacts, type StoredArtifact } from "./sources/artifacts.ts";
 export type { KeptArchives } from "./sources/kept-archives.ts";
-export { PackageSources } from "./sources/package-sources.ts";
+export { type PackageSourceConnection, PackageSources } from "./sources/package-sources.ts";
 export { sourceWarnings } from "./sources/source-warnings.ts";
 export type { RunCatalogTask } from "./tasks.ts";
+export { type PackageUpdate, PackageUpdates } from "./watching/package-updates.ts";
+export { type PackageBehind, SourceWatch } from "./watching/source-watch.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 

@@ -183,6 +183,17 @@ export const artifactsOfCatalog = (connection: Connection, organizationId: strin
     .all()
     .map(({ id }) => id);
 
+/** @returns how many artifacts something names, and how many nothing names */
+export function countArtifacts(connection: Connection, organizationId: string) {
+  const counted = connection
+    .select({ total: count(), unnamed: count(artifacts.unnamedSinceMs) })
+    .from(artifacts)
+    .where(eq(artifacts.organizationId, organizationId))
+    .get();
+  const { total = 0, unnamed = 0 } = counted ?? {};
+  return { named: total - unnamed, unnamed };
+}
+
 /** @returns number and bytes of all artifacts */
 export function sumArtifacts(
   connection: Connection,

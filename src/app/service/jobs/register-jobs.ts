@@ -19,6 +19,7 @@ import { registerModelJob } from "./model-jobs.ts";
 import { registerPolicyJobs } from "./policy-jobs.ts";
 import { registerRequestLogJob } from "./request-log-jobs.ts";
 import { registerSessionJobs } from "./session-jobs.ts";
+import { registerSourceJob } from "./source-jobs.ts";
 
 export interface JobParts {
   clock: Clock;
@@ -45,6 +46,7 @@ export function registerJobs(scheduler: Scheduler, installation: Installation, p
   registerForwardingJob(scheduler, domain, parts);
   registerAuditJob(scheduler, domain, parts);
   registerArtifactJob(scheduler, domain, parts);
+  registerSourceJob(scheduler, domain, parts);
   registerBackupJob(scheduler, installation, parts);
   registerReplacedJob(scheduler, installation, parts);
   parts.standby.watch(scheduler, domain, parts.metrics);

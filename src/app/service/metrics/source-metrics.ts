@@ -4,6 +4,8 @@ import { PROVIDERS } from "../../../domain/catalog/connections/connection.ts";
 import { SOURCE_OUTCOMES } from "../../../domain/catalog/connections/faults.ts";
 import type { SourceInspection } from "../../../domain/catalog/mirroring/mirrors.ts";
 import type { PackageSources } from "../../../domain/catalog/service.ts";
+import type { Domain } from "../../../domain/domain.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 
 const INSPECTION_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60];
@@ -35,6 +37,33 @@ export function watchSources({ metrics }: { metrics: Registry }): (inspection: S
     durations.observe(durationMs / SECOND_MS);
     bytes.inc(hostBytes);
   };
+}
+
+/** Adds what is counted on each scrape: stored archives, and packages of the policy with a newer commit. */
+export function watchArtifacts(
+  metrics: Registry,
+  { artifacts, sourceWatch }: Pick<Domain, "artifacts" | "sourceWatch">,
+  { organizationId }: Pick<Actor, "organizationId">,
+): void {
+  new Gauge({
+    name: "quartermaster_package_artifacts",
+    help: "Stored package archives: named by a policy, a draft or the catalog, or not named any more",
+    labelNames: ["state"],
+    registers: [metrics],
+    collect() {
+      const { named, unnamed } = artifacts.counts(organizationId);
+      this.set({ state: "named" }, named);
+      this.set({ state: "unnamed" }, unnamed);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_package_sources_behind",
+    help: "Packages of the policy whose branch or tag stands for another commit by now",
+    registers: [metrics],
+    collect() {
+      this.set(sourceWatch.behind(organizationId).length);
+    },
+  });
 }
 
 /** Adds the time until the last token that a host gave for an app ends. */

@@ -38,3 +38,22 @@ export const connectionStates = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.connectionId] })],
 );
+
+/** What branches and tags of packages in the policy stood for when they were last looked up. */
+export const sourceWatches = sqliteTable(
+  "source_watches",
+  {
+    organizationId: text("organization_id").notNull(),
+    connectionId: text("connection_id").notNull(),
+    repository: text("repository").notNull(),
+    ref: text("ref").notNull(),
+    /** null until the host answered once */
+    commit: text("commit_id"),
+    /** null if the host answered */
+    reason: text("reason"),
+    checkedAtMs: integer("checked_at_ms").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.connectionId, table.repository, table.ref] }),
+  ],
+);

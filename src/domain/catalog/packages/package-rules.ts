@@ -29,6 +29,8 @@ const PACKAGE_MEMBERS = [
   "platform_sources",
   "settings",
   "adapters",
+  // Exports name where an archive was mirrored from; the digest alone decides.
+  "managed_source",
 ];
 
 export interface CheckedPackages {

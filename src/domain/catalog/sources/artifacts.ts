@@ -36,6 +36,11 @@ export class Artifacts {
       .map((artifact) => ({ artifact, mirrors: mirrorsIn(read, artifact) }));
   }
 
+  /** @returns how many something names, and how many nothing has named since the last daily look */
+  counts(organizationId: string): { named: number; unnamed: number } {
+    return store.countArtifacts(this.own.db.read, organizationId);
+  }
+
   /** @throws DomainError `artifact.unknown` */
   get(organizationId: string, id: string): StoredArtifact {
     const { read } = this.own.db;

@@ -5,10 +5,13 @@ import {
   type Mirroring,
   NO_MIRRORING,
   PackageSources,
+  PackageUpdates,
+  SourceWatch,
 } from "../../catalog/service.ts";
 import type { HarnessFacts } from "../../harnesses/harness-facts.ts";
 import { namedArtifacts } from "../delivery/artifact-uses-store.ts";
 import type { Drafts } from "../drafts/drafts.ts";
+import type { Revisions } from "../reading/revisions.ts";
 import { PackageAdditions } from "./additions.ts";
 
 type SourceParts = ConstructorParameters<typeof PackageSources>[0];
@@ -16,7 +19,7 @@ type Shared = Omit<SourceParts, "harnesses" | "spendInspection" | keyof Mirrorin
   ConstructorParameters<typeof KeptBundles>[0] & { mirroring?: Mirroring | undefined };
 
 interface Areas extends Pick<SourceParts, "spendInspection"> {
-  governance: { drafts: Drafts };
+  governance: { drafts: Drafts; revisions: Pick<Revisions, "current"> };
   harnesses: Pick<HarnessFacts, "harnesses">;
 }
 
@@ -29,9 +32,16 @@ export function openPackages(
     ...{ ...shared, ...mirroring, spendInspection },
     harnesses: () => harnesses.harnesses(),
   });
+  const packagesInForce = (id: string) => governance.revisions.current(id)?.document.packages ?? [];
+  const { connections } = mirroring;
+  const sourceWatch = new SourceWatch({
+    ...{ ...shared, connections, mirrors: packageSources.mirrors, packagesInForce },
+  });
   const additions = { ...shared, drafts: governance.drafts, archives: packageSources.archives };
   return {
     packageSources,
+    sourceWatch,
+    packageUpdates: new PackageUpdates({ ...shared, packageSources, sourceWatch, packagesInForce }),
     artifacts: new Artifacts({ ...shared, namedElsewhere: namedArtifacts }),
     packageAdditions: new PackageAdditions(additions),
     keptBundles: new KeptBundles(shared),

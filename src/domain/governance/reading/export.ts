@@ -17,11 +17,13 @@ import { type JsonBytes, jsonBytes } from "./admin-view.ts";
 export function exportedBytes({
   document,
   configuration,
+  sources,
 }: {
   document: string;
   configuration: Configuration | undefined;
+  sources: ManagedSources;
 }): JsonBytes {
-  const { yaml, redactions } = exportDeployment(JSON.parse(document), configuration);
+  const { yaml, redactions } = exportDeployment(withSources(JSON.parse(document), sources), configuration);
   const listed = redactions.map(({ path, environmentVariable }) => ({
     path,
     environment_variable: environmentVariable,
@@ -36,6 +38,28 @@ export interface Configuration {
   /** dotted key and environment variable of each */
   secrets: readonly (readonly [string, string])[];
 }
+
+/** Where packages were mirrored from, by their id. */
+export type ManagedSources = Readonly<
+  Record<
+    string,
+    {
+      connection_id: string;
+      repository: string;
+      requested_ref: string;
+      resolved_commit: string;
+      path?: string;
+    }
+  >
+>;
+
+const withSources = (document: GovernanceConfig, sources: ManagedSources): GovernanceConfig => ({
+  ...document,
+  packages: document.packages.map((managed) => {
+    const source = sources[managed.id];
+    return source ? { ...managed, managed_source: source } : managed;
+  }),
+});
 
 interface Redaction {
   /** RFC 6901 pointer into the exported file */

@@ -7,7 +7,7 @@ import type { GovernanceParts } from "../parts.ts";
 import type { Change } from "../publishing/diff.ts";
 import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
-import type { Configuration } from "./export.ts";
+import type { Configuration, ManagedSources } from "./export.ts";
 import type { TextHunk } from "./text-difference.ts";
 
 export class Views {
@@ -43,8 +43,12 @@ export class Views {
   }
 
   /** @returns a DeploymentConfigExport as JSON */
-  exported({ document }: Revision, configuration: Configuration | undefined): Promise<JsonBytes> {
-    return this.parts.runTask("exported", { document: JSON.stringify(document), configuration });
+  exported(
+    { document }: Revision,
+    configuration: Configuration | undefined,
+    sources: ManagedSources,
+  ): Promise<JsonBytes> {
+    return this.parts.runTask("exported", { document: JSON.stringify(document), configuration, sources });
   }
 
   /** @returns the whole document as YAML, in the format that `policy apply` accepts */

@@ -70,6 +70,7 @@ const GROUPS: readonly NavigationGroup[] = [
     links: [
       { href: `${CONSOLE}/packages`, label: "Packages" },
       { href: `${CONSOLE}/catalog`, label: "Catalog" },
+      { href: `${CONSOLE}/connections`, label: "Repository connections" },
       { href: `${CONSOLE}/mcp`, label: "MCP servers" },
     ],
   },

@@ -19,6 +19,8 @@ import { audienceText, CATALOG_PATH, DRAFT_WORDS, PACKAGES_PATH, packagePath, up
 export interface PackageRow extends PackageView {
   /** undefined if no workstation reports the package */
   counts: PackageCounts | undefined;
+  /** what its branch or tag stands for now, if that is another commit than its archive */
+  newerCommit: string | undefined;
 }
 
 const FILTERS: readonly Filter[] = [
@@ -57,10 +59,11 @@ const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
   {
     name: "version",
     label: "Version",
-    cell: ({ version, update }) => (
+    cell: ({ version, update, newerCommit }) => (
       <>
         <Text value={version} />{" "}
-        {update && <State tone="attention">{`Catalog: ${updateText(version, update)}`}</State>}
+        {update && <State tone="attention">{`Catalog: ${updateText(version, update)}`}</State>}{" "}
+        {newerCommit !== undefined && <State tone="attention">Newer commit available</State>}
       </>
     ),
     csv: ({ version }) => version,
@@ -109,6 +112,7 @@ export const PACKAGE_CSV_COLUMNS: readonly Column<PackageRow>[] = [
   fileColumn("name", ({ name }) => name),
   fileColumn("executable", ({ isExecutable }) => isExecutable),
   fileColumn("catalog_version", ({ update }) => update?.version),
+  fileColumn("newer_commit", ({ newerCommit }) => newerCommit),
 ];
 
 /** @returns `3 of 4`: workstations that have applied it, of those that report it */

@@ -2,7 +2,7 @@
 // the draft of the reader.
 /** @jsxImportSource preact */
 
-import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
+import type { ArchiveListing, ManagedPackage, PackageBehind } from "../../../domain/catalog/service.ts";
 import type { PackageCounts, PackageFailures } from "../../../domain/clients/service.ts";
 import type { PackageChange, PackageView } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -11,7 +11,7 @@ import { shareText } from "../fleet/client-values.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Facts, State, Text, useReader } from "../parts/values.tsx";
+import { Facts, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { NEW_PACKAGE_PATH } from "./new/words.ts";
 import { Contents, Layouts, type StoredArchive, sourceFacts } from "./package-archive.tsx";
@@ -26,6 +26,8 @@ export interface PackagePageProps {
   managed: ManagedPackage;
   view: PackageView;
   counts: PackageCounts | undefined;
+  /** undefined unless its branch or tag stands for another commit than its archive */
+  behind: PackageBehind | undefined;
   /** addresses of some people in the audience; empty if it is everybody */
   people: readonly string[];
   archive: StoredArchive | undefined;
@@ -53,6 +55,7 @@ export function packagePage(props: PackagePageProps): ConsolePage {
       <>
         {error !== undefined && <Refusal error={error} problems={problems} />}
         <Facts facts={factsOf(props)} />
+        {props.behind && <Behind behind={props.behind} />}
         {view.draft !== "same" && (
           <p>
             <a href={REVIEW_PATH}>Review your draft</a>
@@ -72,6 +75,18 @@ export function packagePage(props: PackagePageProps): ConsolePage {
     ),
   };
 }
+
+/** The command also shows which files change; the console mirrors another commit as a new archive of the package. */
+const Behind = ({ behind }: { behind: PackageBehind }) => (
+  <section class="notice" aria-label="Newer commit">
+    <p>
+      A newer commit is available: <Text value={`${behind.repository}@${behind.ref}`} /> is{" "}
+      <Id value={behind.latestCommit} /> (looked up <Time at={behind.checkedAtMs} />
+      ). <a href={NEW_PACKAGE_PATH}>Mirror it as a package</a> with the same id, or update it with a command:
+    </p>
+    <AsCommand command={["packages", "update", behind.packageId, "--from", behind.connectionId]} />
+  </section>
+);
 
 const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) => [
   { label: "Id", value: <Text value={managed.id} /> },

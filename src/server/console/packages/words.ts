@@ -7,6 +7,7 @@ import type { Tone } from "../parts/values.tsx";
 
 export const PACKAGES_PATH = `${CONSOLE}/packages`;
 export const CATALOG_PATH = `${CONSOLE}/catalog`;
+export const CONNECTIONS_PATH = `${CONSOLE}/connections`;
 export const IMPORT_PATH = `${CATALOG_PATH}/import`;
 export const PLAN_PATH = `${IMPORT_PATH}/plan`;
 

@@ -3,6 +3,7 @@
 /** Descriptions of the service's jobs, by name. */
 export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
   ["access-sweep", "Removes logins, codes and links that have expired"],
+  ["artifact-retention", "Removes package archives that nothing has named for 90 days"],
   ["audit-forward", "Sends the audit log to its receiver"],
   ["audit-retention", "Removes audit entries after the retention of the settings"],
   ["backup", "Creates a backup and removes old ones"],
@@ -23,4 +24,5 @@ export const JOB_TEXTS: ReadonlyMap<string, string> = new Map([
     "signing-key-rotation",
     "Creates a new signing key when the current one is old enough, and removes expired ones",
   ],
+  ["source-watch", "Looks for newer commits of packages at the company's git hosts"],
 ]);

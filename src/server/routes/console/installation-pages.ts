@@ -10,12 +10,17 @@ import type { RouteContext } from "../../router.ts";
 /** @returns the pages of the installation */
 export function installationPages(context: RouteContext, console: Console) {
   const { router, operations, domain, configuration } = context;
+  const { sourceWatch } = domain;
   const { views, revisions } = domain.governance;
 
   /** @returns the export of the policy in force; undefined if none is published */
   const exportedOf = async (organizationId: string) => {
     if (revisions.current(organizationId) === undefined) return undefined;
-    const bytes = await views.exported(revisions.inForce(organizationId), await configuration());
+    const bytes = await views.exported(
+      revisions.inForce(organizationId),
+      await configuration(),
+      sourceWatch.managedSources(organizationId),
+    );
     return Value.Parse(DeploymentConfigExport, JSON.parse(Buffer.from(bytes).toString()));
   };
 

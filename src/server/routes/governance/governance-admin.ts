@@ -114,7 +114,7 @@ const described = {
 
 /** @returns the operations on the policy */
 export function governanceAdminRoutes({ router, domain, configuration }: RouteContext) {
-  const { governance } = domain;
+  const { governance, sourceWatch } = domain;
   const { publishing, views } = governance;
   const inForce = inForceOf(governance);
   const tagOf = (revision: Revision): string => `"${views.adminVersion(revision)}"`;
@@ -180,7 +180,11 @@ export function governanceAdminRoutes({ router, domain, configuration }: RouteCo
     )
     .get(
       "/admin/blue-config/export",
-      async ({ request }) => jsonBytes(await views.exported(inForce(request), await configuration())),
+      async ({ request }) => {
+        const revision = inForce(request);
+        const sources = sourceWatch.managedSources(actorOf(request).organizationId);
+        return jsonBytes(await views.exported(revision, await configuration(), sources));
+      },
       { requires: "administrator", detail: described.exported },
     );
 }

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectGolden } from "../../../support/cli/golden.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
-import { createInstalledHost, HOST_CONFIG } from "../../../support/sources/installed-host.ts";
+import { createInstalledHost, HOST_CONFIG, publishOn } from "../../../support/sources/installed-host.ts";
 import { type RepositoryHost, TOKEN } from "../../../support/sources/repository-host.ts";
 
 let bench: Bench;
@@ -159,12 +159,25 @@ test("CLI-3 repositories", async () => {
     `artifacts remove ${id} --yes`,
   ])
     steps.push({ line, ...(await other.run(line)) });
-  await other.json(`artifacts create ${NAMED} ${CONFIG}`);
-  const { items } = await other.json("artifacts list");
-  const last = Object(Object.values(Object(items))[0]).id;
+  const again = await other.json(`artifacts create ${NAMED} --path skills ${CONFIG}`);
+  const { artifact_id } = await other.json(`artifacts create ${NAMED} ${CONFIG}`);
+  await publishOn(other, { ...made, artifact_id });
+  forge.branches.set(
+    "main",
+    forge.commit({ "skills/guide/SKILL.md": "# Newer\n", "skills/new/SKILL.md": "# New\n" }),
+  );
+  for (const line of [
+    `packages update --from forge --dry-run ${CONFIG}`,
+    `packages update guide --from forge --dry-run --json ${CONFIG}`,
+    `packages update --from forge ${CONFIG}`,
+    `packages update --from forge --yes ${CONFIG}`,
+    `packages update --from forge --yes --json ${CONFIG}`,
+    `packages update other --from forge ${CONFIG}`,
+  ])
+    steps.push({ line, ...(await other.run(line)) });
   steps.push({
     line: "artifacts remove ID --yes --json",
-    ...(await other.run(`artifacts remove ${last} --yes --json`)),
+    ...(await other.run(`artifacts remove ${again.artifact_id} --yes --json`)),
   });
   expectGolden(
     "repositories",

@@ -123,7 +123,7 @@ test("CON-24 the file has all packages that match, more than a page shows", asyn
   const lines = html.trimEnd().split("\r\n");
   expect(lines).toHaveLength(1 + names.length);
   expect(lines[0]).toBe(
-    "package,version,contains,harnesses,audience,state,origin,applied,name,executable,catalog_version",
+    "package,version,contains,harnesses,audience,state,origin,applied,name,executable,catalog_version,newer_commit",
   );
-  expect(lines[1]).toBe("package-0,1.0.0,,,Everybody,published,own,,'=1+1,false,");
+  expect(lines[1]).toBe("package-0,1.0.0,,,Everybody,published,own,,'=1+1,false,,");
 });

@@ -10,6 +10,7 @@ import type { Fields } from "../../frame/refusals.tsx";
 import { AsCommand } from "../../parts/command.tsx";
 import { ConsoleForm } from "../../parts/form.tsx";
 import { Size, Text, useReader } from "../../parts/values.tsx";
+import { CONNECTIONS_PATH } from "../words.ts";
 import { type RefusedStep, stepPage } from "./steps.tsx";
 import { NEW_PACKAGE_PATH, STEPS, UPLOAD_PATH } from "./words.ts";
 
@@ -118,29 +119,50 @@ function PublicArchive({ isPublic, fields = {} }: SourcePageProps) {
 }
 
 function Repository({ connections, fields = {} }: SourcePageProps) {
+  const { mayAdminister } = useReader();
   return (
     <section aria-labelledby="repository-title">
       <h2 id="repository-title">From a repository connection</h2>
       {connections.length === 0 ? (
-        <p>This installation has no repository connections.</p>
+        <p>
+          This organization has no repository connections. An operator adds them to the configuration file of
+          the service.
+        </p>
       ) : (
         <ConsoleForm action={NEW_PACKAGE_PATH} class="measure">
           <Hidden name="act" value="inspect" />
-          <div class="field">
-            <label for="connection_id">Connection</label>
-            <select id="connection_id" name="connection_id">
-              {connections.map(({ id, name }) => (
-                <option key={id} value={id} selected={fields.connection_id === id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
-          <Entered name="repository" label="Repository" value={fields.repository} hint="namespace/name" />
-          <Entered name="ref" label="Branch, tag or commit" value={fields.ref} />
-          <button class="button" type="submit">
-            Fetch and inspect
-          </button>
+          <fieldset disabled={!mayAdminister}>
+            <legend class="visually-hidden">Repository</legend>
+            <div class="field">
+              <label for="connection_id">Connection</label>
+              <p class="hint" id="connection-hint">
+                <a href={CONNECTIONS_PATH}>State of the connections</a>
+              </p>
+              <select id="connection_id" name="connection_id" aria-describedby="connection-hint">
+                {connections.map(({ id, name, namespaces, status }) => (
+                  <option key={id} value={id} selected={fields.connection_id === id}>
+                    {`${name} (${namespaces.includes("*") ? "all namespaces" : namespaces.join(", ")})${status === "failing" ? ", fails" : ""}`}
+                  </option>
+                ))}
+              </select>
+            </div>
+            <Entered name="repository" label="Repository" value={fields.repository} hint="namespace/name" />
+            <Entered
+              name="ref"
+              label="Branch, tag or commit"
+              value={fields.ref}
+              hint="The policy pins the commit; a branch or tag only says where to look for a newer one."
+            />
+            <Entered
+              name="path"
+              label="Folder (optional)"
+              value={fields.path}
+              hint="Only this folder becomes the archive; empty for the whole repository."
+            />
+            <button class="button" type="submit">
+              Mirror and inspect
+            </button>
+          </fieldset>
         </ConsoleForm>
       )}
     </section>
@@ -160,7 +182,19 @@ const Entered = ({
 }) => (
   <div class="field">
     <label for={name}>{label}</label>
-    {hint && <p class="hint">{hint}</p>}
-    <input id={name} name={name} value={value} maxLength={SOURCE_REF_CHARACTERS_MAX} autocomplete="off" />
+    {hint && (
+      <p class="hint" id={`${name}-hint`}>
+        {hint}
+      </p>
+    )}
+    <input
+      id={name}
+      name={name}
+      value={value}
+      maxLength={SOURCE_REF_CHARACTERS_MAX}
+      autocomplete="off"
+      spellcheck={false}
+      {...(hint && { "aria-describedby": `${name}-hint` })}
+    />
   </div>
 );

@@ -41,6 +41,7 @@ export async function readPackage(
   const shown = view.draft === "changed" ? inDraftOf(draft, view, catalog.versions(organizationId)) : view;
   return {
     ...{ managed, view: shown, archive, version: draft.version },
+    behind: domain.sourceWatch.behind(organizationId).find(({ packageId }) => packageId === id),
     counts: (await runInTurns(clients.packageReports.counts(current))).get(id),
     people: peopleOf(domain, reader, shown),
     contents: wantsContents ? await catalog.contents(archive.sha256, { signal: request.signal }) : undefined,

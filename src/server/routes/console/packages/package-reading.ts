@@ -70,12 +70,17 @@ export const readAllPackages = async (domain: Domain, reader: Reader): Promise<P
 };
 
 async function withCounts(
-  { clients, governance }: Domain,
+  { clients, governance, sourceWatch }: Domain,
   { organizationId }: Reader,
   views: readonly PackageView[],
 ): Promise<PackageRow[]> {
   const current = governance.revisions.current(organizationId);
   if (!current || views.length === 0) return [];
   const counts = await runInTurns(clients.packageReports.counts(current));
-  return views.map((view) => ({ ...view, counts: counts.get(view.id) }));
+  const behind = new Map(
+    sourceWatch.behind(organizationId).map(({ packageId, latestCommit }) => [packageId, latestCommit]),
+  );
+  return views.map((view) => ({
+    ...{ ...view, counts: counts.get(view.id), newerCommit: behind.get(view.id) },
+  }));
 }

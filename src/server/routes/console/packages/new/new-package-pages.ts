@@ -26,6 +26,7 @@ import { checkPages, stepPages } from "./step-pages.ts";
 const SOURCE = formOf({
   ...{ csrf: FormField, by: FormField, act: FormField },
   ...{ source_ref: FormField, connection_id: FormField, repository: FormField, ref: FormField },
+  ...{ path: FormField },
 });
 const ACTION = { needs: "administrator", back: NEW_PACKAGE_PATH } as const;
 
@@ -135,9 +136,12 @@ async function taking(
 }
 
 /** Repositories take precedence, as in the API. */
-const requestIn = ({ source_ref, connection_id, repository, ref }: Fields) => ({
+const requestIn = ({ source_ref, connection_id, repository, ref, path }: Fields) => ({
   ...(source_ref !== undefined && { source_ref }),
-  ...(connection_id !== undefined && { connection_id, repository: repository ?? "", ref: ref ?? "" }),
+  ...(connection_id !== undefined && {
+    ...{ connection_id, repository: repository?.trim() ?? "", ref: ref?.trim() ?? "" },
+    path: path?.trim() ?? "",
+  }),
 });
 
 async function stop({ packageAdditions }: RouteContext["domain"], { actor }: Reader): Promise<Done> {

@@ -1,0 +1,35 @@
+// Defines `quartermaster packages` and its verbs. The code of a verb is loaded when it runs.
+import type { CliCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { domainAction } from "../../data-directory/in-domain.ts";
+import { addConfirmOptions } from "../../input/prompt.ts";
+import { addSettingOptions } from "../../input/setting-options.ts";
+
+const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
+
+/** Adds the noun to the command tree. */
+export const register = (program: CliCommand): CliCommand =>
+  program
+    .command("packages")
+    .description("Updates packages of the policy from the company's repositories.")
+    .examples(`quartermaster packages update --from forge ${CONFIG}`);
+
+/** Adds the verbs to the noun. */
+export function addVerbs(noun: CliCommand, context: Context): void {
+  const updating = addConfirmOptions(
+    noun
+      .command("update")
+      .description("Mirrors current commits, shows which files change, asks, and publishes the policy.")
+      .examples(
+        `quartermaster packages update --from forge --dry-run ${CONFIG}`,
+        `quartermaster packages update guide --from forge --ref v1.3.0 --yes ${CONFIG}`,
+      )
+      .argument("[packages...]", "ids of packages; all of the connection when left out")
+      .requiredOption("--from <connection>", "connection of the configuration file")
+      .option("--ref <ref>", "another branch, tag or whole commit than the packages follow")
+      .option("--comment <text>", "why, for the history of the policy"),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./update.ts")).update));
+  addSettingOptions(updating);
+}

@@ -1,0 +1,31 @@
+// The job that looks for newer commits of packages in the policy. domain/catalog/watching/source-watch.ts does the work, and decides what
+// is due.
+import type { Domain } from "../../../domain/domain.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { MINUTE_MS } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
+
+/** The shortest interval of a connection is an hour; a look is up to a tenth of that away from its time. */
+const TIMES = { everyMs: 9 * MINUTE_MS, jitterMs: 2 * MINUTE_MS, timeLimitMs: 30 * MINUTE_MS };
+
+/** Registers the job; without a connection that wants it there is none. */
+export function registerSourceJob(
+  scheduler: Scheduler,
+  { sourceWatch }: Pick<Domain, "sourceWatch">,
+  { actor, log }: { actor: Actor; log: Log },
+): void {
+  if (!sourceWatch.isWanted()) return;
+  scheduler.register({
+    ...TIMES,
+    name: "source-watch",
+    async run(signal) {
+      const { movedTags } = await sourceWatch.look(actor, signal);
+      for (const { connectionId, repository, tag } of movedTags)
+        log.warning("source.tag_moved", {
+          ...{ connection: connectionId, repository, tag },
+          next: "quartermaster connections show",
+        });
+    },
+  });
+}

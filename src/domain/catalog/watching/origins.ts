@@ -1,0 +1,46 @@
+// Where the packages of a policy were mirrored from: the source that a package names, and the commit behind its archive.
+import type { Connection } from "../../../platform/database/database.ts";
+import type { Coordinates } from "../connections/coordinates.ts";
+import { type Mirrored, mirrorsOf } from "../mirroring/mirror-store.ts";
+import type { ManagedPackage } from "../model.ts";
+
+/** A repository, as a `source_ref` names it. */
+export interface NamedSource extends Coordinates {
+  connectionId: string;
+}
+
+export interface PackageOrigin extends NamedSource {
+  /** whole object name */
+  commit: string;
+  /** of `ref`, if it is the one that was mirrored first */
+  refKind: Mirrored["mirror"]["refKind"] | undefined;
+  mirror: Mirrored["mirror"];
+}
+
+const SOURCE = /^[a-z]+:\/\/(?<connectionId>[^/]+)\/(?<repository>[^@#]+)@(?<ref>[^#]+)(?:#(?<path>.+))?$/;
+
+/** @returns the repository that a `source_ref` of a connection names; undefined for any other text */
+function readSourceRef(text: string): NamedSource | undefined {
+  const { connectionId, repository, ref, path = "" } = SOURCE.exec(text)?.groups ?? {};
+  if (connectionId === undefined || repository === undefined || ref === undefined) return undefined;
+  return { connectionId, repository, ref, path };
+}
+
+/** @returns where the archive of a package was mirrored from; undefined for a package from elsewhere */
+export function originOf(
+  connection: Connection,
+  organizationId: string,
+  { artifact_id: artifactId, source_ref }: Pick<ManagedPackage, "artifact_id" | "source_ref">,
+): PackageOrigin | undefined {
+  const named = readSourceRef(source_ref);
+  if (!named || artifactId === undefined) return undefined;
+  const mirrored = mirrorsOf(connection, organizationId, artifactId).find(
+    ({ mirror }) =>
+      mirror.connectionId === named.connectionId &&
+      mirror.repository === named.repository &&
+      mirror.path === named.path,
+  );
+  if (!mirrored) return undefined;
+  const { commit, ref, refKind } = mirrored.mirror;
+  return { ...named, commit, refKind: ref === named.ref ? refKind : undefined, mirror: mirrored.mirror };
+}

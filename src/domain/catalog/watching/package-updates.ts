@@ -1,0 +1,112 @@
+// Updates packages of the policy to the commit that their branch or tag stands for now: mirrors it, and says what changes against the
+// archive that workstations have. Whoever asked publishes the result; governance/ does that.
+import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { ManagedPackage } from "../model.ts";
+import type { InspectedSource, PackageSources } from "../sources/package-sources.ts";
+import { type ArchiveDifference, archiveDifference } from "./archive-difference.ts";
+import type { PackageOrigin } from "./origins.ts";
+import type { SourceWatch, TrackedPackage } from "./source-watch.ts";
+
+/** Digits of a commit in a version. */
+const COMMIT_DIGITS = 12;
+
+export interface PackageUpdate {
+  before: ManagedPackage;
+  /** with another archive, version and perhaps another ref */
+  after: ManagedPackage;
+  formerCommit: string;
+  commit: string;
+  difference: ArchiveDifference;
+}
+
+export interface UpdateRequest {
+  connectionId: string;
+  /** only these packages; all of the connection when empty */
+  packageIds: readonly string[];
+  /** another ref than the one that the packages follow */
+  ref: string | undefined;
+}
+
+export interface PackageUpdatesDependencies {
+  blobs: Pick<Blobs, "read">;
+  packageSources: Pick<PackageSources, "inspect" | "archives">;
+  sourceWatch: Pick<SourceWatch, "origins">;
+  packagesInForce(organizationId: string): readonly ManagedPackage[];
+}
+
+export class PackageUpdates {
+  constructor(private readonly own: PackageUpdatesDependencies) {}
+
+  /**
+   * Mirrors the current commits, and publishes nothing.
+   * @returns an update for each package whose archive would change
+   * @throws DomainError `package_update.nothing` if no package is from the connection, `package_update.missing_path`; those of
+   *   `inspect`
+   */
+  async prepare(actor: Actor, request: UpdateRequest): Promise<PackageUpdate[]> {
+    const updates: PackageUpdate[] = [];
+    for (const origin of this.#wanted(actor, request)) {
+      const update = await this.#prepare(actor, origin, request.ref ?? origin.ref);
+      if (update) updates.push(update);
+    }
+    return updates;
+  }
+
+  #wanted({ organizationId }: Actor, { connectionId, packageIds }: UpdateRequest): Named[] {
+    const origins = this.own.sourceWatch
+      .origins(organizationId)
+      .filter((origin) => origin.connectionId === connectionId)
+      .filter(({ packageId }) => packageIds.length === 0 || packageIds.includes(packageId));
+    const unknown = packageIds.filter((id) => !origins.some(({ packageId }) => packageId === id));
+    if (origins.length > 0 && unknown.length === 0) return origins;
+    const which = unknown.length === 0 ? "no package" : `no package ${unknown.join(", ")}`;
+    throw new DomainError(
+      "not_found",
+      "package_update.nothing",
+      `the policy has ${which} from the connection ${connectionId}`,
+      { hint: "see `quartermaster policy show` and `quartermaster connections list`" },
+    );
+  }
+
+  async #prepare(actor: Actor, origin: Named, ref: string): Promise<PackageUpdate | undefined> {
+    const { blobs, packageSources, packagesInForce } = this.own;
+    const before = packagesInForce(actor.organizationId).find(({ id }) => id === origin.packageId);
+    if (!before) return undefined;
+    const { connectionId: connection_id, repository, path } = origin;
+    const found = await packageSources.inspect(actor, { connection_id, repository, ref, path });
+    if (found.sha256 === before.sha256.toLowerCase()) return undefined;
+    const after = updated(before, found, ref === origin.ref ? undefined : ref);
+    await this.#refuseMissing(actor, after);
+    const bytesOf = ({ sha256 }: { sha256: string }) => blobs.read(parseDigest(sha256.toLowerCase()));
+    const difference = await archiveDifference(bytesOf(before), bytesOf(found));
+    return { before, after, formerCommit: origin.commit, commit: found.commit ?? "", difference };
+  }
+
+  async #refuseMissing({ organizationId }: Actor, managed: ManagedPackage): Promise<void> {
+    const problems = await this.own.packageSources.archives.missingPaths(organizationId, managed);
+    if (problems.length === 0) return;
+    throw new DomainError(
+      "invalid",
+      "package_update.missing_path",
+      `the new commit of ${managed.id} lacks paths that the package uses`,
+      { problems, hint: "change the layout of the package in the console, or mirror another commit" },
+    );
+  }
+}
+
+type Named = PackageOrigin & Pick<TrackedPackage, "packageId">;
+
+/** @param ref another one than before */
+function updated(before: ManagedPackage, found: InspectedSource, ref: string | undefined): ManagedPackage {
+  const { sourceRef, artifactId, sha256, commit = "" } = found;
+  const version = versionOf(before.version, { commit, ref });
+  return { ...before, version, source_ref: sourceRef, artifact_id: artifactId, sha256 };
+}
+
+/** A tag such as `v1.2.0` names the version; otherwise the commit becomes its build (semver.org, item 10). */
+function versionOf(former: string, { commit, ref }: { commit: string; ref: string | undefined }): string {
+  const named = /^v?(\d+\.\d+.*)$/.exec(ref ?? "")?.[1];
+  return named ?? `${former.replace(/\+[0-9a-f]{12}$/, "")}+${commit.slice(0, COMMIT_DIGITS)}`;
+}

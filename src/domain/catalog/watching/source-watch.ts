@@ -1,0 +1,160 @@
+// Looks whether the branches and tags of packages in the policy stand for newer commits. It downloads nothing and changes no policy. A
+// tag that moved is a sign of tampering, so it is recorded.
+import { HOUR_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Actor } from "../../shared/actor.ts";
+import type { Connection } from "../connections/connection.ts";
+import { isCommit } from "../connections/coordinates.ts";
+import type { Resolved } from "../connections/resolve.ts";
+import type { Mirrors, MirrorsDependencies } from "../mirroring/mirrors.ts";
+import type { ManagedPackage } from "../model.ts";
+import { originOf, type PackageOrigin } from "./origins.ts";
+import * as store from "./watch-store.ts";
+
+/** A package of the policy that was mirrored from a connection. */
+export interface TrackedPackage extends PackageOrigin {
+  packageId: string;
+  version: string;
+}
+
+/** A package whose branch or tag stands for another commit than its archive. */
+export interface PackageBehind extends TrackedPackage {
+  /** what the ref stands for now */
+  latestCommit: string;
+  checkedAtMs: number;
+}
+
+export interface LookResult {
+  /** refs that were looked up */
+  looked: number;
+  /** tags that stand for another commit than before */
+  movedTags: { connectionId: string; repository: string; tag: string }[];
+}
+
+export interface SourceWatchDependencies
+  extends Pick<MirrorsDependencies, "db" | "clock" | "audit" | "connections"> {
+  mirrors: Pick<Mirrors, "resolve" | "states">;
+  /** @returns the packages of the policy in force */
+  packagesInForce(organizationId: string): readonly ManagedPackage[];
+}
+
+export class SourceWatch {
+  constructor(private readonly own: SourceWatchDependencies) {}
+
+  /** @returns the packages of the policy that were mirrored from a connection */
+  origins(organizationId: string): TrackedPackage[] {
+    const { db, packagesInForce } = this.own;
+    return packagesInForce(organizationId).flatMap((managed) => {
+      const origin = originOf(db.read, organizationId, managed);
+      return origin ? [{ ...origin, packageId: managed.id, version: managed.version }] : [];
+    });
+  }
+
+  /** @returns those that follow a branch or a tag */
+  tracked(organizationId: string): TrackedPackage[] {
+    return this.origins(organizationId).filter(({ ref }) => !isCommit(ref));
+  }
+
+  /** @returns where each package of the policy was mirrored from, by its id, in the shape of an export */
+  managedSources(organizationId: string) {
+    const origins = this.origins(organizationId);
+    return Object.fromEntries(origins.map((origin) => [origin.packageId, managedSourceOf(origin)]));
+  }
+
+  /** @returns the packages for which a newer commit is available, as far as it was looked up */
+  behind(organizationId: string): PackageBehind[] {
+    return this.tracked(organizationId).flatMap((tracked) => {
+      const seen = store.findWatch(this.own.db.read, { ...tracked, organizationId });
+      if (!seen || seen.commit === null || seen.commit === tracked.commit) return [];
+      return [{ ...tracked, latestCommit: seen.commit, checkedAtMs: seen.checkedAtMs }];
+    });
+  }
+
+  /** @returns whether a connection wants its refs to be looked up */
+  isWanted(): boolean {
+    return this.own.connections.list().some(({ watchEveryHours }) => watchEveryHours !== undefined);
+  }
+
+  /** Looks up every ref that is due. A host that fails is asked again at the next look. */
+  async look(actor: Actor, signal: AbortSignal): Promise<LookResult> {
+    const result: LookResult = { looked: 0, movedTags: [] };
+    for (const [connection, tracked] of this.#due(actor.organizationId)) {
+      signal.throwIfAborted();
+      result.looked += 1;
+      const moved = await this.#lookUp(actor, connection, tracked);
+      const { connectionId, repository, ref: tag } = tracked;
+      if (moved) result.movedTags.push({ connectionId, repository, tag });
+    }
+    return result;
+  }
+
+  /** @returns each ref once */
+  #due(organizationId: string): [Connection, TrackedPackage][] {
+    const { clock, connections, db } = this.own;
+    const known = connections.list();
+    const refs = new Map<string, [Connection, TrackedPackage]>();
+    for (const tracked of this.tracked(organizationId)) {
+      const connection = known.find(({ id }) => id === tracked.connectionId);
+      if (connection?.watchEveryHours === undefined || connection.namespaces.length === 0) continue;
+      const seen = store.findWatch(db.read, { ...tracked, organizationId });
+      const dueAtMs = (seen?.checkedAtMs ?? 0) + connection.watchEveryHours * HOUR_MS;
+      if (clock.nowMs() < dueAtMs) continue;
+      refs.set(JSON.stringify([connection.id, tracked.repository, tracked.ref]), [connection, tracked]);
+    }
+    return [...refs.values()];
+  }
+
+  /** @returns whether it is a tag that moved since it was mirrored or looked up */
+  async #lookUp(actor: Actor, connection: Connection, tracked: TrackedPackage): Promise<boolean> {
+    const { organizationId } = actor;
+    try {
+      const found = await this.own.mirrors.resolve(connection, tracked);
+      await this.own.mirrors.states.note(organizationId, connection.id);
+      return await this.#note(actor, tracked, found);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      await this.own.mirrors.states.note(organizationId, connection.id, error);
+      await this.#noteFailure(actor, tracked, error.reason);
+      return false;
+    }
+  }
+
+  async #note(actor: Actor, tracked: TrackedPackage, { commit, kind }: Resolved): Promise<boolean> {
+    const { audit, clock, db } = this.own;
+    const key = keyOf(actor, tracked);
+    return await db.write((tx) => {
+      const former = store.findWatch(tx, key)?.commit ?? tracked.commit;
+      store.putWatch(tx, { ...key, commit, reason: null, checkedAtMs: clock.nowMs() });
+      if (kind !== "tag" || former === commit) return false;
+      const { connectionId, repository, ref } = tracked;
+      const where = { connection: connectionId, repository, tag: ref };
+      audit.record(tx, {
+        ...{ actor, action: "source.find_moved_tag", target: tracked.packageId },
+        ...{ before: { ...where, commit: former }, after: { ...where, commit } },
+      });
+      return true;
+    }, "unobserved");
+  }
+
+  async #noteFailure(actor: Actor, tracked: TrackedPackage, reason: string): Promise<void> {
+    const { clock, db } = this.own;
+    const key = keyOf(actor, tracked);
+    await db.write((tx) => {
+      const commit = store.findWatch(tx, key)?.commit ?? null;
+      store.putWatch(tx, { ...key, commit, reason, checkedAtMs: clock.nowMs() });
+    }, "unobserved");
+  }
+}
+
+const managedSourceOf = ({ connectionId, repository, ref, path, commit }: PackageOrigin) => ({
+  connection_id: connectionId,
+  repository,
+  requested_ref: ref,
+  resolved_commit: commit,
+  ...(path !== "" && { path }),
+});
+
+const keyOf = (
+  { organizationId }: Actor,
+  { connectionId, repository, ref }: TrackedPackage,
+): store.WatchKey => ({ organizationId, connectionId, repository, ref });

@@ -1,0 +1,139 @@
+// What is behind, and the guided update: newer commits are seen without a download, moved tags are recorded, and an update says which
+// files change.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
+import { PackageUpdates } from "../../../../src/domain/catalog/watching/package-updates.ts";
+import { SourceWatch } from "../../../../src/domain/catalog/watching/source-watch.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
+import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
+import { createRepositoryHost, type RepositoryHost } from "../../../support/sources/repository-host.ts";
+import { packageOf } from "../../governance/governance-world.ts";
+
+const HOUR_MS = 3_600_000;
+
+let host: RepositoryHost;
+let site: MirrorSite;
+let watch: SourceWatch;
+let updates: PackageUpdates;
+let packages: ManagedPackage[];
+let commit: string;
+beforeEach(async () => {
+  host = createRepositoryHost("gitea");
+  commit = host.commit({ "skills/a.md": "a", "skills/b.md": "b", "run.sh": "1" });
+  host.branches.set("main", commit);
+  host.tags.set("v1.0.0", commit);
+  site = await createMirrorSite([connectionTo(host, { watchEveryHours: 6 })]);
+  packages = [];
+  const parts = { ...site.world, blobs: site.blobs, packagesInForce: () => packages };
+  const connections = { list: () => site.connections, broken: () => [] };
+  watch = new SourceWatch({ ...parts, connections, mirrors: site.sources.mirrors });
+  updates = new PackageUpdates({ ...parts, packageSources: site.sources, sourceWatch: watch });
+});
+afterEach(async () => {
+  host[Symbol.dispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+/** Puts what the ref stands for now into the policy. */
+async function publish(id: string, ref: string, more: object = {}) {
+  const { sourceRef, artifactId, sha256 } = await site.inspect({ ref });
+  const source = { source_ref: sourceRef, artifact_id: artifactId, sha256 };
+  packages.push({ ...packageOf(id, source), ...more });
+}
+const look = () => watch.look(site.world.system, new AbortController().signal);
+const behind = () =>
+  watch.behind(site.world.organizationId).map(({ packageId, latestCommit }) => [packageId, latestCommit]);
+
+describe("SRC-26 the packages of the policy", () => {
+  test("are behind once a look found a newer commit, and nothing is downloaded", async () => {
+    await publish("guide", "main");
+    await publish("pinned", commit);
+    await look();
+    expect(behind()).toEqual([]);
+    const next = host.commit({ "skills/a.md": "changed" });
+    host.branches.set("main", next);
+    host.seen.length = 0;
+    expect((await look()).looked).toBe(0); // it is not due
+    site.world.clock.advance(6 * HOUR_MS);
+    expect((await look()).looked).toBe(1);
+    expect(behind()).toEqual([["guide", next]]);
+    expect(host.seen.some(({ path }) => path.includes("/archive/"))).toBe(false);
+    expect(watch.managedSources(site.world.organizationId).guide).toEqual({
+      ...{ connection_id: "host", repository: "acme/tools" },
+      ...{ requested_ref: "main", resolved_commit: commit },
+    });
+  });
+
+  test("that follow a tag which moved cause an entry of the audit log, once (SRC-34)", async () => {
+    await publish("guide", "v1.0.0");
+    const moved = host.commit({ "skills/a.md": "tampered" });
+    host.tags.set("v1.0.0", moved);
+    expect((await look()).movedTags).toEqual([
+      { connectionId: "host", repository: "acme/tools", tag: "v1.0.0" },
+    ]);
+    site.world.clock.advance(6 * HOUR_MS);
+    expect((await look()).movedTags).toEqual([]);
+    const actions = site.world.db.read.all<{ action: string }>("SELECT action FROM audit_entries");
+    expect(actions.filter(({ action }) => action === "source.find_moved_tag")).toHaveLength(1);
+  });
+
+  test("of a host that fails stay as they were, and the connection is failing", async () => {
+    await publish("guide", "main");
+    host.instead = () => new Response("", { status: 500 });
+    await look();
+    expect(behind()).toEqual([]);
+    expect(site.sources.mirrors.states.of(site.world.organizationId, "host").reason).toBe("source.host_down");
+  });
+
+  test("of connections that want no looks are not looked up", async () => {
+    await publish("guide", "main");
+    site.connections[0] = connectionTo(host);
+    expect([watch.isWanted(), (await look()).looked]).toEqual([false, 0]);
+  });
+});
+
+describe("SRC-28 an update", () => {
+  const prepare = (more: object = {}) =>
+    updates.prepare(site.world.system, { connectionId: "host", packageIds: [], ref: undefined, ...more });
+  const reasonOf = (attempt: Promise<unknown>) =>
+    attempt.then(
+      () => "done",
+      (error: unknown) => (error instanceof DomainError ? error.reason : error),
+    );
+
+  test("says which files were added, changed and removed", async () => {
+    await publish("guide", "main", { version: "1.0.0+000000000000" });
+    const next = host.commit({ "skills/a.md": "a", "skills/b.md": "changed", "skills/c.md": "new" });
+    host.branches.set("main", next);
+    const [update] = await prepare();
+    expect(update).toMatchObject({
+      ...{ formerCommit: commit, commit: next },
+      difference: { added: ["skills/c.md"], changed: ["skills/b.md"], removed: ["run.sh"] },
+      after: { id: "guide", version: `1.0.0+${next.slice(0, 12)}`, source_ref: packages[0]?.source_ref },
+    });
+    expect(update?.after.sha256).not.toBe(packages[0]?.sha256);
+  });
+
+  test("to a tag takes its version and its ref", async () => {
+    await publish("guide", "v1.0.0");
+    host.tags.set("v1.1.0", host.commit({ "skills/a.md": "b" }));
+    const [update] = await prepare({ ref: "v1.1.0" });
+    expect(update?.after).toMatchObject({ version: "1.1.0", source_ref: "gitea://host/acme/tools@v1.1.0" });
+  });
+
+  test("is not needed for the same commit, and impossible for packages from elsewhere", async () => {
+    expect(await reasonOf(prepare())).toBe("package_update.nothing");
+    await publish("guide", "main");
+    expect(await prepare()).toEqual([]);
+    expect(await reasonOf(prepare({ packageIds: ["guide", "other"] }))).toBe("package_update.nothing");
+    expect(await reasonOf(prepare({ connectionId: "other" }))).toBe("package_update.nothing");
+  });
+
+  test("is refused if the new commit lacks a path that the package uses", async () => {
+    await publish("guide", "main", {
+      adapters: { kimi: { skills_dir: "skills", plugins: [], helpers: {} } },
+    });
+    host.branches.set("main", host.commit({ "other/a.md": "moved" }));
+    expect(await reasonOf(prepare())).toBe("package_update.missing_path");
+  });
+});

@@ -1,0 +1,99 @@
+// Repository connections in the console: the page of the connections, the step that mirrors a commit, and the mark of a newer one.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { packageOf } from "../../../domain/governance/governance-world.ts";
+import { consoleBrowser } from "../../../support/browser/console-browser.ts";
+import { type Form, formTo, type Page } from "../../../support/browser/form-browser.ts";
+import { publishFirst, publishPackages } from "../../../support/content/policy.ts";
+import { createTestServer, type TestServer } from "../../../support/server.ts";
+import { connectionTo, mirroringOf } from "../../../support/sources/mirror-site.ts";
+import {
+  createRepositoryHost,
+  type RepositoryHost,
+  TOKEN,
+} from "../../../support/sources/repository-host.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+const NEW = "/console/packages/new";
+
+let host: RepositoryHost;
+let work: string;
+let site: TestServer;
+let browser: ReturnType<typeof consoleBrowser>;
+beforeAll(async () => {
+  host = createRepositoryHost("gitea");
+  host.branches.set("main", host.commit({ "guide/skills/a/SKILL.md": "# Guide\n", "README.md": "text" }));
+  work = temporaryDirectory();
+  const connections = [
+    connectionTo(host, { name: "Company forge", namespaces: ["acme"], watchEveryHours: 1 }),
+  ];
+  site = await createTestServer(mirroringOf(connections, work));
+  browser = consoleBrowser(site, await site.signedIn("admin", { email: "ana@example.com" }));
+  await publishFirst(site);
+});
+afterAll(async () => {
+  host[Symbol.dispose]();
+  await site[Symbol.asyncDispose]();
+  rmSync(work, { recursive: true });
+});
+
+function formWith({ forms }: Page, field: string): Form {
+  const found = forms.find(({ fields }) => field in fields);
+  if (!found) throw new Error(`the page has no form with ${field}`);
+  return found;
+}
+
+const REQUEST = { connection_id: "host", repository: "acme/tools", ref: "main", path: "guide" };
+
+test("CON-66 a commit of a connection is mirrored as the archive of a new package", async () => {
+  const form = formWith(await browser.visit(NEW), "repository");
+  const inspected = await browser.submit(form, REQUEST);
+  expect(inspected.path).toBe(`${NEW}/inspection`);
+  for (const text of [
+    "skills/a/SKILL.md",
+    "gitea://host/acme/tools@main#guide",
+    host.branches.get("main") ?? "",
+  ])
+    expect(inspected.html).toContain(text);
+  expect(inspected.html).not.toContain("README.md");
+  const named = formTo(await browser.visit(`${NEW}/identity`), `${NEW}/identity`);
+  expect(named.fields.id).not.toBe("");
+});
+
+test("CON-66 what is wrong with a repository is said beside what was entered", async () => {
+  const form = formWith(await browser.visit(NEW), "repository");
+  const wrong = await browser.submit(form, { ...REQUEST, repository: "acme", ref: "a..b" });
+  for (const text of ["must be namespace/name", "must be a branch", 'value="a..b"'])
+    expect(wrong.html).toContain(text);
+  const refused = await browser.submit(form, { ...REQUEST, repository: "other/tools" });
+  expect(refused.html).toContain("does not give this organization the namespace");
+});
+
+test("the connections are listed with their state, without addresses and credentials (SRC-1)", async () => {
+  const { html } = await browser.visit("/console/connections");
+  for (const text of ["Company forge", "Gitea or Forgejo", "acme", "Answers"]) expect(html).toContain(text);
+  for (const text of [TOKEN, host.origin]) expect(html).not.toContain(text);
+});
+
+test("CON-64 a newer commit is marked in the list and on the page of the package (SRC-26)", async () => {
+  const { domain, world } = site;
+  const request = { ...REQUEST, path: "" };
+  const { sourceRef, artifactId, sha256 } = await domain.packageSources.inspect(world.system, request);
+  const source = { source_ref: sourceRef, artifact_id: artifactId, sha256 };
+  await publishPackages(site, { packages: [packageOf("guide", source)] });
+  const newer = host.commit({ "guide/skills/a/SKILL.md": "# Newer\n" });
+  host.branches.set("main", newer);
+  expect((await browser.visit("/console/packages")).html).not.toContain("Newer commit available");
+  await domain.sourceWatch.look(world.system, new AbortController().signal);
+  expect((await browser.visit("/console/packages")).html).toContain("Newer commit available");
+  for (const path of ["/console/packages/guide", "/console/connections"])
+    expect((await browser.visit(path)).html).toContain(newer);
+});
+
+test("SRC-23 an export names where a package was mirrored from", async () => {
+  const { accessToken: token } = await site.signedIn("admin", { email: "ben@example.com" });
+  const { yaml } = await (await site.request("GET", "/admin/blue-config/export", { token })).json();
+  expect(yaml).toContain("managed_source:");
+  for (const text of ["connection_id: host", "repository: acme/tools", "requested_ref: main"])
+    expect(yaml).toContain(text);
+});
