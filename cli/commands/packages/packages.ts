@@ -12,7 +12,10 @@ export const register = (program: CliCommand): CliCommand =>
   program
     .command("packages")
     .description("Updates packages of the policy from the company's repositories.")
-    .examples(`quartermaster packages update --from forge ${CONFIG}`);
+    .examples(
+      `quartermaster packages update --from forge --dry-run ${CONFIG}`,
+      `quartermaster packages update --from forge ${CONFIG}`,
+    );
 
 /** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {

@@ -81,7 +81,7 @@ describe("candidates from the command tree", () => {
 });
 
 /** Arguments without completions, because only the operator knows the value. */
-const FREE = ["email", "entry", "label", "new-name", "url", "words"];
+const FREE = ["email", "entry", "label", "new-name", "packages", "url", "words"];
 
 const wholeTree = (command: Command): Command[] => [command, ...command.commands.flatMap(wholeTree)];
 const wordsOf = (command: Command): string[] =>
