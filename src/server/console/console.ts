@@ -4,7 +4,7 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Browser, Visitor } from "../auth/browser.ts";
 import type { UploadTimes } from "../http/bodies/streamed-body.ts";
 import { openStreamedForm, type StreamedForm } from "../http/bodies/streamed-form.ts";
-import { actorOf, exchangeOf, principalOf } from "../http/exchange.ts";
+import { actorOf, exchangeOf, noteRefusal, principalOf } from "../http/exchange.ts";
 import { type Failure, failureOf, HttpError } from "../http/problems/problem.ts";
 import { formFailure, seeOther, signInPath } from "../pages/html.ts";
 import type { RouteContext } from "../router.ts";
@@ -85,7 +85,7 @@ export interface Console {
 export function createConsole(context: RouteContext, browser: Browser): Console {
   const { baseUrl } = context;
   const frame = createFrame(context, browser);
-  const { has, readerOf, answer } = frame;
+  const { has, readerOf, answer, forbid } = frame;
 
   /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
   const refuse = (reader: Reader, error: unknown): Response => {
@@ -110,7 +110,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const fields = await readLongForm(request, mayChange);
       if (fields) return await console.act(request, fields, action, (actor) => work(actor, fields));
       if (!reader) return expiredPage({ ...action, request, branding: browser.branding() });
-      return answer(reader, mayChange ? tooLongPage(action.back) : forbiddenPage("change"));
+      return mayChange ? answer(reader, tooLongPage(action.back)) : forbid(reader, "change");
     },
 
     actFile: (...asked) => createFileAction(browser, frame)(console.act, ...asked),
@@ -127,7 +127,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
         return seeOther(signInPath(pathname + search));
       }
       const reader = readerOf(request, visitor);
-      if (!mayOpen(reader, needs)) return answer(reader, forbiddenPage("read"));
+      if (!mayOpen(reader, needs)) return forbid(reader, "read");
       try {
         return answer(reader, await work(reader));
       } catch (error) {
@@ -140,13 +140,13 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const path = new URL(request.url).pathname;
       if (!visitor) return expiredPage({ path, back, fields, request, branding: browser.branding() });
       const reader = readerOf(request, visitor);
-      if (!mayOpen(reader, needs)) return answer(reader, forbiddenPage("read"));
-      const mayAct = needs === "anyone" || isQuestion || reader.mayAdminister;
-      if (!mayAct) return answer(reader, forbiddenPage("change"));
+      if (!mayOpen(reader, needs)) return forbid(reader, "read");
+      if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
       try {
         browser.checkForm(request, fields.csrf, visitor);
       } catch (error) {
         if (!(error instanceof DomainError) || error.reason !== "form.stale") throw error;
+        noteRefusal(request, error);
         return answer(reader, staleFormPage({ reader, path, back, fields }));
       }
       try {
@@ -169,7 +169,10 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
 
 /** @returns `actFile`, which hands the fields of the form to `act` */
 const createFileAction =
-  (browser: Browser, { readerOf, answer }: Pick<ReturnType<typeof createFrame>, "readerOf" | "answer">) =>
+  (
+    browser: Browser,
+    { readerOf, answer, forbid }: Pick<ReturnType<typeof createFrame>, "readerOf" | "answer" | "forbid">,
+  ) =>
   async (
     act: Console["act"],
     ...[request, { bytesMax, times, tooLarge, ...action }, work]: Parameters<Console["actFile"]>
@@ -177,7 +180,7 @@ const createFileAction =
     const visitor = browser.visitor(request);
     if (!visitor) return expiredPage({ ...action, request, branding: browser.branding() });
     const reader = readerOf(request, visitor);
-    if (!reader.mayAdminister) return answer(reader, forbiddenPage("change"));
+    if (!reader.mayAdminister) return forbid(reader, "change");
     const form = await openForm(request, { bytesMax, times });
     if (!form) return answer(reader, tooLarge(reader));
     exchangeOf(request).isAdmitted = true;
@@ -254,7 +257,13 @@ function createFrame(context: RouteContext, browser: Browser) {
     return htmlAnswer(reader.request, html, { ...page, cookies, images: [logoUrl, faviconUrl] });
   };
 
-  return { has, readerOf, answer };
+  /** As the guard of the API refuses a role, for the log. */
+  const forbid = (reader: Reader, refused: "read" | "change"): Response => {
+    noteRefusal(reader.request, { reason: "access.role_missing" });
+    return answer(reader, forbiddenPage(refused));
+  };
+
+  return { has, readerOf, answer, forbid };
 }
 
 /** @returns the caller of a console page, for domain functions that need the whole principal */

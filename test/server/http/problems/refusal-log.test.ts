@@ -66,6 +66,25 @@ describe("a refused request is logged", () => {
     expect(JSON.stringify(server.logged)).not.toMatch(/nobody@example|hunter2/i);
   });
 
+  test("for pages of the console, with the reason", async () => {
+    await using server = await createTestServer({ isOwn: true });
+    const { cookie } = await server.signedIn("member", { email: EMAIL });
+    const { cookie: administrator } = await server.signedIn("admin");
+    const form = {
+      body: "csrf=old",
+      headers: { "content-type": "application/x-www-form-urlencoded", origin: BASE_URL },
+    };
+    await server.request("GET", "/console/policy/review", { cookie });
+    await server.request("POST", "/console/policy/review", { cookie, ...form });
+    await server.request("POST", "/console/policy/review", { cookie: administrator, ...form });
+    const reasons = eventsOf(server, "http.refused").map(({ status, reason }) => [status, reason]);
+    expect(reasons).toEqual([
+      [403, "access.role_missing"],
+      [403, "access.role_missing"],
+      [403, "form.stale"],
+    ]);
+  });
+
   test("without an address where the caller has none, as on a Unix socket", async () => {
     const { lines, refusals } = await createLines();
     refusals.note({ ...REFUSED, address: null });
