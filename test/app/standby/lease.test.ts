@@ -79,6 +79,17 @@ describe("STB-4 a lease", () => {
     expect(two.keeper.isHeld).toBe(true);
   });
 
+  test.each([60_000, -60_000])(
+    "is not taken earlier because the wall clock was corrected by %d ms meanwhile",
+    async (correctionMs) => {
+      await machine(1, "one").keeper.take(signal);
+      const seenAtMs = nowMs;
+      const now = () => ({ monotonicMs: nowMs, wallMs: nowMs + (nowMs > seenAtMs ? correctionMs : 0) });
+      await machine(2, "two", { now }).keeper.take(signal);
+      expect(nowMs - seenAtMs).toBeGreaterThanOrEqual(LEASE_MS);
+    },
+  );
+
   test("is never held twice: the holder stops before another machine may take it", async () => {
     const one = machine(1, "one");
     await one.keeper.take(signal);
@@ -100,7 +111,7 @@ describe("STB-4 a lease", () => {
         if (nowMs % 5_000 === 0) await one.keeper.take(signal);
       },
     });
-    expect(two.keeper.take(signal)).rejects.toMatchObject({
+    await expect(two.keeper.take(signal)).rejects.toMatchObject({
       kind: "conflict",
       reason: "standby.still_active",
     });
@@ -124,7 +135,9 @@ describe("STB-4 a lease", () => {
 
   test("of a newer term is left alone: this machine was taken over", async () => {
     await machine(2, "two").keeper.take(signal);
-    expect(machine(1, "one").keeper.take(signal)).rejects.toMatchObject({ reason: "standby.taken_over" });
+    await expect(machine(1, "one").keeper.take(signal)).rejects.toMatchObject({
+      reason: "standby.taken_over",
+    });
   });
 
   test("that cannot be read counts as held", async () => {

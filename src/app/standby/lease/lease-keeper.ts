@@ -17,6 +17,7 @@ import {
   RENEW_EVERY_MS,
   REQUEST_MS,
   RETRY_EVERY_MS,
+  waitedMs,
 } from "./lease-times.ts";
 
 export interface LeaseOptions {
@@ -97,7 +98,7 @@ export class LeaseKeeper {
         seen = { etag: found.etag, at: nowAt };
         changes += 1;
       }
-      const isOver = !found || !seen || elapsedMs(seen.at, nowAt) >= LEASE_MS;
+      const isOver = !found || !seen || waitedMs(seen.at, nowAt) >= LEASE_MS;
       if ((isOver || this.#isFree(found)) && (await this.#change(found?.etag, signal))) {
         this.#replaced = found?.lease;
         return;

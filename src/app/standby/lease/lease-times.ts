@@ -19,7 +19,16 @@ export interface Moment {
 
 export const moment = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
-/** @returns the time since then, by the clock that shows more; a wall clock that was set back counts as all the time there is */
+/**
+ * For the end of a waiting time: never more than has passed, because the monotonic clock does not follow corrections.
+ * @returns the time that has surely passed since then
+ */
+export const waitedMs = (since: Moment, now: Moment): number => now.monotonicMs - since.monotonicMs;
+
+/**
+ * For the end of a permission: never less than has passed.
+ * @returns the time since then, by the clock that shows more; a wall clock that was set back counts as all the time there is
+ */
 export function elapsedMs(since: Moment, now: Moment): number {
   const wallMs = now.wallMs - since.wallMs;
   return Math.max(
