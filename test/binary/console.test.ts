@@ -1,6 +1,6 @@
 // The console's browser files inside the executable: finished, complete, and the same wherever they are built.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
@@ -8,16 +8,11 @@ import { bundledPackages } from "../../src/app/release/bundled-packages.ts";
 import { BUNDLES } from "../../src/app/release/release.ts";
 import { CONSOLE_ASSETS_PATH } from "../../src/server/console/assets/assets.ts";
 import { type BrowserFile, browserFiles } from "../../src/server/console/assets/bundle.ts";
-import { builtExecutable } from "../support/cli/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const BUNDLER = "src/server/console/assets/bundle.ts";
 const SOURCES = ["src/server/console/assets", "src/server/console/browser"];
-
-/** What the executable has more than the runtime if console-routes.ts has no routes: built so at commit 174f6bd0. */
-const BYTES_WITHOUT_CONSOLE = 25_981_224;
-const GROWTH_BYTES_MAX = 3_000_000;
 
 let directory: string;
 let service: RunningService;
@@ -58,11 +53,6 @@ describe("CON-155 the executable", () => {
       }
     }
     expect(readdirSync(join(directory, "empty"))).toEqual([]);
-  });
-
-  test("CON-138 is at most 3 MB larger than without a console", () => {
-    const bytes = statSync(builtExecutable()).size - statSync(process.execPath).size;
-    expect(bytes).toBeLessThanOrEqual(BYTES_WITHOUT_CONSOLE + GROWTH_BYTES_MAX);
   });
 });
 

@@ -1,9 +1,10 @@
-// Two builds are the same. Each takes some seconds of all processors.
+// Two builds are the same, and a build without the console is not much smaller. Each takes some seconds of all processors.
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { sha256Hex } from "../../src/platform/ids.ts";
+import { browserFiles } from "../../src/server/console/assets/bundle.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -15,5 +16,25 @@ test("CON-155 a build replaces the folder's content with the executable and its 
   const digest = sha256Hex(readFileSync(join(folder, "quartermaster")));
   expect(readFileSync(join(folder, "SHA256SUMS"), "utf8")).toBe(`${digest}  quartermaster\n`);
   expect(digest).toBe(sha256Hex(readFileSync(builtExecutable())));
+  rmSync(folder, { recursive: true });
+});
+
+const ROOT = join(import.meta.dir, "../..");
+const SOURCES = ["src", "cli", "migrations", "package.json", "tsconfig.json"];
+const ROUTES = "src/server/routes/console/console-routes.ts";
+const CONSOLE_BYTES_MAX = 3_000_000;
+
+test("CON-138 the executable is at most 3 MB larger than without a console", async () => {
+  const folder = temporaryDirectory();
+  for (const path of SOURCES) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, ROUTES), "export const consoleRoutes = (_context: unknown): void => {};\n");
+  const copy: { build: typeof build } = await import(join(folder, "src/app/release/build.ts"));
+  copy.build({ directory: join(folder, "dist") });
+  const without = statSync(join(folder, "dist/quartermaster")).size;
+  const files = browserFiles().reduce((sum, { brotli }) => sum + brotli.length, 0);
+  const growth = statSync(builtExecutable()).size - without + files;
+  expect(growth).toBeGreaterThan(files);
+  expect(growth).toBeLessThanOrEqual(CONSOLE_BYTES_MAX);
   rmSync(folder, { recursive: true });
 });
