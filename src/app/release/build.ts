@@ -64,7 +64,7 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   const work = mkdtempSync(join(directory, ".partial-"));
   try {
     // This machine's last: the compiler rejects an unknown target at once, before a build that takes seconds.
-    const files = writeBrowserFiles(join(work, "browser"));
+    const files = writeBrowserFiles();
     const names = [...targets, undefined].map((target) =>
       compile(join(work, target ?? "native"), { target, files }),
     );
@@ -79,12 +79,18 @@ export function build({ directory, targets = [] }: BuildOptions): void {
   }
 }
 
+/** The same place for every build of a clone: the compiler writes the paths of its inputs into the executable. */
+const BROWSER_FILES = join(ROOT, "node_modules/.cache/browser-files");
+
 /** @returns paths of the console's browser files, which the executable contains as they are */
-function writeBrowserFiles(folder: string): string[] {
-  mkdirSync(folder);
+function writeBrowserFiles(): string[] {
+  mkdirSync(BROWSER_FILES, { recursive: true });
   return browserFiles().map(({ name, brotli }) => {
-    const path = join(folder, name + PACKED);
-    writeFileSync(path, brotli);
+    const path = join(BROWSER_FILES, name + PACKED);
+    // Another build may read the file meanwhile.
+    const partial = `${path}.${process.pid}`;
+    writeFileSync(partial, brotli);
+    renameSync(partial, path);
     return path;
   });
 }
