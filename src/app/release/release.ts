@@ -66,6 +66,8 @@ export interface ReleaseOptions {
   directory: string;
   /** built for this machine, because it is run */
   executable: string;
+  /** of the same commit for another machine, which the archive contains instead */
+  other?: { executable: string; architecture: string };
   signer: FileSigner;
 }
 
@@ -75,10 +77,11 @@ type Files = Map<string, Uint8Array>;
  * @returns the path of the archive
  * @throws Error if the executable does not print the expected files
  */
-export async function makeRelease({ directory, executable, signer }: ReleaseOptions): Promise<string> {
+export async function makeRelease({ directory, executable, other, signer }: ReleaseOptions): Promise<string> {
   const facts = JSON.parse(printedBy(executable, ["version", "--json"]));
-  const name = `${EXECUTABLE}-${facts.version}-${process.platform}-${process.arch}`;
-  const files: Files = new Map([[EXECUTABLE, readFileSync(executable)]]);
+  const name = `${EXECUTABLE}-${facts.version}-${process.platform}-${other?.architecture ?? process.arch}`;
+  const program = readFileSync(other?.executable ?? executable);
+  const files: Files = new Map([[EXECUTABLE, program]]);
   const addText = (file: string, text: string) => files.set(file, Buffer.from(text));
   for (const [file, args] of Object.entries(PRINTED)) addText(file, printedBy(executable, args));
   for (const [file, path] of Object.entries(COPIED)) files.set(file, readFileSync(join(ROOT, path)));
@@ -88,11 +91,14 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   const packages = await bundledPackages(ROOT, BUNDLES);
   const product = {
     ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
-    ...{ sha256: sha256Hex(readFileSync(executable)), runtime: Bun.version },
+    ...{ sha256: sha256Hex(program), runtime: Bun.version },
   };
   addText("sbom.cdx.json", sbomText(product, packages));
   addText("THIRD-PARTY-LICENSES.txt", thirdPartyText(packages, Bun.version));
-  addText("VERIFY.md", verifyText({ ...product, keyId: signer.keyId }));
+  addText(
+    "VERIFY.md",
+    verifyText({ ...product, keyId: signer.keyId, target: other && targetOf(other.architecture) }),
+  );
   sign(files, signer);
   mkdirSync(directory, { recursive: true });
   const archive = join(directory, `${name}.tar.gz`);
@@ -100,6 +106,8 @@ export async function makeRelease({ directory, executable, signer }: ReleaseOpti
   writeFileSync(archive, gzipSync(packed(name, files, modifiedAtSeconds)));
   return archive;
 }
+
+const targetOf = (architecture: string): string => `bun-${process.platform}-${architecture}`;
 
 /** The README of the repository; its links lead to the handbook of the release. */
 const readme = (): string =>
@@ -150,23 +158,36 @@ function signerIn(path: string): FileSigner {
   return fileSigner(new Secret(readFileSync(path, "utf8")), path);
 }
 
-const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER]
+/** The architectures of an archive each; this machine's is always one of them. */
+const ARCHITECTURES = ["x64", "arm64"];
+
+const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER] [--only-this-machine]
 KEYFILE holds an Ed25519 private key in PEM: openssl genpkey -algorithm ed25519 -out release-key.pem`;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { key: { type: "string" }, out: { type: "string" } } });
+  const { values } = parseArgs({
+    options: { key: { type: "string" }, out: { type: "string" }, "only-this-machine": { type: "boolean" } },
+  });
   if (values.key === undefined) throw new Error(USAGE);
   const signer = signerIn(resolve(values.key));
   const work = mkdtempSync(join(tmpdir(), "quartermaster-release-"));
   try {
-    build({ directory: work });
+    const others = values["only-this-machine"]
+      ? []
+      : ARCHITECTURES.filter((architecture) => architecture !== process.arch);
+    build({ directory: work, targets: others.map(targetOf) });
     const executable = join(work, EXECUTABLE);
     const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
     if (!/^[0-9a-f]{40}$/.test(commit))
       throw new Error(`a release is made of a commit, and this is ${commit}`);
     const directory = resolve(values.out ?? join(ROOT, "dist/release"));
-    const archive = await makeRelease({ directory, executable, signer });
-    console.log(`${archive}\nsha256 ${sha256Hex(readFileSync(archive))}\nsigned by ${signer.keyId}`);
+    for (const architecture of [undefined, ...others]) {
+      const path = join(work, `${EXECUTABLE}-${process.platform}-${architecture}`);
+      const other = architecture === undefined ? {} : { other: { executable: path, architecture } };
+      const archive = await makeRelease({ directory, executable, signer, ...other });
+      console.log(`${archive}\nsha256 ${sha256Hex(readFileSync(archive))}`);
+    }
+    console.log(`signed by ${signer.keyId}`);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

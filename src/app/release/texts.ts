@@ -9,6 +9,8 @@ export interface ReleaseFacts {
   runtime: string;
   /** digest of the public key that verifies the signature */
   keyId: string;
+  /** of the executable, such as `bun-linux-arm64`; undefined if it was built for the machine that made the release */
+  target?: string | undefined;
 }
 
 /** @returns VERIFY.md */
@@ -16,6 +18,7 @@ export const verifyText = ({
   commit,
   runtime,
   keyId,
+  target,
 }: ReleaseFacts): string => `# Is this release the one that was made?
 
 Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
@@ -44,7 +47,7 @@ Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
 4. Whether the sources give this executable: releases are reproducible. In a clone of them, with Bun ${runtime}:
 
    \`\`\`sh manual: takes minutes; bun run build has its own test
-   git checkout ${commit} && bun run build && sha256sum dist/quartermaster
+   git checkout ${commit} && ${rebuilding(target)}
    \`\`\`
 
 # Installing it
@@ -96,3 +99,8 @@ with BoringSSL, SQLite, zstd, brotli, mimalloc, uSockets, uWebSockets, c-ares, I
 zlib-ng and others, each under its own. The file LICENSE.md of the repository https://github.com/oven-sh/bun at the tag
 bun-v${version} lists them all, and tells how to build the runtime with another JavaScriptCore.
 `;
+
+const rebuilding = (target: string | undefined): string =>
+  target === undefined
+    ? "bun run build && sha256sum dist/quartermaster"
+    : `bun run build --target ${target} && sha256sum dist/quartermaster-${target.replace(/^bun-/, "")}`;

@@ -188,6 +188,32 @@ describe("AIR-1: a release", () => {
     expect(verified(folder, newSigner().publicKey)).toEqual({ sums: 0, isSigned: false });
   });
 
+  test("for another machine has its executable, and everything else of this one", async () => {
+    const path = join(directory, "foreign");
+    writeFileSync(path, "another executable");
+    const foreign = await makeRelease({
+      ...{ directory: join(directory, "foreign-release"), executable, signer },
+      other: { executable: path, architecture: "arm64" },
+    });
+    expect(foreign).toEndWith("-arm64.tar.gz");
+    const place = unpacked(foreign, "foreign-unpacked");
+    const differing = filesIn(folder).filter(
+      (file) => !readFileSync(join(folder, file)).equals(readFileSync(join(place, file))),
+    );
+    expect(differing).toEqual([
+      "SHA256SUMS",
+      "SHA256SUMS.sig",
+      "VERIFY.md",
+      "quartermaster",
+      "sbom.cdx.json",
+    ]);
+    expect(readFileSync(join(place, "quartermaster"), "utf8")).toBe("another executable");
+    expect(readFileSync(join(place, "VERIFY.md"), "utf8")).toContain(
+      `bun run build --target bun-${process.platform}-arm64 && sha256sum dist/quartermaster-${process.platform}-arm64`,
+    );
+    expect(verified(place)).toEqual({ sums: 0, isSigned: true });
+  });
+
   test("is reproducible byte for byte, and another key changes only what names the key", async () => {
     const again = await makeRelease({
       directory: join(directory, "again"),
