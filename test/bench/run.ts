@@ -20,6 +20,7 @@ import { measureScim } from "./scim/scim.ts";
 import { measureSessionLists } from "./sessions/session-lists.ts";
 import { measureSessionPages } from "./sessions/session-pages.ts";
 import { measureSessions } from "./sessions/sessions.ts";
+import { measureSources } from "./sources/sources.ts";
 import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
 import { measureWrites } from "./writes.ts";
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   sessions: async () => [...(await measureSessions()), ...(await measureSessionLists())],
   "session-lists": measureSessionLists,
   "session-pages": measureSessionPages,
+  sources: measureSources,
   sso: measureSso,
   writes: measureWrites,
   executable: measureExecutable,

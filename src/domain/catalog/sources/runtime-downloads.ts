@@ -17,32 +17,57 @@ export interface RuntimeDownload {
 const REACH = "[^\\n]{0,200}";
 const REMOTE = "(?:https?|wss?)://(?!localhost\\b|127\\.|\\[::1\\])";
 
-/** Each is linear in the length of the text. */
-const SIGNS: readonly (readonly [what: string, sign: RegExp])[] = [
-  [
-    "runs a package from a registry",
-    /\b(?:npx|bunx|pnpx|uvx)["']?[\s,]|\b(?:npm exec|pnpm dlx|yarn dlx|pipx run)\b/,
-  ],
-  [
-    "installs packages",
-    /\b(?:npm|pnpm|yarn|bun|pip3?|gem|cargo|go|brew|apt|apt-get|dnf|apk) (?:install|add|ci|get)\b/,
-  ],
-  ["downloads", new RegExp(`\\b(?:curl|wget|Invoke-WebRequest)\\b${REACH}${REMOTE}`)],
-  ["clones a repository", /\bgit (?:clone|pull|submodule update)\b/],
-  [
-    "runs a container image",
-    /\b(?:docker|podman) (?:run|pull)\b|"command"\s{0,8}:\s{0,8}"(?:docker|podman)"/,
-  ],
-  [
-    "imports or fetches from an address",
-    new RegExp(`\\b(?:import|from|require|fetch)\\b[\\s(]{0,8}["'\`]${REMOTE}`),
-  ],
-  ["names a server elsewhere", new RegExp(`"(?:url|endpoint|serverUrl)"\\s{0,8}:\\s{0,8}"${REMOTE}`)],
+interface Sign {
+  what: string;
+  /** linear in the length of the text */
+  pattern: RegExp;
+  /** texts without any of these cannot match; looking for them is much faster than the pattern */
+  needs: readonly string[];
+}
+
+const SIGNS: readonly Sign[] = [
+  {
+    what: "runs a package from a registry",
+    pattern: /\b(?:npx|bunx|pnpx|uvx)["']?[\s,]|\b(?:npm exec|pnpm dlx|yarn dlx|pipx run)\b/,
+    needs: ["npx", "bunx", "uvx", "npm exec", " dlx", "pipx run"],
+  },
+  {
+    what: "installs packages",
+    pattern: /\b(?:npm|pnpm|yarn|bun|pip3?|gem|cargo|go|brew|apt|apt-get|dnf|apk) (?:install|add|ci|get)\b/,
+    needs: [" install", " add", " ci", " get"],
+  },
+  {
+    what: "downloads",
+    pattern: new RegExp(`\\b(?:curl|wget|Invoke-WebRequest)\\b${REACH}${REMOTE}`),
+    needs: ["curl", "wget", "Invoke-WebRequest"],
+  },
+  {
+    what: "clones a repository",
+    pattern: /\bgit (?:clone|pull|submodule update)\b/,
+    needs: ["git clone", "git pull", "git submodule update"],
+  },
+  {
+    what: "runs a container image",
+    pattern: /\b(?:docker|podman) (?:run|pull)\b|"command"\s{0,8}:\s{0,8}"(?:docker|podman)"/,
+    needs: ["docker", "podman"],
+  },
+  {
+    what: "imports or fetches from an address",
+    pattern: new RegExp(`\\b(?:import|from|require|fetch)\\b[\\s(]{0,8}["'\`]${REMOTE}`),
+    needs: ["://"],
+  },
+  {
+    what: "names a server elsewhere",
+    pattern: new RegExp(`"(?:url|endpoint|serverUrl)"\\s{0,8}:\\s{0,8}"${REMOTE}`),
+    needs: ["://"],
+  },
 ];
 
 /** @returns one entry for each finding in a file; none for a file that is not text */
 export function findRuntimeDownloads(path: string, bytes: Uint8Array): RuntimeDownload[] {
   if (bytes.includes(0)) return [];
   const text = Buffer.from(bytes).toString("latin1");
-  return SIGNS.filter(([, sign]) => sign.test(text)).map(([what]) => ({ path, what }));
+  return SIGNS.filter(
+    ({ needs, pattern }) => needs.some((word) => text.includes(word)) && pattern.test(text),
+  ).map(({ what }) => ({ path, what }));
 }
