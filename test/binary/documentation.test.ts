@@ -147,6 +147,17 @@ const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>
     writeFileSync(join(place.directory, "agents.yaml"), example?.text ?? "");
     return { ...place, placeholders: [] };
   },
+  standby: async () => {
+    const place = await installedPlace();
+    const credentials = join(place.directory, "credentials");
+    mkdirSync(credentials);
+    for (const name of ["s3-access-key-id", "s3-secret-access-key"])
+      writeFileSync(join(credentials, name), "a key of the store\n", { mode: 0o600 });
+    return {
+      ...place,
+      placeholders: [["/etc/quartermaster/credentials", credentials, "belongs to the machine"]],
+    };
+  },
   install: () => {
     const { directory } = emptyPlace();
     const root = join(dirname(directory), "root");
