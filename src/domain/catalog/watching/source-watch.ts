@@ -6,6 +6,7 @@ import type { Actor } from "../../shared/actor.ts";
 import type { Connection } from "../connections/connection.ts";
 import { isCommit } from "../connections/coordinates.ts";
 import type { Resolved } from "../connections/resolve.ts";
+import { isAllowed } from "../mirroring/mirror-request.ts";
 import type { Mirrors, MirrorsDependencies } from "../mirroring/mirrors.ts";
 import type { ManagedPackage } from "../model.ts";
 import { originOf, type PackageOrigin } from "./origins.ts";
@@ -95,7 +96,7 @@ export class SourceWatch {
     const refs = new Map<string, [Connection, TrackedPackage]>();
     for (const tracked of this.tracked(organizationId)) {
       const connection = known.find(({ id }) => id === tracked.connectionId);
-      if (connection?.watchEveryHours === undefined || connection.namespaces.length === 0) continue;
+      if (connection?.watchEveryHours === undefined || !isAllowed(connection, tracked)) continue;
       const seen = store.findWatch(db.read, { ...tracked, organizationId });
       const dueAtMs = (seen?.checkedAtMs ?? 0) + connection.watchEveryHours * HOUR_MS;
       if (clock.nowMs() < dueAtMs) continue;

@@ -85,6 +85,13 @@ describe("SRC-26 the packages of the policy", () => {
     expect(site.sources.mirrors.states.of(site.world.organizationId, "host").reason).toBe("source.host_down");
   });
 
+  test("of namespaces that the organization has no longer are not looked up (SRC-36)", async () => {
+    await publish("guide", "main");
+    site.connections[0] = connectionTo(host, { watchEveryHours: 6, namespaces: ["other"] });
+    host.seen.length = 0;
+    expect([(await look()).looked, host.seen]).toEqual([0, []]);
+  });
+
   test("of connections that want no looks are not looked up", async () => {
     await publish("guide", "main");
     site.connections[0] = connectionTo(host);
