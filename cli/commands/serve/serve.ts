@@ -19,7 +19,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("serve")
     .description(
-      "Runs the service until SIGTERM or SIGINT; SIGHUP reloads log level, TLS files, catalog, policy, group roles and sign-in at the identity provider.",
+      "Runs the service until SIGTERM or SIGINT; SIGHUP reloads log level, TLS files, catalog, policy, repository connections, group roles and sign-in at the identity provider.",
     )
     .examples(
       "quartermaster serve --data-dir /var/lib/quartermaster",

@@ -8,7 +8,10 @@ export function connectionFacts(connections: readonly OperatorConnection[]): Fac
   if (connections.length === 0) return [];
   const wrong = connections.filter(({ status }) => status === "failing" || status === "disabled");
   return [
-    ["repository hosts", `${connections.length} connections, ${wrong.length} with a problem`],
+    [
+      "repository hosts",
+      `${connections.length} connection${connections.length === 1 ? "" : "s"}, ${wrong.length} with a problem`,
+    ],
     ...wrong.map(({ id = "without an id", status, reason, sinceMs, problems }): Fact => {
       const since = sinceMs === undefined ? "" : ` since ${timeOf(sinceMs)}`;
       return ["", `${id} is ${status}${since}: ${reason ?? problems.join("; ")}`];

@@ -26,8 +26,6 @@ interface ReadConnection {
   problems: string[];
   warnings: string[];
   files: string[];
-  /** text of the definition, to tell a change of it from a change of a file */
-  definition: string;
   /** `file:12` */
   origin: string;
 }
@@ -43,10 +41,11 @@ export class ConfiguredConnections implements Connections {
     this.#stamp = stampOf(this.#read);
   }
 
-  /** Reads the connections of other settings from now on. */
+  /** Reads the connections of other settings from now on. Nothing of the former ones stays in force. */
   use(config: Config): void {
     this.#config = config;
-    this.#renew();
+    this.#read = readAll(config);
+    this.#stamp = stampOf(this.#read);
   }
 
   list(): readonly Connection[] {
@@ -65,7 +64,7 @@ export class ConfiguredConnections implements Connections {
       key: `package_sources.connections[${id ?? index}]`,
       value: connection
         ? `${connection.provider}, ${connection.credential().kind} set`
-        : `disabled: ${problems.join("; ")}`,
+        : `disabled, ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}; see connections list`,
       origin,
     }));
   }
@@ -79,14 +78,15 @@ export class ConfiguredConnections implements Connections {
   }
 
   #current(): readonly ReadConnection[] {
-    if (stampOf(this.#read) !== this.#stamp) this.#renew();
+    if (stampOf(this.#read) !== this.#stamp) this.#readFilesAgain();
     return this.#read;
   }
 
-  #renew(): void {
+  /** The definitions are the same, so a connection keeps its place in the list. */
+  #readFilesAgain(): void {
     const former = this.#read;
-    this.#read = readAll(this.#config).map((fresh) => {
-      const known = former.find(({ id, definition }) => id === fresh.id && definition === fresh.definition);
+    this.#read = readAll(this.#config).map((fresh, index) => {
+      const known = former[index];
       return fresh.connection || !known?.connection ? fresh : { ...known, files: fresh.files };
     });
     this.#stamp = stampOf(this.#read);
@@ -137,7 +137,6 @@ function readOne(
   return {
     ...{ id: members.id === "" ? undefined : members.id, problems: all, warnings: secret.warnings, origin },
     files: [...secret.files, ...(caBundle === undefined ? [] : [resolve(places.folder, caBundle)])],
-    definition: JSON.stringify([given, slug]),
     connection:
       all.length === 0 && credential && !("problem" in ca)
         ? { ...own, ca: ca.text, credential: () => credential }
@@ -159,5 +158,5 @@ function caIn(
 
 const disabled = (problem: string, origin: string): ReadConnection => ({
   ...{ id: undefined, connection: undefined, problems: [problem], warnings: [], files: [] },
-  ...{ definition: "", origin },
+  origin,
 });

@@ -8,8 +8,8 @@ const MEMBERS = [
   ...["id", "name", "provider", "api_base_url", "web_base_url", "app_id", "private_key", "token"],
   ...["ca_bundle", "download_hosts", "organizations", "skip_links", "watch_every_hours"],
 ];
-/** Providers of a reference deployment that are not offered. */
-const WITHOUT_ARCHIVES = ["bitbucket_cloud", "git"];
+/** Providers of a reference deployment that are not supported yet. */
+const NOT_YET_SUPPORTED = ["bitbucket_cloud", "git"];
 
 export const ID_CHARACTERS_MAX = 64;
 export const NAME_CHARACTERS_MAX = 200;
@@ -112,8 +112,8 @@ const providerIn = ({ provider }: JsonObject): Provider | undefined =>
   PROVIDERS.find((known) => known === provider);
 
 const providerProblem = (given: unknown): string =>
-  WITHOUT_ARCHIVES.some((known) => known === given)
-    ? `provider ${given} is not offered, because its host sends no archives; it must be one of ${PROVIDERS.join(", ")}`
+  NOT_YET_SUPPORTED.some((known) => known === given)
+    ? `provider ${given} is not supported yet; use one of ${PROVIDERS.join(", ")}`
     : `provider must be one of ${PROVIDERS.join(", ")}`;
 
 function baseIn(value: unknown): URL | undefined {

@@ -39,10 +39,14 @@ const FAULTS = {
     "the repository has a branch and a tag of that name",
     "name the commit, or rename one of them",
   ],
-  renamed: ["forbidden", "the host answered with another repository than the one that was named", undefined],
+  renamed: [
+    "forbidden",
+    "the host answered with another repository than the one that was named",
+    "name the repository by its current name; its owner may have renamed or moved it",
+  ],
   redirect_refused: [
     "invalid",
-    "the host redirects to an address that is not allowed",
+    "the host redirects the archive to an address that is not allowed",
     "the operator may add that host to download_hosts of the connection",
   ],
   credential_refused: [
@@ -53,11 +57,19 @@ const FAULTS = {
   tls_untrusted: [
     "upstream",
     "the certificate of the host is not trusted, or not for its name",
-    "the operator sets ca_bundle of the connection",
+    "the operator sets ca_bundle of the connection to a PEM file with the certificate of the authority that issued it",
   ],
-  bad_answer: ["upstream", "the host answered in a way that is not understood", undefined],
-  host_down: ["unavailable", "the host does not answer, or is out of order", "try again later"],
-  too_slow: ["unavailable", "the host did not send everything in the time there is", "try again later"],
+  bad_answer: [
+    "upstream",
+    "the host did not answer as the API of its provider does",
+    "the operator checks api_base_url and provider of the connection",
+  ],
+  host_down: [
+    "unavailable",
+    "the host cannot be reached, reports an internal error, or closed the connection early",
+    "try again later",
+  ],
+  too_slow: ["unavailable", "the host did not finish its answer within the time limit", "try again later"],
   key_unusable: [
     "upstream",
     "the private key of the connection cannot be used",

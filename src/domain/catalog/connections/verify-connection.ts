@@ -18,6 +18,15 @@ const RIGHTS: Readonly<Record<Provider, string>> = {
   bitbucket_data_center: 'the permission "Repository read"',
 };
 
+/** For whoever runs the verification, who is the operator; the hints of the errors are for administrators. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  "source.tls_untrusted":
+    "set ca_bundle of the connection to a PEM file with the certificate of the authority that issued it",
+  "source.host_down": "check api_base_url of the connection, and that this machine reaches that address",
+  "source.bad_answer": "check api_base_url and provider of the connection",
+  "source.key_unusable": "replace private_key of the connection with an RSA key of the GitHub App",
+};
+
 /** The answer to one question, in the form of `doctor`. */
 export interface ConnectionFinding {
   /** name in snake_case */
@@ -36,35 +45,52 @@ export interface VerifyParts {
   wanted: Pick<Coordinates, "repository" | "ref"> | undefined;
 }
 
-/** @returns the findings in the order of the questions; does not reject if the host is at fault */
-export async function verifyConnection(parts: VerifyParts): Promise<ConnectionFinding[]> {
+export interface Verification {
+  /** in the order of the questions */
+  findings: ConnectionFinding[];
+  /** how the host took the credential, or why it was not reached; undefined if the credential was not sent */
+  outcome: { error: DomainError | undefined } | undefined;
+}
+
+/** Does not reject if the host is at fault. */
+export async function verifyConnection(parts: VerifyParts): Promise<Verification> {
   const { connection, requests, clock, wanted } = parts;
   const reached = await attempt("host", () => requests.probe());
-  if ("failed" in reached) return [reached.failed, ...["clock", "repository"].map(skipped)];
+  if ("failed" in reached)
+    return {
+      findings: [reached.failed, ...["clock", "repository"].map(skipped)],
+      outcome: { error: reached.error },
+    };
   const answered = [
     ok("host", `${new URL(connection.apiBase).origin} answers, and its certificate is trusted`),
     clockFinding(reached.value.date, { connection, clock }),
   ];
+  const unasked = (finding: ConnectionFinding) => ({ findings: [...answered, finding], outcome: undefined });
   if (!wanted)
-    return [...answered, notAsked("repository", "add --repository NAMESPACE/NAME to test the credential")];
+    return unasked(notAsked("repository", "add --repository NAMESPACE/NAME to test the credential"));
   const problem = wantedProblem(connection, wanted);
-  if (problem !== undefined)
-    return [...answered, failed("repository", problem, "name a repository of the connection")];
-  return [...answered, ...(await repositoryFindings(parts, wanted))];
+  if (problem !== undefined) return unasked(failed("repository", problem, WANTED_REMEDY));
+  const { findings, outcome } = await verifyRepository(parts, wanted);
+  return { findings: [...answered, ...findings], outcome };
 }
 
-async function repositoryFindings(
+const WANTED_REMEDY =
+  "name another repository or ref, or add the namespace to organizations of the connection";
+
+async function verifyRepository(
   { connection, requests }: VerifyParts,
   wanted: Pick<Coordinates, "repository" | "ref">,
-): Promise<ConnectionFinding[]> {
+): Promise<Verification> {
   const host = HOSTS[connection.provider];
   const found = await attempt("repository", () => resolveRef(host, requests, wanted), connection.provider);
-  if ("failed" in found) return [found.failed, skipped("scope")];
+  if ("failed" in found)
+    return { findings: [found.failed, skipped("scope")], outcome: { error: found.error } };
   const { commit, kind }: Resolved = found.value;
-  return [
+  const findings = [
     ok("repository", `${wanted.ref} of ${wanted.repository} is a ${kind}, at the commit ${commit}`),
     await scopeFinding(connection, requests, wanted.repository),
   ];
+  return { findings, outcome: { error: undefined } };
 }
 
 async function scopeFinding(
@@ -110,7 +136,7 @@ function clockFinding(
     : { check: "clock", result: "warning", detail, remedy };
 }
 
-type Attempted<T> = { value: T } | { failed: ConnectionFinding };
+type Attempted<T> = { value: T } | { failed: ConnectionFinding; error: DomainError };
 
 async function attempt<T>(check: string, work: () => Promise<T>, provider?: Provider): Promise<Attempted<T>> {
   try {
@@ -122,8 +148,8 @@ async function attempt<T>(check: string, work: () => Promise<T>, provider?: Prov
     const remedy =
       isRight && provider
         ? `renew the credential, and give it ${RIGHTS[provider]} for that repository`
-        : (hint ?? "see the handbook: quartermaster help repositories");
-    return { failed: failed(check, message, remedy) };
+        : (REMEDIES[reason] ?? hint ?? "see the handbook: quartermaster help repositories");
+    return { failed: failed(check, message, remedy), error };
   }
 }
 

@@ -120,7 +120,8 @@ class Reading {
   refuse({ kind, path: bytes, error }: RefusedEntry): void {
     const own = this.#placeOf(bytes);
     if (own === undefined) return;
-    if (kind !== "symbolic_link" || !this.options.skipLinks) this.#problem(error);
+    if (kind !== "symbolic_link") this.#problem(error);
+    else if (!this.options.skipLinks) this.#problem(symbolicLink(own));
     else if (this.#skipped.length < SKIPPED_LISTED_MAX) this.#skipped.push(shown(own));
   }
 
@@ -174,11 +175,11 @@ class Reading {
     return [...this.#folders].filter((folder) => !used.has(folder));
   }
 
-  #problem({ reason, message, hint }: DomainError): void {
+  /** The hints of the archive reader are left out: they are for people who pack an archive themselves. */
+  #problem({ reason, message }: DomainError): void {
     this.#reasons.add(reason);
     if (this.#problems.length >= PROBLEMS_LISTED_MAX) return;
-    const detail = hint === undefined || this.#problems.length > 0 ? message : `${message}; ${hint}`;
-    this.#problems.push({ pointer: pointerOf(["entries", this.#entries - 1]), detail });
+    this.#problems.push({ pointer: pointerOf(["entries", this.#entries - 1]), detail: message });
   }
 
   #throwProblems(): void {
@@ -187,7 +188,10 @@ class Reading {
     const [reason = "archive.entries"] = this.#reasons.size === 1 ? this.#reasons : [];
     const more = others.length === 0 ? "" : `, and ${others.length} more`;
     const text = `workstations would refuse the archive of this commit: ${first.detail}${more}`;
-    throw new DomainError("invalid", reason, text, { problems: this.#problems });
+    throw new DomainError("invalid", reason, text, {
+      problems: this.#problems,
+      hint: REMEDIES[reason] ?? REMEDY,
+    });
   }
 }
 
@@ -203,19 +207,22 @@ const isLfsPointer = (content: Uint8Array): boolean =>
 /** @returns the path without characters that are invisible or act on a terminal, shortened */
 const shown = (path: Uint8Array): string => quoted(path).slice(1, -1);
 
+const symbolicLink = (path: Uint8Array) => refusal("link", `${quoted(path)} is a symbolic link`);
+
 const lfsPointer = (path: string) =>
-  refusal(
-    "lfs_pointer",
-    `${quoted(path)} is a Git LFS pointer, not the file`,
-    "commit the file itself; workstations would install the pointer",
-  );
+  refusal("lfs_pointer", `${quoted(path)} is a Git LFS pointer, not the file`);
 
 const submodule = (path: string) =>
-  refusal(
-    "submodule",
-    `${quoted(path)} belongs to a submodule, whose files are in another repository`,
-    "copy its files into the repository, or mirror that repository",
-  );
+  refusal("submodule", `${quoted(path)} belongs to a submodule, whose files are in another repository`);
+
+/** What to do in the repository, by the reason of the refusal. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  "archive.link":
+    "replace the links with files, or the operator leaves symbolic links out with skip_links of the connection",
+  "archive.lfs_pointer": "commit the files themselves, without Git LFS",
+  "archive.submodule": "copy its files into the repository, or mirror that repository",
+};
+const REMEDY = "rename or remove these entries in the repository, or mirror a folder without them";
 
 const notOneFolder = () =>
   new DomainError(

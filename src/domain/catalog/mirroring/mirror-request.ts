@@ -87,5 +87,7 @@ const unknownConnection = (): DomainError =>
     "not_found",
     "package_source.unknown_connection",
     "there is no repository connection of that id",
-    { hint: "see `quartermaster connections list`, or name a public source with source_ref instead" },
+    {
+      hint: "`quartermaster connections list --config FILE` shows the connections, and why one is disabled",
+    },
   );

@@ -142,7 +142,8 @@ export class Mirrors {
     const connection = connectionWith(this.own.connections.list(), id);
     const { audit, clock, db } = this.own;
     const requests = this.#requests(connection, { repository: wanted?.repository ?? "" }, this.#deadline());
-    const findings = await verifyConnection({ connection, requests, clock, wanted });
+    const { findings, outcome } = await verifyConnection({ connection, requests, clock, wanted });
+    if (outcome) await this.states.note(actor.organizationId, id, outcome.error);
     const failures = findings.filter(({ result }) => result === "failed").map(({ check }) => check);
     await db.write(
       (tx) => audit.record(tx, { actor, action: "source.verify", target: id, after: { failed: failures } }),
@@ -212,6 +213,7 @@ export class Mirrors {
         isKnown: true,
       };
     }
+    await this.own.folders.sweep();
     await using folder = await this.own.folders.create();
     const requests = this.#requests(connection, coordinates, signal);
     const host = await fetchHostArchive(requests, { ...wanted, folder: folder.path, commit: found.commit });

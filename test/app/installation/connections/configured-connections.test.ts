@@ -168,6 +168,15 @@ describe("a credential", () => {
     secret("token", "the-third-secret-token");
     expect(tokenOf(connections)).toBe("the-third-secret-token");
   });
+
+  test("whose file is gone at a reload is no longer used (SRC-30)", () => {
+    const config = configWith({ package_sources: { connections: [FORGE] } });
+    const connections = new ConfiguredConnections(config);
+    rmSync(join(directory, "token"));
+    expect(connections.list()).toHaveLength(1);
+    connections.use(config);
+    expect([connections.list().length, connections.broken().length]).toEqual([0, 1]);
+  });
 });
 
 describe("a faulty connection is disabled alone, with all its problems (SRC-30, SRC-31)", () => {
@@ -181,7 +190,7 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
   test.each([
     [{ ...other, tokn: "x" }, ["there is no member tokn; the nearest is token"]],
     [{ ...other, provider: "svn" }, [expect.stringContaining("provider must be one of github")]],
-    [{ ...other, provider: "git" }, [expect.stringContaining("provider git is not offered")]],
+    [{ ...other, provider: "git" }, [expect.stringContaining("provider git is not supported yet")]],
     [{ ...other, api_base_url: "http://forge.example" }, [expect.stringContaining("must be an https URL")]],
     [{ ...other, api_base_url: "https://u:p@forge.example" }, [expect.stringContaining("https URL")]],
     [{ ...other, organizations: undefined }, [expect.stringContaining("organizations must be")]],
@@ -226,9 +235,11 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
   });
 
   test("and so is a second one with the same id", () => {
-    expect(connectionsOf(FORGE, FORGE).broken()).toEqual([
-      { id: "forge", problems: ["there is another connection forge"] },
-    ]);
+    const connections = connectionsOf(FORGE, FORGE);
+    const problems = [{ id: "forge", problems: ["there is another connection forge"] }];
+    expect(connections.broken()).toEqual(problems);
+    secret("token", "another-secret-token");
+    expect(connections.broken()).toEqual(problems);
   });
 
   test("and a secret in a file that everyone can read", () => {

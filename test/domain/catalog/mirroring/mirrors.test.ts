@@ -1,7 +1,7 @@
 // Mirroring a commit: what happens to it when it is known, lost, asked for twice, or larger than the machine; and what an administrator
 // may not reach.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { INSPECTIONS_PER_USER } from "../../../../src/domain/access/budgets/inspection-budget.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
@@ -14,6 +14,7 @@ import { connectionTo, createMirrorSite, type MirrorSite } from "../../../suppor
 import {
   createRepositoryHost,
   hostArchive,
+  REPOSITORY,
   type RepositoryHost,
   TOKEN,
 } from "../../../support/sources/repository-host.ts";
@@ -55,6 +56,19 @@ describe("a commit", () => {
     const entries = audited().map((entry) => ({ ...entry, after: JSON.parse(entry.after) }));
     const entry = { action: "artifact.mirror", after: { ...after, sha256, size_bytes: sizeBytes } };
     expect(entries).toEqual([entry, entry]);
+    expect(workLeft()).toEqual([]);
+  });
+
+  test("is asked for without a content coding, which nothing would decode", async () => {
+    await site.inspect();
+    const codings = host.seen.map(({ headers }) => headers.get("accept-encoding"));
+    expect(new Set(codings)).toEqual(new Set(["identity"]));
+  });
+
+  test("leaves nothing of a process that was killed while it mirrored", async () => {
+    const pidNobodyHas = 2 ** 31 - 1;
+    mkdirSync(join(site.work, `work-${pidNobodyHas}-00000000-${crypto.randomUUID()}`), { recursive: true });
+    await site.inspect();
     expect(workLeft()).toEqual([]);
   });
 
@@ -267,6 +281,19 @@ describe("a host", () => {
     const refusal = await refusalOf(slow.inspect());
     never.resolve(new Response(""));
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.too_slow"]);
+  });
+
+  test("has the state that its verification found", async () => {
+    const stateAfter = async (wanted?: { repository: string; ref: string }) => {
+      await site.sources.mirrors.verify(site.world.system, "host", wanted);
+      const { status, reason } = site.sources.mirrors.states.of(site.world.system.organizationId, "host");
+      return reason ?? status;
+    };
+    const wanted = { repository: REPOSITORY, ref: "main" };
+    expect(await stateAfter()).toBe("unverified");
+    expect(await stateAfter(wanted)).toBe("ok");
+    host.instead = ({ url }) => (url.endsWith("/acme/tools") ? new Response("", { status: 401 }) : undefined);
+    expect(await stateAfter(wanted)).toBe("source.credential_refused");
   });
 
   test("that cannot be reached is down", async () => {

@@ -113,6 +113,13 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     expect(refusal.problems.map(({ pointer }) => pointer)).toEqual(["/entries/1"]);
   });
 
+  test("and named by its path in the repository, with a remedy for whoever owns that", async () => {
+    const { message, hint } = await refusalOf(tarGzOf(link("a"), link("b")));
+    expect(message).toEndWith('this commit: "a" is a symbolic link, and 1 more');
+    expect(hint).toContain("skip_links");
+    expect((await refusalOf(tarGzOf(file("a\u202Eb")))).hint).toStartWith("rename or remove");
+  });
+
   test("archive.path_collision", async () => {
     const refusal = await refusalOf(tarGzOf(file("Guide"), file("guide")));
     expect([refusal.reason, refusal.problems.length]).toEqual(["archive.path_collision", 1]);

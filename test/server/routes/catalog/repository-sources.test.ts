@@ -93,7 +93,7 @@ describe("an administrator", () => {
     [500, 503, "source.host_down"],
     [429, 429, "source.rate_limited"],
     [401, 502, "source.credential_refused"],
-    [302, 400, "source.redirect_refused"],
+    [302, 502, "source.bad_answer"],
   ])("of a host that answers %i gets %i %s (SRC-7)", async (answered, status, reason) => {
     host.instead = () =>
       new Response("text of the host", { status: answered, headers: { location: "https://other.example/" } });

@@ -26,6 +26,9 @@ interface Target {
 
 type Headers = Readonly<Record<string, string>>;
 
+/** Without `accept-encoding`, a host may choose any content coding (RFC 9110 section 12.5.3). */
+const FIXED_HEADERS: Headers = { "user-agent": "quartermaster", "accept-encoding": "identity" };
+
 export class HostRequests implements Ask {
   readonly #destinations;
 
@@ -65,7 +68,7 @@ export class HostRequests implements Ask {
   async archive(path: string): Promise<Response | undefined> {
     let target = this.#target(path);
     for (let redirects = 0; ; redirects += 1) {
-      const response = await this.#authorized(target, { "accept-encoding": "identity" });
+      const response = await this.#authorized(target, {});
       if (isMissing(response.status)) {
         await response.body?.cancel();
         return undefined;
@@ -104,7 +107,7 @@ export class HostRequests implements Ask {
     const authorization = isOwn ? await this.#credential() : {};
     return await this.#bounded(async () => {
       return await this.own.outbound.fetch(destination, url, {
-        headers: { "user-agent": "quartermaster", ...headers, ...authorization },
+        headers: { ...FIXED_HEADERS, ...headers, ...authorization },
         timeoutMs: INSPECTION_MS_MAX,
         signal: this.bounds.signal,
         tls: { ca: this.connection.ca },
@@ -141,12 +144,12 @@ export class HostRequests implements Ask {
     return { destination: destination.name, url: url.href, isOwn: found === 0 };
   }
 
-  /** An API that redirects within its own origin has the repository under another name. */
+  /** An API that redirects within its own origin has the repository under another name; elsewhere, `api_base_url` is not its address. */
   async #movedFault(response: Response): Promise<DomainError> {
     await response.body?.cancel();
     const { origin } = new URL(this.connection.apiBase);
     const url = URL.parse(response.headers.get("location") ?? "", this.connection.apiBase);
-    return sourceFault(url?.origin === origin ? "renamed" : "redirect_refused");
+    return sourceFault(url?.origin === origin ? "renamed" : "bad_answer");
   }
 
   async #bounded<T>(work: () => Promise<T>): Promise<T> {
