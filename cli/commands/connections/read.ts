@@ -76,7 +76,7 @@ export async function show({ domain, actor, output, args }: Call): Promise<void>
 }
 
 const watchText = (hours: number | undefined): string =>
-  hours === undefined ? "no" : `every ${hours} hours`;
+  hours === undefined ? "no" : hours === 1 ? "every hour" : `every ${hours} hours`;
 
 const behindDocument = (behind: PackageBehind) => ({
   package_id: behind.packageId,

@@ -73,11 +73,13 @@ function expanded(stream: AsyncIterable<Uint8Array>, limits: ArchiveLimits): Asy
   return metered(gunzip(metered(stream, compressed)), unpacked);
 }
 
+/** What to do about a repository beyond the limits. */
+export const SIZE_REMEDY =
+  "keep what the package does not need out of git archives with export-ignore, or mirror only a folder; GitHub and Gitea send the whole repository even then";
+
 /** @returns the error for more bytes than any archive may have */
 export const tooLarge = (message: string): DomainError =>
-  new DomainError("invalid", "source.too_large", message, {
-    hint: "mirror a folder of the repository with its path, or keep what the package does not need out of git archives with export-ignore",
-  });
+  new DomainError("invalid", "source.too_large", message, { hint: SIZE_REMEDY });
 
 class Reading {
   readonly #files: (MirroredFile & Spooled)[] = [];

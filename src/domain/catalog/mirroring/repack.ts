@@ -6,7 +6,7 @@ import { codeOf, DomainError } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { type ArchiveFacts, readArchiveFacts } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
-import { type HostArchiveOptions, readHostArchive, tooLarge } from "./host-archive.ts";
+import { type HostArchiveOptions, readHostArchive, SIZE_REMEDY, tooLarge } from "./host-archive.ts";
 import { inFormatOrder, MirrorWriter } from "./mirror-format.ts";
 import { Spool, writeFully } from "./spool.ts";
 
@@ -65,14 +65,22 @@ const NO_ARCHIVE = new Set(
   ["not_gzip", "not_tar", "corrupt", "truncated", "trailing_data"].map((what) => `archive.${what}`),
 );
 
-function asSourceFault({ reason, message, hint, problems }: DomainError): DomainError {
+const BEYOND_LIMITS = new Set(
+  ["expands_too_large", "too_many_entries", "file_too_large"].map((what) => `archive.${what}`),
+);
+
+/** The hints of the archive reader are left out: they are for people who pack an archive themselves. */
+function asSourceFault({ reason, message, problems }: DomainError): DomainError {
   if (NO_ARCHIVE.has(reason))
     return new DomainError(
       "invalid",
       "source.not_an_archive",
       `the host sent something that is no archive: ${message}`,
     );
-  return new DomainError("invalid", reason, message, { problems, ...(hint !== undefined && { hint }) });
+  return new DomainError("invalid", reason, message, {
+    problems,
+    ...(BEYOND_LIMITS.has(reason) && { hint: SIZE_REMEDY }),
+  });
 }
 
 async function repackIn(folder: string, options: HostArchiveOptions): Promise<Repacked> {

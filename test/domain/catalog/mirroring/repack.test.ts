@@ -30,12 +30,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-async function mirrored(archive: Uint8Array, { path = "", skipLinks = false } = {}) {
+async function mirrored(archive: Uint8Array, { path = "", skipLinks = false, limits = {} } = {}) {
   runs += 1;
   const folder = join(directory, String(runs));
   mkdirSync(folder);
   writeFileSync(hostFileIn(folder), archive);
-  const { facts, skipped } = await repack({ folder, path, skipLinks });
+  const { facts, skipped } = await repack({ folder, path, skipLinks, limits });
   return { facts, skipped, bytes: readFileSync(mirrorFileIn(folder)) };
 }
 
@@ -118,6 +118,8 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     expect(message).toEndWith('this commit: "a" is a symbolic link, and 1 more');
     expect(hint).toContain("skip_links");
     expect((await refusalOf(tarGzOf(file("a\u202Eb")))).hint).toStartWith("rename or remove");
+    const large = await refusalOf(tarGzOf(file("a")), { limits: { fileBytesMax: 1 } });
+    expect(large.hint).toContain("export-ignore");
   });
 
   test("archive.path_collision", async () => {
