@@ -280,7 +280,7 @@ const openSso = (
   return createSso({ ...shared, ...areas, ...ends, origin, ...provisioned, sessions: access.sessions });
 };
 /** All sealed values, of every area. */
-const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [
+export const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [
   accessSecrets(machine),
   authenticatorSecrets(machine),
   ...gatewaySecrets(machine),

@@ -1,7 +1,13 @@
 // `takeover`: says what it will restore and replace, makes this machine the active one, and says what was lost.
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { findSource, type Source, type TakenOver, takeOver } from "../../../src/app/standby/takeover.ts";
+import {
+  findSource,
+  refuseUnprepared,
+  type Source,
+  type TakenOver,
+  takeOver,
+} from "../../../src/app/standby/takeover.ts";
 import { DATABASE_NAME } from "../../../src/domain/backup/model.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import {
@@ -26,7 +32,9 @@ export async function takeover(call: SettingsCall): Promise<void> {
   const places = placesIn(resolve(config.get("data_dir")));
   if (!config.get("standby.lease") && !has("oldMachineIsOff") && !has("dryRun")) throw notConfirmedOff();
   if (has("dryRun")) {
-    await confirm(call, places, await findSource({ config, clock: context.clock }, places));
+    const source = await findSource({ config, clock: context.clock }, places);
+    refuseUnprepared({ config, directory: places, ids: context.ids });
+    await confirm(call, places, source);
     return;
   }
   const directory = openDataDirectory(places.path);
@@ -83,7 +91,7 @@ const NEXT = "systemctl start quartermaster quartermaster-litestream";
 function report(
   { config, output }: SettingsCall,
   directory: DataDirectory,
-  { source, taken: { term, restored, formerLease, aside } }: Outcome,
+  { source, taken: { term, restored, formerLease, aside, missingKeys } }: Outcome,
 ): void {
   const lost = lostOf(restored, formerLease);
   const undo = aside === undefined ? undefined : restoreCommand(`${aside}/${DATABASE_NAME}`, directory.path);
@@ -98,6 +106,7 @@ function report(
     lost_audit_entries: lost ?? null,
     replaced: aside ?? null,
     undo: undo ?? null,
+    missing_sealing_key_ids: missingKeys,
     next: NEXT,
   };
   const lines = [
@@ -111,7 +120,11 @@ function report(
     `next: ${NEXT}`,
   ];
   output.result(document, lines.join("\n"));
+  for (const id of missingKeys) output.warning(missingText(id, directory));
 }
+
+const missingText = (id: string, { keys }: DataDirectory): string =>
+  `The sealing key ${id} is missing: secrets sealed with it cannot be read. Copy it from the other machine to ${keys} before you start the service.`;
 
 interface Lost {
   from_id: number;

@@ -1,6 +1,7 @@
 // Builds the receiver of the audit log from the settings `audit.forward.*`. It contacts nothing.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { httpsReceiver, RECEIVER_DESTINATION } from "../../domain/audit/forwarding/https-receiver.ts";
 import type { Receiver } from "../../domain/audit/forwarding/receiver.ts";
 import { syslogReceiver } from "../../domain/audit/forwarding/syslog-receiver.ts";
@@ -36,14 +37,28 @@ export function receiverDestinations(config: Config): readonly Destination[] {
   return [{ name: RECEIVER_DESTINATION, origin, why: "receives the audit log" }];
 }
 
-/** @throws DomainError `config.invalid` if a file cannot be read */
+/** @throws DomainError `config.invalid` if a file cannot be read or has something else */
 export function receiverTlsOf(config: Config): PeerTls {
   const cert = contentOf(config, "audit.forward.client_cert");
   const key = contentOf(config, "audit.forward.client_key");
-  return {
-    ca: contentOf(config, "audit.forward.ca_file"),
-    client: cert !== undefined && key !== undefined ? { cert, key } : undefined,
-  };
+  const ca = contentOf(config, "audit.forward.ca_file");
+  const client = cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  if (ca !== undefined) tried("audit.forward.ca_file", "does not contain PEM certificates", { ca });
+  if (client)
+    tried(
+      "audit.forward.client_cert",
+      "must be a PEM certificate, and audit.forward.client_key its private key without a passphrase",
+      client,
+    );
+  return { ca, client };
+}
+
+function tried(name: FileSetting, detail: string, options: SecureContextOptions): void {
+  try {
+    createSecureContext(options);
+  } catch (cause) {
+    throw unusable(name, detail, cause);
+  }
 }
 
 const isSyslog = (url: string): boolean => url.startsWith("syslog+tls:");
@@ -62,9 +77,12 @@ function contentOf(config: Config, name: FileSetting): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new DomainError("invalid", "config.invalid", "the settings of the audit receiver cannot be used", {
-      problems: [{ pointer: `/${name.replaceAll(".", "/")}`, detail: `${name}: cannot be read` }],
-      cause,
-    });
+    throw unusable(name, "cannot be read", cause);
   }
 }
+
+const unusable = (name: FileSetting, detail: string, cause: unknown): DomainError =>
+  new DomainError("invalid", "config.invalid", "the settings of the audit receiver cannot be used", {
+    problems: [{ pointer: `/${name.replaceAll(".", "/")}`, detail: `${name}: ${detail}` }],
+    cause,
+  });

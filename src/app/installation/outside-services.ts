@@ -54,32 +54,32 @@ const DOWNLOADS = /^package-source:[^:]+:/;
 interface Probe {
   path: string;
   affects: string;
-  tls?: PeerTls;
+  /** @throws DomainError `config.invalid` if a file with certificates cannot be used */
+  tls?: () => PeerTls;
 }
 
-/** @throws DomainError `config.invalid` if a file with certificates cannot be read */
 function probeOf(config: Config, { name }: Destination): Probe {
   const issuer = config.get("identity.oidc.issuer");
   if (name === PROVIDER_DESTINATION && issuer !== undefined)
     return {
       path: new URL(discoveryUrl(issuer)).pathname,
       affects: "nobody can sign in through the identity provider; sessions and workstations go on",
-      tls: { ca: caOf(config) },
+      tls: () => ({ ca: caOf(config) }),
     };
   if (name === RECEIVER_DESTINATION)
-    return { path: "/", affects: RECEIVER_AFFECTS, tls: receiverTlsOf(config) };
+    return { path: "/", affects: RECEIVER_AFFECTS, tls: () => receiverTlsOf(config) };
   const connection = new ConfiguredConnections(config).list().find((known) => isDestinationOf(known, name));
   if (connection)
     return {
       path: "/",
       affects: "no commit of its repositories is mirrored; archives that were mirrored keep being served",
-      tls: { ca: connection.ca },
+      tls: () => ({ ca: connection.ca }),
     };
   const affects = STORE_AFFECTS[name];
   if (affects === undefined) return PROBES[name] ?? NOT_PROBED;
   const bucket = config.get("blobs.s3.bucket") ?? config.get("blobs.s3.package_bucket");
   const path = config.get("blobs.s3.path_style") ? `/${bucket}` : "/";
-  return { path, affects, tls: { ca: storeCaOf(config), linkLocal: "allowed" } };
+  return { path, affects, tls: () => ({ ca: storeCaOf(config), linkLocal: "allowed" }) };
 }
 
 /** A peer that only takes bytes is reachable if it takes none. */
@@ -97,14 +97,14 @@ export function probeExternalServices(
   const outbound = createOutbound({ allowed: destinations });
   return Promise.all(
     destinations.map(async (destination) => {
-      const { affects, path, ...probe } = probeOf(config, destination);
-      const probeFor = () =>
-        isTlsOrigin(destination.origin)
-          ? outbound
-              .deliver(destination.name, NOTHING, { timeoutMs, tls: { ca: undefined }, ...probe })
-              .then(() => undefined)
-          : outbound.fetch(destination.name, path, { timeoutMs, ...probe });
-      return { ...(await ask(destination, probeFor)), affects };
+      const { affects, path, tls } = probeOf(config, destination);
+      const probe = async () => {
+        const request = { timeoutMs, ...(tls && { tls: tls() }) };
+        if (!isTlsOrigin(destination.origin)) return await outbound.fetch(destination.name, path, request);
+        await outbound.deliver(destination.name, NOTHING, { tls: { ca: undefined }, ...request });
+        return undefined;
+      };
+      return { ...(await ask(destination, probe)), affects };
     }),
   );
 }
@@ -127,7 +127,8 @@ async function ask(
 }
 
 /** Includes the short name of the system error, because only operators see it. */
-function reasonOf({ message, cause }: DomainError): string {
+function reasonOf({ message, problems, cause }: DomainError): string {
+  if (problems.length > 0) return problems.map(({ detail }) => detail).join(", ");
   if (!(cause instanceof Error)) return message;
   return `${message} (${codeOf(cause) ?? cause.name})`;
 }

@@ -1,5 +1,5 @@
 // Litestream: its configuration from our settings, its environment, and a restore. It runs as a program of its own.
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Config } from "../../platform/config/config.ts";
@@ -100,6 +100,16 @@ export async function restoreReplica({ config, folder, signal, ...request }: Res
     if (exitCode !== 0) throw restoreFailed(readOwnFile(messages).text);
   } finally {
     rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** @throws DomainError `standby.no_litestream` */
+export function refuseWithoutLitestream(config: Config): void {
+  const path = config.get("standby.litestream");
+  try {
+    accessSync(path, constants.X_OK);
+  } catch (cause) {
+    throw noLitestream(path, cause);
   }
 }
 

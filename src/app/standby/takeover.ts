@@ -4,13 +4,15 @@ import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { createAudit } from "../../domain/audit/service.ts";
+import { secretsOf } from "../../domain/domain.ts";
 import { firstOrganization } from "../../domain/identity/store.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import { openSealing } from "../../platform/crypto/sealing.ts";
 import { SealingKeyFiles } from "../../platform/crypto/sealing-keys.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
-import { openDatabase } from "../../platform/database/database.ts";
+import { type Connection, openDatabase } from "../../platform/database/database.ts";
 import { stagingIn } from "../../platform/database/maintenance/data-swap.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
@@ -19,7 +21,7 @@ import type { TaskOptions } from "../backup/backup-task.ts";
 import { inspectBackup, restoreBackup } from "../backup/restore.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import type { Lease } from "./lease/lease-object.ts";
-import { restoreReplica } from "./litestream.ts";
+import { refuseWithoutLitestream, restoreReplica } from "./litestream.ts";
 import { endOfLog, type LogEnd } from "./log-end.ts";
 import { findOwnTerm, type OwnTerm, writeOwnTerm } from "./own-term.ts";
 import type { ReplicaStore } from "./replica-store.ts";
@@ -56,6 +58,8 @@ export interface TakenOver {
   formerLease: Lease | undefined;
   /** folder with the data that was here; undefined if there was none */
   aside: string | undefined;
+  /** ids of sealing keys that the restored data needs and this machine lacks */
+  missingKeys: readonly string[];
 }
 
 /** How far back the newest term with a replica may be: a machine may have failed before it replicated anything. */
@@ -86,7 +90,7 @@ export async function findSource(
  */
 export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const { config, clock, ids, directory, source, signal } = options;
-  refuseWithoutKeys(options);
+  refuseUnprepared(options);
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {
@@ -102,11 +106,11 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
     const restored = endOfLog(target);
     const backup = inspectBackup(target, { directory, config, ids, keys: undefined });
     const { aside } = await restoreBackup({ ...options, backup, keys: undefined, revokeLogins: false });
-    await recordTakeover(options, { own, restored, formerLease });
+    const missingKeys = await recordTakeover(options, { own, restored, formerLease });
     writeOwnTerm(directory, own);
     const end = { audit_id: restored.id, audit_digest: restored.digest, audit_at: toRfc3339(restored.atMs) };
     await replaceRecord(source.store, { ...record, restored: end });
-    return { term: own.term, restored, formerLease, aside };
+    return { term: own.term, restored, formerLease, aside, missingKeys };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -124,10 +128,11 @@ async function takeLease(
   return keeper.replaced;
 }
 
+/** @returns ids of the sealing keys that are missing */
 async function recordTakeover(
-  { directory, clock, operator, config }: TakeoverOptions,
+  { directory, clock, ids, operator, config }: TakeoverOptions,
   { own, restored, formerLease }: Pick<TakenOver, "restored" | "formerLease"> & { own: OwnTerm },
-): Promise<void> {
+): Promise<readonly string[]> {
   const db = openDatabase(directory.database, { replicated: config.get("database.replicated") });
   try {
     const organization = firstOrganization(db.read);
@@ -141,13 +146,34 @@ async function recordTakeover(
     };
     const audit = createAudit({ clock });
     await db.write((tx) => audit.record(tx, { actor, action: "standby.take_over", target: own.term, after }));
+    return missingKeysIn(db.read, { directory, config, ids });
   } finally {
     await db.close();
   }
 }
 
-/** Without the keys, the restored data would open, but no secret in it. */
-function refuseWithoutKeys({ config, directory, ids }: TakeoverOptions): void {
+function missingKeysIn(
+  connection: Connection,
+  { directory, config, ids }: Pick<TakeoverOptions, "directory" | "config" | "ids">,
+): string[] {
+  const provided = config.get("keys.sealing_key");
+  const sealing = openSealing({ directory: directory.keys, ids, provided, isNew: false });
+  const available = new Set(sealing.keys().map(({ id }) => id));
+  const needed = new Set(secretsOf({ sealing }).flatMap(({ count }) => [...count(connection).keys()]));
+  return [...needed].filter((id) => !available.has(id));
+}
+
+/**
+ * Finds what would stop a takeover after it has ended the term of the other machine.
+ * @throws DomainError `standby.no_litestream`, `standby.no_keys`
+ */
+export function refuseUnprepared({
+  config,
+  directory,
+  ids,
+}: Pick<TakeoverOptions, "config" | "directory" | "ids">): void {
+  refuseWithoutLitestream(config);
+  // Without the keys, the restored data would open, but no secret in it.
   if (config.has("keys.sealing_key")) return;
   if (existsSync(directory.keys) && new SealingKeyFiles(directory.keys, ids).look().length > 0) return;
   throw new DomainError("conflict", "standby.no_keys", `there is no sealing key in ${directory.keys}`, {

@@ -136,7 +136,7 @@ export const logReceiver: SettingType<string> = {
     return "wrong" in reading
       ? {
           wrong:
-            "must be an https URL without query or credentials (http is only for localhost), or syslog+tls://host:port",
+            "must be an https URL without query or credentials (http is only for localhost), or syslog+tls://host[:port]",
         }
       : reading;
   },

@@ -1,12 +1,15 @@
 // Sends bytes to a peer that only takes them, such as a syslog receiver, over one TLS connection. TLS delivers in order: a peer that
-// ends its side after ours has read everything, and one that stops earlier resets the connection. That is all that a protocol
-// without answers can say, so each delivery has a connection of its own.
+// ends its side after ours has read everything, and one that stops earlier resets the connection or ends its side first. That is all
+// that a protocol without answers can say, so each delivery has a connection of its own.
 import { isIP } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 
 type DeliveryOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized"> & {
   signal: AbortSignal;
 };
+
+/** Time between the last byte and the end of our side. A proxy whose server is down closes the connection within this time. */
+const EARLY_END_MS = 200;
 
 /**
  * Sends the bytes, ends our side, and waits until the peer ends its side.
@@ -34,15 +37,26 @@ export async function deliver(
 
 function delivered(socket: TLSSocket, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    let isSent = false;
+    let isEnded = false;
+    const end = () => {
+      isEnded = true;
+      socket.end();
+    };
+    const settle = () => {
+      if (isEnded) resolve();
+      else reject(new Error("the peer closed the connection before it had read everything"));
+    };
+    let waiting: NodeJS.Timeout | undefined;
     socket.once("error", reject);
-    socket.once("secureConnect", () => socket.end(bytes));
-    socket.once("finish", () => {
-      isSent = true;
-    });
+    socket.once("secureConnect", () =>
+      socket.write(bytes, () => {
+        waiting = setTimeout(end, EARLY_END_MS);
+      }),
+    );
+    socket.once("end", settle);
     socket.once("close", () => {
-      if (isSent) resolve();
-      else reject(new Error("the peer closed the connection before everything was sent"));
+      clearTimeout(waiting);
+      settle();
     });
     socket.resume(); // what the peer says is not read
   });

@@ -1,8 +1,13 @@
 // The settings of the receiver of the audit log, alone and together.
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { receiverDestinations, receiverTlsOf } from "../../../src/app/audit-forwarding/receiver.ts";
+import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { createBench } from "../../support/in-process.ts";
+import { certify } from "../../support/network/private-ca.ts";
 
 const HEADER = "QUARTERMASTER_AUDIT_FORWARD_AUTHORIZATION";
 const load = (flags: Record<string, string>, env: Record<string, string> = {}): Config =>
@@ -69,7 +74,35 @@ test("settings that do nothing are warned of", () => {
   );
 });
 
-test("a file that cannot be read prevents a start", () => {
+test("a file that cannot be read prevents a start, and is a finding of doctor", async () => {
   const config = load({ auditForwardUrl: "https://h", auditForwardCaFile: "/nowhere.pem" });
   expect(problemsOf(() => receiverTlsOf(config))).toEqual(["audit.forward.ca_file: cannot be read"]);
+  expect(await probeExternalServices(config)).toMatchObject([
+    { name: "audit-receiver", state: "unreachable", reason: "audit.forward.ca_file: cannot be read" },
+  ]);
+});
+
+test("files without certificates, or with a key of another one, prevent a start", async () => {
+  using bench = createBench();
+  const [one, other] = await Promise.all([certify(), certify()]);
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(bench.folder, name), text);
+    return join(bench.folder, name);
+  };
+  const problemsWith = (ca: string, key: string) =>
+    problemsOf(() =>
+      receiverTlsOf(
+        load({
+          auditForwardUrl: "https://h",
+          auditForwardCaFile: file("ca.pem", ca),
+          auditForwardClientCert: file("client.pem", one.cert),
+          auditForwardClientKey: file("client.key", key),
+        }),
+      ),
+    );
+  expect(problemsWith("text", one.key)).toEqual(["audit.forward.ca_file: does not contain PEM certificates"]);
+  expect(problemsWith(one.ca, other.key)).toEqual([
+    "audit.forward.client_cert: must be a PEM certificate, and audit.forward.client_key its private key without a passphrase",
+  ]);
+  expect(problemsWith(one.ca, one.key)).toEqual([]);
 });

@@ -60,6 +60,34 @@ async function until(isDone: () => boolean): Promise<void> {
 }
 
 describe("STB-4 a lease", () => {
+  test("that something else has replaced ends the service, whose next start renews it", async () => {
+    const one = machine(1, "one");
+    await one.keeper.take(signal);
+    const found = store.buckets.get("sessions")?.get(KEY);
+    if (found) store.buckets.get("sessions")?.set(KEY, { ...found, bytes: Buffer.from("{}") });
+    one.keeper.start();
+    await until(() => one.lost.length > 0);
+    expect(one.lost).toMatchObject([{ kind: "unavailable", reason: "standby.lease_damaged" }]);
+    const next = machine(1, "one");
+    await next.keeper.take(signal);
+    expect(next.keeper.isHeld).toBe(true);
+  });
+
+  test("is renewed although its holder cannot say so to other processes, which is logged once", async () => {
+    const onRenewed = () => {
+      throw new Error("no space left on device");
+    };
+    const one = machine(1, "one");
+    await one.keeper.take(signal);
+    const full = machine(1, "one", { onRenewed });
+    expect(full.keeper.take(signal)).rejects.toThrow("no space left");
+    full.keeper.start();
+    await until(() => full.events.length > 0 && nowMs > 1_050_000);
+    expect(full.events).toEqual(["standby.lease_not_renewed"]);
+    expect(full.keeper.isHeld).toBe(true);
+    await full.keeper.release();
+  });
+
   test("is taken at once if there is none, and says who holds it and where its audit log ends", async () => {
     const one = machine(1, "one", { auditEnd: () => ({ id: 7, atMs: 0 }) });
     expect(one.keeper.isHeld).toBe(false);

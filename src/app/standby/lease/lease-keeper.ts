@@ -7,7 +7,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { OwnTerm } from "../own-term.ts";
 import { numberOf } from "../terms.ts";
-import type { FoundLease, Lease, LeaseObject } from "./lease-object.ts";
+import { type FoundLease, isReadable, type Lease, type LeaseObject } from "./lease-object.ts";
 import {
   elapsedMs,
   LEASE_MS,
@@ -147,14 +147,15 @@ export class LeaseKeeper {
         return true;
       }
       const found = await object.read(requestSignal(this.#stop.signal));
-      if (found && !this.#isOurs(found.lease)) this.#lose(takenBy(found.lease));
+      if (found && !this.#isOurs(found.lease))
+        this.#lose(isReadable(found.lease) ? takenBy(found.lease) : damaged());
       this.#etag = found?.etag; // our own change, whose answer was lost; the next renewal counts
       return false;
     } catch (error) {
-      if (!(error instanceof DomainError) || this.#stop.signal.aborted) return false;
-      if (error.message !== this.#failure)
-        log.warning("standby.lease_not_renewed", { message: error.message });
-      this.#failure = error.message;
+      if (this.#stop.signal.aborted) return false;
+      const message = error instanceof Error ? error.message : String(error); // a full disk refuses run/lease.json
+      if (message !== this.#failure) log.warning("standby.lease_not_renewed", { message });
+      this.#failure = message;
       return false;
     }
   }
@@ -228,3 +229,12 @@ const takenBy = ({ machine, term }: Lease): DomainError =>
   new DomainError("conflict", "standby.taken_over", `${machine} holds the lease of the newer term ${term}`, {
     hint: "this machine accepts no change any more; to make it the active one again, stop the other one and run here: quartermaster takeover",
   });
+
+/** The service may start again: it takes such a lease once nobody has changed it for the whole time. */
+const damaged = (): DomainError =>
+  new DomainError(
+    "unavailable",
+    "standby.lease_damaged",
+    "something else has replaced the lease in the store by an object that is not a lease",
+    { hint: "find out who may write to the store of the replica; a start of the service renews the lease" },
+  );

@@ -52,6 +52,9 @@ const UNREADABLE: Lease = {
   ...{ renewed_at: "", audit: null },
 };
 
+/** @returns false for what `read` returns instead of an object that is not a lease */
+export const isReadable = (lease: Lease): boolean => lease !== UNREADABLE;
+
 /** An unreadable lease may be held, so its time must pass before another machine takes it. */
 function leaseIn(text: string): Lease {
   try {

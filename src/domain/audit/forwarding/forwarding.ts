@@ -89,6 +89,7 @@ export class AuditForwarding {
         await receiver.send(batch, signal);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
+        if (signal.aborted) return { entries, failure: undefined, isNews: false }; // says nothing about the receiver
         const isNews = await this.#fail(after, textOf(error));
         return { entries, failure: textOf(error), isNews };
       }
@@ -142,10 +143,11 @@ export class AuditForwarding {
 
 const ERROR_LENGTH_MAX = 300;
 
-/** With the short name of the system error, because only operators see it. */
-function textOf({ message, cause }: DomainError): string {
-  const reason = cause instanceof Error ? ` (${cause.message})` : "";
-  return `${message}${reason}`.slice(0, ERROR_LENGTH_MAX);
+/** With the settings that are wrong, or the text of the system error, because only operators see it. */
+function textOf({ message, problems, cause }: DomainError): string {
+  const settings = problems.map(({ detail }) => detail).join(", ");
+  const reason = settings || (cause instanceof Error ? cause.message : "");
+  return `${message}${reason && ` (${reason})`}`.slice(0, ERROR_LENGTH_MAX);
 }
 
 const notSent = (entryId: number): DomainError =>

@@ -26,7 +26,7 @@ export const RETENTION_SETTINGS = {
   ),
   "audit.forward.url": optional(
     logReceiver,
-    "receiver to which the audit log is sent: JSON lines for an https URL, syslog for syslog+tls://host:port",
+    "receiver to which the audit log is sent: JSON lines for an https URL, syslog for syslog+tls://host[:port] (default port: 6514)",
   ),
   "audit.forward.authorization": sealed(
     "audit-forward-authorization",

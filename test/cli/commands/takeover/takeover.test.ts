@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { claimTerm } from "../../../../src/app/standby/start.ts";
 import { systemClock } from "../../../../src/platform/clock.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { SealingKeyFiles } from "../../../../src/platform/crypto/sealing-keys.ts";
 import { placesIn } from "../../../../src/platform/data-directory/data-directory.ts";
 import { systemIds } from "../../../../src/platform/ids.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
@@ -36,8 +37,8 @@ test("STB-6 takeover", async () => {
   const run = async (line: string) => void steps.push({ line, ...(await passive.run(line)) });
   await run(`takeover ${SETTINGS}`);
   await run(`takeover ${SETTINGS} --dry-run`);
-  await run(`takeover ${SETTINGS} --old-machine-is-off`);
   cpSync(join(active.data, "keys"), join(passive.data, "keys"), { recursive: true });
+  await run(`takeover ${SETTINGS} --dry-run`);
   await run(`takeover ${SETTINGS} --old-machine-is-off`);
   expectGolden("takeover", steps, replaced(passive));
   expect(recordIn(passive)).toMatchObject({
@@ -76,6 +77,31 @@ test("STB-6 a replica that Litestream cannot restore changes nothing", async () 
     stderr: expect.stringContaining("Litestream cannot restore"),
   });
   expect(readdirSync(active.data).filter((name) => /^(restor|replaced)/.test(name))).toEqual([]);
+});
+
+test("STB-6 a takeover without Litestream does not end the term of the other machine", async () => {
+  using active = await createInstallation();
+  connect(active, active);
+  rmSync(join(active.folder, "litestream"));
+  const { exitCode, stderr } = await active.run(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringContaining("install Litestream"),
+  });
+  expect(readdirSync(join(active.folder, "replica"))).toEqual([FIRST]);
+});
+
+test("STB-6 takeover names the sealing keys that the data needs and this machine lacks", async () => {
+  using active = await createInstallation();
+  using other = copyOf(active);
+  connect(other, active);
+  rmSync(join(other.data, "keys"), { recursive: true });
+  const { id } = new SealingKeyFiles(join(other.data, "keys"), systemIds).first();
+  const { missing_sealing_key_ids: ids } = await other.json(
+    `takeover ${SETTINGS} --old-machine-is-off --confirm data`,
+  );
+  expect(ids).toEqual([expect.stringMatching(/^[\w-]+$/)]);
+  expect(ids).not.toContain(id);
 });
 
 describe("STB-7 a start", () => {

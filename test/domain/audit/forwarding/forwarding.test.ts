@@ -51,6 +51,20 @@ test("FWD-1 every entry is sent in order, in batches, and only once if all goes 
   expect(next.state()).toMatchObject({ lastId: BATCH_ENTRIES_MAX + 2, waiting: 0, waitingSinceMs: null });
 });
 
+test("FWD-2 a batch that the end of the service interrupts is no failure of the receiver", async () => {
+  await using world = await createWorld();
+  await record(world, 1);
+  const stop = new AbortController();
+  const forwarding = forwardingTo(world, {
+    async send() {
+      stop.abort();
+      throw new DomainError("unavailable", "outbound.failed", "interrupted");
+    },
+  });
+  expect(await forwarding.run(stop.signal)).toEqual({ entries: 0, failure: undefined, isNews: false });
+  expect(forwarding.state()).toMatchObject({ waiting: 1, failingSinceMs: null, error: null });
+});
+
 test("FWD-2 a receiver that is down for a day loses nothing, and only a change of the reason is news", async () => {
   await using world = await createWorld();
   const { receiver, taken, fail } = createReceiver();

@@ -172,6 +172,11 @@ test("FWD-3 a receiver that stops reading in the middle of a batch has not taken
   expect(sendBySyslog(peer.origin, [large])).rejects.toMatchObject({ reason: "outbound.failed" });
 });
 
+test("FWD-3 a receiver that ends the connection without reading has not taken the batch", async () => {
+  await using peer = await createPeer((socket) => socket.pause().end()); // as a proxy whose server is down
+  expect(sendBySyslog(peer.origin, [entryOf(1)])).rejects.toMatchObject({ reason: "outbound.failed" });
+});
+
 test("FWD-3 a receiver with an unknown certificate gets nothing", async () => {
   const other = await certify();
   let connections = 0;
