@@ -65,13 +65,14 @@ function confirm(call: SettingsCall, directory: DataDirectory, source: Source): 
 }
 
 function planOf({ config }: SettingsCall, { path, database }: DataDirectory, source: Source): Plan {
-  const { term, position, store } = source;
+  const { term, position, store, skipped } = source;
   return {
     action: `restore ${store.url} (term ${term}, complete up to ${toRfc3339(position.atMs)}) into ${path}, and begin a new term`,
     details: [
       config.get("standby.lease")
         ? "It waits until the lease of the other machine has ended, at most 15 seconds after its last renewal."
         : "The other machine must not run any more.",
+      ...skipped.map(skippedText),
       ...(existsSync(database)
         ? [
             `The data that is here is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-….`,
@@ -99,6 +100,7 @@ function report(
     term,
     from_term: source.term,
     replica_complete_up_to: toRfc3339(source.position.atMs),
+    skipped_terms: source.skipped,
     restored: { audit_id: restored.id, audit_at: toRfc3339(restored.atMs) },
     former_lease: formerLease
       ? { machine: formerLease.machine, released: formerLease.released, renewed_at: formerLease.renewed_at }
@@ -120,8 +122,12 @@ function report(
     `next: ${NEXT}`,
   ];
   output.result(document, lines.join("\n"));
+  for (const skipped of source.skipped) output.warning(skippedText(skipped));
   for (const id of missingKeys) output.warning(missingText(id, directory));
 }
+
+const skippedText = (term: string): string =>
+  `The newer term ${term} has no replica: whatever was written in it is not restored.`;
 
 const missingText = (id: string, { keys }: DataDirectory): string =>
   `The sealing key ${id} is missing: secrets sealed with it cannot be read. Copy it from the other machine to ${keys} before you start the service.`;

@@ -1,7 +1,7 @@
 // Builds the receiver of the audit log from the settings `audit.forward.*`. It contacts nothing.
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { httpsReceiver, RECEIVER_DESTINATION } from "../../domain/audit/forwarding/https-receiver.ts";
 import type { Receiver } from "../../domain/audit/forwarding/receiver.ts";
 import { syslogReceiver } from "../../domain/audit/forwarding/syslog-receiver.ts";
@@ -43,21 +43,22 @@ export function receiverTlsOf(config: Config): PeerTls {
   const key = contentOf(config, "audit.forward.client_key");
   const ca = contentOf(config, "audit.forward.ca_file");
   const client = cert !== undefined && key !== undefined ? { cert, key } : undefined;
-  if (ca !== undefined) tried("audit.forward.ca_file", "does not contain PEM certificates", { ca });
-  if (client)
-    tried(
+  if (ca !== undefined && !holds(() => new X509Certificate(ca).raw.length > 0))
+    throw unusable("audit.forward.ca_file", "does not contain PEM certificates");
+  if (client && !holds(() => new X509Certificate(client.cert).checkPrivateKey(createPrivateKey(client.key))))
+    throw unusable(
       "audit.forward.client_cert",
       "must be a PEM certificate, and audit.forward.client_key its private key without a passphrase",
-      client,
     );
   return { ca, client };
 }
 
-function tried(name: FileSetting, detail: string, options: SecureContextOptions): void {
+/** @returns false for a text that is no certificate or no key, too */
+function holds(check: () => boolean): boolean {
   try {
-    createSecureContext(options);
-  } catch (cause) {
-    throw unusable(name, detail, cause);
+    return check();
+  } catch {
+    return false;
   }
 }
 
@@ -81,7 +82,7 @@ function contentOf(config: Config, name: FileSetting): string | undefined {
   }
 }
 
-const unusable = (name: FileSetting, detail: string, cause: unknown): DomainError =>
+const unusable = (name: FileSetting, detail: string, cause?: unknown): DomainError =>
   new DomainError("invalid", "config.invalid", "the settings of the audit receiver cannot be used", {
     problems: [{ pointer: `/${name.replaceAll(".", "/")}`, detail: `${name}: ${detail}` }],
     cause,

@@ -35,6 +35,8 @@ export interface Source {
   /** the newest term with a replica */
   term: string;
   position: Position;
+  /** newer terms without a replica: of a machine that failed before it replicated anything, or of a takeover that failed */
+  skipped: readonly string[];
   /** number for the term that begins */
   nextNumber: number;
 }
@@ -77,9 +79,11 @@ export async function findSource(
   if (!store) throw byHand(config);
   const terms = await listTerms(store);
   const last = Math.max(0, ...terms.map(numberOf), numberOf(findOwnTerm(directory)?.term ?? ""));
+  const skipped: string[] = [];
   for (const term of terms.toReversed().slice(0, TERMS_TRIED)) {
     const position = await newestPosition(store, term);
-    if (position) return { store, term, position, nextNumber: last + 1 };
+    if (position) return { store, term, position, skipped, nextNumber: last + 1 };
+    skipped.push(term);
   }
   throw noReplica(store);
 }

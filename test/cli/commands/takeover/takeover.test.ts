@@ -66,6 +66,16 @@ test("STB-6 takeover on a machine with data keeps it aside, and --json has all o
   expect((await active.run("users list")).stdout).not.toContain("tail@example.org");
 });
 
+test("STB-6 takeover names newer terms that it cannot restore", async () => {
+  using active = await createInstallation();
+  connect(active, active);
+  writeFileSync(join(active.folder, "replica", "t00000002-bbbbbb.json"), "");
+  const text = "The newer term t00000002-bbbbbb has no replica";
+  expect((await active.run(`takeover ${SETTINGS} --dry-run`)).stdout).toContain(text);
+  const taken = await active.run(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+  expect(taken.stderr).toContain(text);
+});
+
 test("STB-6 a replica that Litestream cannot restore changes nothing", async () => {
   using active = await createInstallation();
   connect(active, active);
