@@ -85,6 +85,9 @@ const Connections = ({ connections }: Pick<ConnectionsPageProps, "connections">)
             {status === "failing" && (
               <>
                 since <Time at={sinceMs ?? null} />: <code>{reason}</code>
+                <div class="muted">
+                  An operator finds out why with <code>quartermaster connections verify {id}</code>.
+                </div>
               </>
             )}
           </td>

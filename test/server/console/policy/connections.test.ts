@@ -63,8 +63,12 @@ test("CON-66 a commit of a connection is mirrored as the archive of a new packag
 test("CON-66 what is wrong with a repository is said beside what was entered", async () => {
   const form = formWith(await browser.visit(NEW), "repository");
   const wrong = await browser.submit(form, { ...REQUEST, repository: "acme", ref: "a..b" });
-  for (const text of ["must be namespace/name", "must be a branch", 'value="a..b"'])
+  for (const text of ["Repository: must be", "Branch, tag or commit: must be", 'value="a..b"'])
     expect(wrong.html).toContain(text);
+  host.branches.set("links", host.commit({ "a.bin": "version https://git-lfs.github.com/spec/v1\n" }));
+  const pointers = await browser.submit(form, { ...REQUEST, ref: "links", path: "" });
+  expect(pointers.html).toContain("Nothing is saved yet. Commit the files themselves, without Git LFS.");
+  expect(pointers.html).not.toContain('href="#entries');
   const refused = await browser.submit(form, { ...REQUEST, repository: "other/tools" });
   expect(refused.html).toContain("does not give this organization the namespace");
 });

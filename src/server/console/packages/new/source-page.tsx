@@ -4,6 +4,7 @@ import { ARCHIVE_LIMITS } from "../../../../domain/catalog/archive/limits.ts";
 import { SOURCE_REF_CHARACTERS_MAX } from "../../../../domain/catalog/model.ts";
 import type { PackageSourceConnection } from "../../../../domain/catalog/sources/package-sources.ts";
 import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
+import type { Problem } from "../../../../platform/errors.ts";
 import { Hidden } from "../../../pages/forms.tsx";
 import type { ConsolePage } from "../../frame/frame.tsx";
 import type { Fields } from "../../frame/refusals.tsx";
@@ -24,9 +25,24 @@ export interface SourcePageProps {
   refused?: RefusedStep | undefined;
 }
 
+/** How the form names the controls that a problem may point to. The entries of an archive are no controls. */
+const LABELS: Readonly<Record<string, string>> = {
+  "/file": "Archive",
+  "/source_ref": "Address",
+  "/repository": "Repository",
+  "/ref": "Branch, tag or commit",
+  "/path": "Folder",
+};
+
+const labelled = (problem: Problem): Problem => {
+  const label = LABELS[problem.pointer];
+  return label === undefined ? problem : { ...problem, detail: `${label}: ${problem.detail}` };
+};
+
 /** @returns the page of the first step */
 export function sourcePage(props: SourcePageProps): ConsolePage {
-  const { addition, refused } = props;
+  const { addition } = props;
+  const refused = props.refused && { ...props.refused, problems: props.refused.problems.map(labelled) };
   const content = (
     <>
       {addition && <Going addition={addition} />}
@@ -36,7 +52,7 @@ export function sourcePage(props: SourcePageProps): ConsolePage {
     </>
   );
   return stepPage({ step: "source", title: "Add a package", addition, refused, content }, (pointer) =>
-    pointer === "" ? undefined : pointer.slice(1),
+    LABELS[pointer] === undefined ? undefined : pointer.slice(1),
   );
 }
 

@@ -44,9 +44,9 @@ export interface RefusedStep {
 /** @returns a refusal by the domain, with the way out */
 export function refusedStep(error: DomainError): RefusedStep {
   const { message, hint, problems } = error;
-  const sentences = [message, ...(hint === undefined ? [] : [hint])].map(asSentence).join(" ");
+  const first = problems.length > 0 ? "Nothing is saved yet." : message;
   return {
-    message: problems.length > 0 ? "Nothing is saved yet." : sentences,
+    message: [first, ...(hint === undefined ? [] : [hint])].map(asSentence).join(" "),
     problems,
     status: failureOf(error)?.status ?? 400,
   };
