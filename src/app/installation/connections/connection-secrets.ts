@@ -52,7 +52,7 @@ export function readCredential(
   else if (appId === undefined || key === undefined)
     reading.problems.push("token is missing, or app_id and private_key of a GitHub App");
   else if (isAppKey(key)) reading.credential = { kind: "app", appId, key: new Secret(key) };
-  else reading.problems.push("private_key is no RSA key in PEM");
+  else reading.problems.push("private_key is not an RSA key in PEM");
   return reading;
 }
 

@@ -97,6 +97,14 @@ const RETRY_SECONDS_MAX = 3_600;
 
 /** @param seconds that the host wants callers to wait */
 export const rateLimited = (seconds: number | undefined): DomainError =>
-  new DomainError("too_many", "source.rate_limited", "the host answers no further requests for a while", {
-    retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(seconds ?? RETRY_SECONDS_DEFAULT))),
-  });
+  new DomainError(
+    "too_many",
+    "source.rate_limited",
+    "the host has limited the requests of this connection for a while",
+    {
+      retryAfterSeconds: Math.min(
+        RETRY_SECONDS_MAX,
+        Math.max(1, Math.ceil(seconds ?? RETRY_SECONDS_DEFAULT)),
+      ),
+    },
+  );

@@ -65,4 +65,4 @@ const hostTooLarge = () =>
   tooLarge(`the archive of the host has more than ${ARCHIVE_LIMITS.compressedBytesMax} bytes`);
 
 const notAnArchive = () =>
-  new DomainError("invalid", "source.not_an_archive", "the host sent something that is no archive");
+  new DomainError("invalid", "source.not_an_archive", "the host sent something that is not an archive");

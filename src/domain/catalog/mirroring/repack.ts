@@ -75,7 +75,7 @@ function asSourceFault({ reason, message, problems }: DomainError): DomainError 
     return new DomainError(
       "invalid",
       "source.not_an_archive",
-      `the host sent something that is no archive: ${message}`,
+      `the host sent something that is not an archive: ${message}`,
     );
   return new DomainError("invalid", reason, message, {
     problems,

@@ -153,7 +153,7 @@ describe("a credential", () => {
     const app = { ...rest, app_id: 12345, private_key: secret("key", privateKey) };
     expect(tokenOf(connectionsOf(app))).toBe("app");
     secret("key", "not a key");
-    expect(connectionsOf(app).broken()[0]?.problems).toEqual(["private_key is no RSA key in PEM"]);
+    expect(connectionsOf(app).broken()[0]?.problems).toEqual(["private_key is not an RSA key in PEM"]);
   });
 
   test("that changes is read again, and a half-written or missing one keeps the former (SRC-30)", () => {

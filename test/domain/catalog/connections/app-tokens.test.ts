@@ -2,6 +2,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { importSPKI } from "jose";
+import type { Connection } from "../../../../src/domain/catalog/connections/connection.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
@@ -28,15 +29,18 @@ beforeEach(async () => {
   githubApp.expiresAt = "2026-01-01T01:00:00Z";
   host = createRepositoryHost("github");
   host.branches.set("main", host.commit({ "SKILL.md": "# Guide\n" }));
-  const key = new Secret(privateKey);
-  const credential = () => ({ kind: "app" as const, appId: githubApp.id, key });
-  site = await createMirrorSite([connectionTo(host, { credential })]);
+  site = await createMirrorSite([connectionTo(host, { credential: appOf(githubApp.id) })]);
 });
 afterEach(async () => {
   githubApp.id = "12345";
   host[Symbol.dispose]();
   await site[Symbol.asyncDispose]();
 });
+
+const key = new Secret(privateKey);
+const appOf = (appId: string) => () => ({ kind: "app" as const, appId, key });
+
+const movedTo = (location: string) => new Response(null, { status: 301, headers: { location } });
 
 const reasonOf = (attempt: Promise<unknown>) =>
   attempt.then(
@@ -66,6 +70,23 @@ describe("SRC-13 a token of an app", () => {
     expect(githubApp.minted).toBeGreaterThan(1);
   });
 
+  test.each<[string, () => Partial<Connection>]>([
+    ["host", () => ({ apiBase: host.origin.replace("127.0.0.1", "localhost") })],
+    [
+      "app",
+      () => {
+        githubApp.id = "67890";
+        return { credential: appOf(githubApp.id) };
+      },
+    ],
+  ])("is not used for another %s of the same connection", async (_, changed) => {
+    await site.inspect();
+    const [connection] = site.connections;
+    if (connection) site.connections[0] = { ...connection, ...changed() };
+    await site.inspect();
+    expect(githubApp.minted).toBe(2);
+  });
+
   test("that the host refuses again is reported", async () => {
     host.instead = (request) =>
       request.url.includes("/git/") ? Response.json({}, { status: 401 }) : undefined;
@@ -81,6 +102,8 @@ describe("SRC-13 a token of an app", () => {
       "source.rate_limited",
     ],
     ["with an error", () => new Response("", { status: 500 }), "source.host_down"],
+    ["with another name", () => movedTo("/repositories/1/installation"), "source.renamed"],
+    ["from elsewhere", () => movedTo("https://other.example/"), "source.bad_answer"],
   ])("that the host answers %s has that reason", async (_, answer, reason) => {
     host.instead = (request) => (request.url.endsWith("/installation") ? answer() : undefined);
     expect(await reasonOf(site.inspect())).toBe(reason);

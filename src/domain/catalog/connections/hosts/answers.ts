@@ -23,6 +23,18 @@ export const isRedirect = (status: number): boolean => status >= 300 && status <
 /** 409 is an empty repository, 422 a name that is no commit (GitHub). */
 export const isMissing = (status: number): boolean => status === 404 || status === 409 || status === 422;
 
+/**
+ * An API that redirects within its own origin has the repository under another name. One that redirects elsewhere is not at the
+ * address of the connection.
+ * @throws DomainError `source.renamed`, `source.bad_answer`
+ */
+export async function refuseMoved({ status, headers, body }: Response, apiBase: string): Promise<void> {
+  if (!isRedirect(status)) return;
+  await body?.cancel();
+  const url = URL.parse(headers.get("location") ?? "", apiBase);
+  throw sourceFault(url?.origin === new URL(apiBase).origin ? "renamed" : "bad_answer");
+}
+
 /** @throws DomainError `source.*` unless the status is the expected one */
 export async function refuseUnfit(response: Response, expected = 200): Promise<void> {
   const { status, headers } = response;

@@ -3,11 +3,12 @@ import { createPrivateKey } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { importPKCS8, SignJWT } from "jose";
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../../platform/clock.ts";
+import { sha256Hex } from "../../../../platform/ids.ts";
 import type { Outbound, OutboundRequest } from "../../../../platform/outbound/outbound.ts";
 import { Secret } from "../../../../platform/secret.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
-import { bodyText, isMissing, networkFault, parsedAnswer, refuseUnfit } from "./answers.ts";
+import { bodyText, isMissing, networkFault, parsedAnswer, refuseMoved, refuseUnfit } from "./answers.ts";
 import { encodedParts, shaped, timeIn } from "./host.ts";
 
 /** A token is renewed that long before its end. */
@@ -48,7 +49,7 @@ export class AppTokens {
     credential: AppCredential,
     { repository, signal }: { repository: string; signal: AbortSignal },
   ): Promise<Secret> {
-    const key = keyOf(connection, repository);
+    const key = keyOf(connection, credential, repository);
     const kept = this.#kept.get(key);
     if (kept && this.own.clock.nowMs() < kept.expiresAtMs - RENEWED_BEFORE_MS) return kept.token;
     const running =
@@ -59,8 +60,8 @@ export class AppTokens {
   }
 
   /** Forgets a token that the host refused. */
-  drop(connection: Connection, repository: string): void {
-    this.#kept.delete(keyOf(connection, repository));
+  drop(connection: Connection, credential: AppCredential, repository: string): void {
+    this.#kept.delete(keyOf(connection, credential, repository));
   }
 
   /** @returns seconds until the last token of a connection ends; undefined without one */
@@ -94,7 +95,7 @@ export class AppTokens {
     const token = new Secret(created.token);
     if (this.#kept.size >= TOKENS_MAX) this.#kept.clear();
     const expiresAtMs = timeIn(created.expires_at) ?? 0;
-    this.#kept.set(keyOf(connection, repository), { token, expiresAtMs });
+    this.#kept.set(keyOf(connection, credential, repository), { token, expiresAtMs });
     return token;
   }
 
@@ -122,7 +123,9 @@ export class AppTokens {
         headers: { accept: "application/vnd.github+json", "user-agent": "quartermaster", ...headers },
         timeoutMs: TIME_LIMIT_MS,
         tls: { ca: connection.ca },
+        redirect: "answered",
       });
+      await refuseMoved(response, connection.apiBase);
       if (isMissing(response.status)) {
         await response.body?.cancel();
         return undefined;
@@ -135,8 +138,12 @@ export class AppTokens {
   }
 }
 
-const keyOf = ({ id }: Pick<Connection, "id">, repository: string): string =>
-  `${id} ${repository.toLowerCase()}`;
+/** A connection that gets another host or another app at a reload uses no token of the former one. */
+const keyOf = (
+  { id, apiBase }: Pick<Connection, "id" | "apiBase">,
+  { appId, key }: AppCredential,
+  repository: string,
+): string => `${id} ${apiBase} ${appId} ${sha256Hex(key.reveal())} ${repository.toLowerCase()}`;
 
 /** GitHub gives keys in PKCS #1, which the signing library does not read. */
 async function signingKey(pem: Secret) {

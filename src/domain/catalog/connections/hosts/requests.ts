@@ -1,10 +1,17 @@
 // Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and nowhere
 // else. Only archives may redirect, to origins that are listed for the connection; every other address is made here.
-import type { DomainError } from "../../../../platform/errors.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
-import { bodyText, isMissing, isRedirect, networkFault, parsedAnswer, refuseUnfit } from "./answers.ts";
+import {
+  bodyText,
+  isMissing,
+  isRedirect,
+  networkFault,
+  parsedAnswer,
+  refuseMoved,
+  refuseUnfit,
+} from "./answers.ts";
 import type { AppTokens } from "./app-tokens.ts";
 import type { Ask } from "./host.ts";
 
@@ -59,7 +66,7 @@ export class HostRequests implements Ask {
       await response.body?.cancel();
       return undefined;
     }
-    if (isRedirect(response.status)) throw await this.#movedFault(response);
+    await refuseMoved(response, this.connection.apiBase);
     await refuseUnfit(response);
     return await this.#bounded(() => bodyText(response));
   }
@@ -96,10 +103,10 @@ export class HostRequests implements Ask {
   /** A token of an app that the host does not take anymore is renewed once. */
   async #authorized(target: Target, headers: Headers): Promise<Response> {
     const response = await this.#send(target, headers);
-    if (response.status !== 401 || !target.isOwn || this.connection.credential().kind !== "app")
-      return response;
+    const credential = this.connection.credential();
+    if (response.status !== 401 || !target.isOwn || credential.kind !== "app") return response;
     await response.body?.cancel();
-    this.own.tokens.drop(this.connection, this.bounds.repository);
+    this.own.tokens.drop(this.connection, credential, this.bounds.repository);
     return await this.#send(target, headers);
   }
 
@@ -142,14 +149,6 @@ export class HostRequests implements Ask {
     if (!url || !destination || url.username !== "" || url.password !== "")
       throw sourceFault("redirect_refused");
     return { destination: destination.name, url: url.href, isOwn: found === 0 };
-  }
-
-  /** An API that redirects within its own origin has the repository under another name; elsewhere, `api_base_url` is not its address. */
-  async #movedFault(response: Response): Promise<DomainError> {
-    await response.body?.cancel();
-    const { origin } = new URL(this.connection.apiBase);
-    const url = URL.parse(response.headers.get("location") ?? "", this.connection.apiBase);
-    return sourceFault(url?.origin === origin ? "renamed" : "bad_answer");
   }
 
   async #bounded<T>(work: () => Promise<T>): Promise<T> {
