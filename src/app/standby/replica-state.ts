@@ -53,12 +53,14 @@ export function compare(position: Position | undefined, local: LocalState, nowMs
   const { taken, lastProgressMs = 0, lastWriteMs } = local;
   const lacking = taken.filter(({ transaction }) => transaction > (position?.transaction ?? 0));
   const isNumbered = taken.length > 0 && (position === undefined || position.transaction !== undefined);
+  // Without a trace of Litestream here, such as after a restore, the store knows best.
+  const noticedMs = lastProgressMs || position?.atMs || lastWriteMs || 0;
   const times = [
     ...(isNumbered ? lacking.slice(0, 1).map(({ atMs }) => atMs) : []),
     ...(!isNumbered && lastProgressMs > (position?.atMs ?? 0) + CLOCKS_MS
       ? [position?.atMs ?? lastProgressMs]
       : []),
-    ...(isUnnoticed(local, nowMs) ? [Math.max(lastProgressMs, 1)] : []),
+    ...(isUnnoticed(local, nowMs) ? [noticedMs] : []),
     ...(position === undefined && lastWriteMs !== undefined ? [lastWriteMs] : []),
   ];
   return {

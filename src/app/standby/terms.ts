@@ -10,16 +10,19 @@ const TERM_NUMBER_MAX = 99_999_999;
 /** Terms that are looked at; a machine takes over a few times in its life. */
 export const TERMS_MAX = 1000;
 
+/** A text of the store for people: one line, because whoever can write there must not control a terminal. */
+export const StoredLine = Type.String({ maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" });
+
 const RecordSchema = Type.Object({
-  term: Type.String(),
+  term: StoredLine,
   /** the term whose replica was restored; null for the first one */
-  from_term: Type.Union([Type.String(), Type.Null()]),
-  machine: Type.String(),
+  from_term: Type.Union([StoredLine, Type.Null()]),
+  machine: StoredLine,
   /** RFC 3339 */
-  began_at: Type.String(),
+  began_at: StoredLine,
   /** the last audit entry that was restored; null until the restore is complete, and for the first term */
   restored: Type.Union([
-    Type.Object({ audit_id: Type.Integer(), audit_digest: Type.String(), audit_at: Type.String() }),
+    Type.Object({ audit_id: Type.Integer(), audit_digest: StoredLine, audit_at: StoredLine }),
     Type.Null(),
   ]),
 });

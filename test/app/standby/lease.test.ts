@@ -60,18 +60,23 @@ async function until(isDone: () => boolean): Promise<void> {
 }
 
 describe("STB-4 a lease", () => {
-  test("that something else has replaced ends the service, whose next start renews it", async () => {
-    const one = machine(1, "one");
-    await one.keeper.take(signal);
-    const found = store.buckets.get("sessions")?.get(KEY);
-    if (found) store.buckets.get("sessions")?.set(KEY, { ...found, bytes: Buffer.from("{}") });
-    one.keeper.start();
-    await until(() => one.lost.length > 0);
-    expect(one.lost).toMatchObject([{ kind: "unavailable", reason: "standby.lease_damaged" }]);
-    const next = machine(1, "one");
-    await next.keeper.take(signal);
-    expect(next.keeper.isHeld).toBe(true);
-  });
+  const hostile = () => JSON.stringify({ ...stored(), machine: "\u001b[2J", released: true });
+
+  test.each([() => "{}", hostile])(
+    "that something else has replaced ends the service until its next start",
+    async (text) => {
+      const one = machine(1, "one");
+      await one.keeper.take(signal);
+      const found = store.buckets.get("sessions")?.get(KEY);
+      if (found) store.buckets.get("sessions")?.set(KEY, { ...found, bytes: Buffer.from(text()) });
+      one.keeper.start();
+      await until(() => one.lost.length > 0);
+      expect(one.lost).toMatchObject([{ kind: "unavailable", reason: "standby.lease_damaged" }]);
+      const next = machine(1, "one");
+      await next.keeper.take(signal);
+      expect(next.keeper.isHeld).toBe(true);
+    },
+  );
 
   test("is renewed although its holder cannot say so to other processes, which is logged once", async () => {
     const onRenewed = () => {

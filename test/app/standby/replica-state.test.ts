@@ -35,6 +35,11 @@ describe("STB-2 the replica", () => {
     expect(look(lastWriteMs + UNNOTICED_MS + 1)).toBe(START_MS + 3 * SECOND_MS);
   });
 
+  test("lacks what was written after its newest point if Litestream has left nothing here", () => {
+    const nothing = local({ taken: [], lastProgressMs: undefined, lastWriteMs: START_MS + MINUTE_MS });
+    expect(compare(at(3), nothing, START_MS + 2 * MINUTE_MS).missingSinceMs).toBe(at(3).atMs);
+  });
+
   test("lacks everything if the store has nothing", () => {
     expect(compare(undefined, local(), START_MS)).toMatchObject({
       missingSinceMs: START_MS + SECOND_MS,

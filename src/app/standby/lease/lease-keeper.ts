@@ -236,5 +236,7 @@ const damaged = (): DomainError =>
     "unavailable",
     "standby.lease_damaged",
     "something else has replaced the lease in the store by an object that is not a lease",
-    { hint: "find out who may write to the store of the replica; a start of the service renews the lease" },
+    {
+      hint: "find out who may write to the store of the replica; then start the service again: it takes the lease after 15 seconds",
+    },
   );

@@ -3,21 +3,22 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
+import { StoredLine } from "../terms.ts";
 
 const LeaseSchema = Type.Object({
-  term: Type.String(),
+  term: StoredLine,
   /** names the data directory */
-  holder: Type.String(),
+  holder: StoredLine,
   /** for people */
-  machine: Type.String(),
+  machine: StoredLine,
   /** differs with each change, so that a holder recognizes its own change after an answer was lost */
-  nonce: Type.String(),
+  nonce: StoredLine,
   /** whether the holder has given it up */
   released: Type.Boolean(),
   /** for people; RFC 3339 by the clock of the holder */
-  renewed_at: Type.String(),
+  renewed_at: StoredLine,
   /** the last audit entry of the holder at that time; null before the first one */
-  audit: Type.Union([Type.Object({ id: Type.Integer(), at: Type.String() }), Type.Null()]),
+  audit: Type.Union([Type.Object({ id: Type.Integer(), at: StoredLine }), Type.Null()]),
 });
 
 export type Lease = Static<typeof LeaseSchema>;
