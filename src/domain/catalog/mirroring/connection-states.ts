@@ -21,6 +21,10 @@ const FAILING = new Set(
   ),
 );
 
+/** @returns the reason of an error that says that the connection fails; undefined if it is about one repository */
+export const failingReason = (error: unknown): string | undefined =>
+  error instanceof DomainError && FAILING.has(error.reason) ? error.reason : undefined;
+
 export class ConnectionStates {
   constructor(private readonly own: { db: Db; clock: Clock }) {}
 
@@ -34,7 +38,7 @@ export class ConnectionStates {
   /** @param error what the request threw; undefined for an answer */
   async note(organizationId: string, connectionId: string, error?: unknown): Promise<void> {
     const { db, clock } = this.own;
-    const reason = error instanceof DomainError && FAILING.has(error.reason) ? error.reason : null;
+    const reason = failingReason(error) ?? null;
     const askedAtMs = clock.nowMs();
     const former = findState(db.read, organizationId, connectionId);
     const isSame = former !== undefined && former.reason === reason;

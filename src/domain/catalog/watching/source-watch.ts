@@ -6,6 +6,7 @@ import type { Actor } from "../../shared/actor.ts";
 import type { Connection } from "../connections/connection.ts";
 import { isCommit } from "../connections/coordinates.ts";
 import type { Resolved } from "../connections/resolve.ts";
+import { failingReason } from "../mirroring/connection-states.ts";
 import { isAllowed } from "../mirroring/mirror-request.ts";
 import type { Mirrors, MirrorsDependencies } from "../mirroring/mirrors.ts";
 import type { ManagedPackage } from "../model.ts";
@@ -37,6 +38,13 @@ export interface SourceWatchDependencies
   mirrors: Pick<Mirrors, "resolve" | "states">;
   /** @returns the packages of the policy in force */
   packagesInForce(organizationId: string): readonly ManagedPackage[];
+}
+
+interface DueRef {
+  connection: Connection;
+  tracked: TrackedPackage;
+  /** 0 if it never was looked up */
+  checkedAtMs: number;
 }
 
 export class SourceWatch {
@@ -76,50 +84,62 @@ export class SourceWatch {
     return this.own.connections.list().some(({ watchEveryHours }) => watchEveryHours !== undefined);
   }
 
-  /** Looks up every ref that is due. A host that fails is asked again at the next look. */
+  /**
+   * Looks up every ref that is due. The other refs of a connection that fails wait for the next look, so that a host that hangs does
+   * not take the time of the others.
+   */
   async look(actor: Actor, signal: AbortSignal): Promise<LookResult> {
     const result: LookResult = { looked: 0, movedTags: [] };
-    for (const [connection, tracked] of this.#due(actor.organizationId)) {
+    const failing = new Set<string>();
+    for (const { connection, tracked } of this.#due(actor.organizationId)) {
       signal.throwIfAborted();
+      if (failing.has(connection.id)) continue;
       result.looked += 1;
-      const moved = await this.#lookUp(actor, connection, tracked);
+      const found = await this.#lookUp(actor, connection, tracked);
       const { connectionId, repository, ref: tag } = tracked;
-      if (moved) result.movedTags.push({ connectionId, repository, tag });
+      if (found === "moved") result.movedTags.push({ connectionId, repository, tag });
+      if (found === "failing") failing.add(connectionId);
     }
     return result;
   }
 
-  /** @returns each ref once */
-  #due(organizationId: string): [Connection, TrackedPackage][] {
+  /** @returns each ref once; first those that were not looked up for the longest time */
+  #due(organizationId: string): DueRef[] {
     const { clock, connections, db } = this.own;
     const known = connections.list();
-    const refs = new Map<string, [Connection, TrackedPackage]>();
+    const refs = new Map<string, DueRef>();
     for (const tracked of this.tracked(organizationId)) {
       const connection = known.find(({ id }) => id === tracked.connectionId);
       if (connection?.watchEveryHours === undefined || !isAllowed(connection, tracked)) continue;
       const seen = store.findWatch(db.read, { ...tracked, organizationId });
-      const dueAtMs = (seen?.checkedAtMs ?? 0) + connection.watchEveryHours * HOUR_MS;
-      if (clock.nowMs() < dueAtMs) continue;
-      refs.set(JSON.stringify([connection.id, tracked.repository, tracked.ref]), [connection, tracked]);
+      const checkedAtMs = seen?.checkedAtMs ?? 0;
+      if (clock.nowMs() < checkedAtMs + connection.watchEveryHours * HOUR_MS) continue;
+      const key = JSON.stringify([connection.id, tracked.repository, tracked.ref]);
+      refs.set(key, { connection, tracked, checkedAtMs });
     }
-    return [...refs.values()];
+    return [...refs.values()].sort((one, other) => one.checkedAtMs - other.checkedAtMs);
   }
 
-  /** @returns whether it is a tag that moved since it was mirrored or looked up */
-  async #lookUp(actor: Actor, connection: Connection, tracked: TrackedPackage): Promise<boolean> {
+  /** @returns `moved` for a tag that moved since it was mirrored or looked up, `failing` if the connection fails */
+  async #lookUp(
+    actor: Actor,
+    connection: Connection,
+    tracked: TrackedPackage,
+  ): Promise<"moved" | "failing" | "settled"> {
     const { organizationId } = actor;
     try {
       const found = await this.own.mirrors.resolve(connection, tracked);
       await this.own.mirrors.states.note(organizationId, connection.id);
-      return await this.#note(actor, tracked, found);
+      return (await this.#note(actor, tracked, found)) ? "moved" : "settled";
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       await this.own.mirrors.states.note(organizationId, connection.id, error);
       await this.#noteFailure(actor, tracked, error.reason);
-      return false;
+      return failingReason(error) !== undefined || error.kind === "too_many" ? "failing" : "settled";
     }
   }
 
+  /** @returns whether it is a tag that moved */
   async #note(actor: Actor, tracked: TrackedPackage, { commit, kind }: Resolved): Promise<boolean> {
     const { audit, clock, db } = this.own;
     const key = keyOf(actor, tracked);

@@ -85,6 +85,17 @@ describe("SRC-26 the packages of the policy", () => {
     expect(site.sources.mirrors.states.of(site.world.organizationId, "host").reason).toBe("source.host_down");
   });
 
+  test.each([500, 429])("wait when the host answers %i, and go first at the next look", async (status) => {
+    await publish("guide", "main");
+    await publish("tagged", "v1.0.0");
+    host.instead = ({ url }) => (url.endsWith("/main") ? new Response("", { status }) : undefined);
+    expect((await look()).looked).toBe(1);
+    site.world.clock.advance(6 * HOUR_MS);
+    expect((await look()).looked).toBe(2);
+    const seen = site.world.db.read.all("SELECT ref FROM source_watches WHERE commit_id IS NOT NULL");
+    expect(seen).toEqual([{ ref: "v1.0.0" }]);
+  });
+
   test("of namespaces that the organization has no longer are not looked up (SRC-36)", async () => {
     await publish("guide", "main");
     site.connections[0] = connectionTo(host, { watchEveryHours: 6, namespaces: ["other"] });
