@@ -155,9 +155,9 @@ export function provisionedName(site: Site): Caller {
 }
 
 /** Reports of one workstation, each from another host. */
-export function reports(site: Site, { at, accessToken: token }: Workstation): Caller {
+export function reports(site: Site, workstation: Workstation): Caller {
   const counter = new Counter();
-  const report = clientReport(at, { revision: "unknown", packages: [] });
+  const report = clientReport(workstation.at, { revision: "unknown", packages: [] });
   return {
     name: "reports",
     get acknowledged() {
@@ -165,6 +165,7 @@ export function reports(site: Site, { at, accessToken: token }: Workstation): Ca
     },
     async change() {
       const number = ++counter.sent;
+      const { accessToken: token } = workstation; // the present one, which a refresh replaces
       const body = { ...report, hostname: `lab-${number}` };
       const answer = await call(site, { method: "POST", path: "/client-status", token, body });
       if (answer?.status === 204) counter.acknowledged = number;
@@ -180,9 +181,8 @@ export function reports(site: Site, { at, accessToken: token }: Workstation): Ca
   };
 }
 
-/** Refreshes one workstation's tokens; with the last one it was given it must always be let in. */
-export function refreshes(site: Site, { refreshToken }: Workstation): Caller {
-  let token = refreshToken;
+/** Replaces one workstation's tokens; with the last one it was given it must always be let in. */
+export function refreshes(site: Site, workstation: Workstation): Caller {
   let acknowledged = 0;
   return {
     name: "refreshed tokens",
@@ -190,7 +190,11 @@ export function refreshes(site: Site, { refreshToken }: Workstation): Caller {
       return acknowledged;
     },
     async change() {
-      const fields = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: token };
+      const fields = {
+        client_id: "blue-cli",
+        grant_type: "refresh_token",
+        refresh_token: workstation.refreshToken,
+      };
       const answer = await call(site, {
         method: "POST",
         path: "/api/auth/oauth2/token",
@@ -199,11 +203,14 @@ export function refreshes(site: Site, { refreshToken }: Workstation): Caller {
       });
       if (answer && answer.status !== 200) throw refused("a refresh", answer);
       if (!answer) return;
-      token = answer.body.refresh_token;
+      workstation.refreshToken = answer.body.refresh_token;
+      workstation.accessToken = answer.body.access_token;
       acknowledged += 1;
     },
     faults: (database) =>
-      database.query("SELECT 1 FROM refresh_tokens WHERE token_hash = ?").get(sha256Hex(token)) === null
+      database
+        .query("SELECT 1 FROM refresh_tokens WHERE token_hash = ?")
+        .get(sha256Hex(workstation.refreshToken)) === null
         ? ["a refresh token is gone"]
         : [],
   };
@@ -213,13 +220,13 @@ export function refreshes(site: Site, { refreshToken }: Workstation): Caller {
 const FIRST_PATCH = 12;
 
 /** Publishes revisions of the policy, each on top of the one in force. */
-export function publications(site: Site, { accessToken: token }: Workstation): Caller {
+export function publications(site: Site, workstation: Workstation): Caller {
   const made = new Made();
   const path = "/admin/harnesses/claude/managed-config";
   let base: string | undefined;
   let patch = FIRST_PATCH;
   const readBase = async () => {
-    const headers = { authorization: `Bearer ${token}` };
+    const headers = { authorization: `Bearer ${workstation.accessToken}` };
     const answer = await fetch(`${site.baseUrl}${path}`, { headers }).catch(() => undefined);
     base = (await answer?.json().catch(() => undefined))?.revision;
   };
@@ -230,6 +237,7 @@ export function publications(site: Site, { accessToken: token }: Workstation): C
     },
     async change() {
       if (base === undefined) return await readBase();
+      const { accessToken: token } = workstation;
       const version_requirement = `>=2.0.${++patch}`;
       const body = { base_revision: base, managed_config_yaml: "", version_requirement };
       const answer = await call(site, { method: "PUT", path, token, body });

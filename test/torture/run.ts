@@ -3,9 +3,9 @@
 import { type Figure, printFigures } from "../bench/figures.ts";
 import { tortureByKilling } from "./kill.ts";
 import { tortureBySlowness } from "./slow.ts";
-import { soak } from "./soak.ts";
+import { soak } from "./soak/soak.ts";
 
-/** @param amount rounds, clients or seconds, in place of the part's own */
+/** @param amount rounds, clients or minutes, in place of the part's own */
 type Part = (amount?: number) => Promise<Figure[]>;
 
 const PARTS: Readonly<Record<string, Part>> = {

@@ -45,14 +45,16 @@ export interface Site extends Disposable {
 export interface SiteOptions {
   workstations: number;
   /** done on the new installation */
-  prepare?: (installation: ExistingInstallation) => Promise<unknown>;
+  prepare?: (installation: ExistingInstallation, origin: string) => Promise<unknown>;
+  /** flags of the service beside those that every part needs */
+  flags?: readonly string[];
 }
 
 /** Begins an installation with workstations; no service runs on it. */
 export async function createSite(options: SiteOptions): Promise<Site> {
   const directory = temporaryDirectory();
   const data = join(directory.path, "data");
-  const args = ["--data-dir", data, ...secretFiles(directory.path)];
+  const args = ["--data-dir", data, ...secretFiles(directory.path), ...(options.flags ?? [])];
   const first = await startService({ args });
   await stop(first);
   const port = Number(new URL(first.baseUrl).port);
@@ -86,7 +88,7 @@ async function enrol(
   const lifetime = { accessAccessTokenTtlSeconds: String(ACCESS_TOKEN_TTL_SECONDS.max) };
   const installation = await openBeside(data, port, lifetime);
   try {
-    await prepare?.(installation);
+    await prepare?.(installation, `http://127.0.0.1:${port}`);
     const answers = await logIn(installation, workstations);
     return answers.map(({ access_token: accessToken, refresh_token: refreshToken = "" }, at) => ({
       at,

@@ -1,0 +1,52 @@
+// An installation with the whole product on: policy, captured sessions, inference, provisioning, console, backups.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { publishPolicies } from "../../bench/fleet/workstations.ts";
+import { script, startServer } from "../../bench/processes.ts";
+import { temporaryDirectory } from "../../bench/tools/installation.ts";
+import { sectionOf } from "../../domain/governance/governance-world.ts";
+import { createSite, type Site } from "../site.ts";
+
+const WORKSTATIONS = 48;
+const UPSTREAM = "inference/inference-upstream.ts";
+
+export interface Product extends AsyncDisposable {
+  site: Site;
+}
+
+/** Starts the upstream of inference, and prepares the installation. The service itself is for the caller to start. */
+export async function prepareProduct(): Promise<Product> {
+  await using starting = new AsyncDisposableStack();
+  const directory = starting.use(temporaryDirectory());
+  const upstream = await startServer(script(UPSTREAM), "measuring");
+  starting.defer(upstream.stop);
+  const config = join(directory.path, "quartermaster.yaml");
+  const url = `http://127.0.0.1:${upstream.port}`;
+  writeFileSync(config, JSON.stringify(settingsOf(url)), { mode: 0o600 });
+  const site = starting.use(
+    await createSite({ workstations: WORKSTATIONS, prepare, flags: ["--config", config] }),
+  );
+  const running = starting.move();
+  return { site, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** All workstations belong to one user here, whose requests are not limited. */
+const settingsOf = (url: string) => ({
+  gateway: {
+    ...{ type: "litellm", url },
+    provisioner: { type: "builtin-litellm", admin_key: "sk-soak-admin-key-0123456789" },
+    proxy: { budgets: { parallel_requests: 0 } },
+  },
+  backup: { keep: 2 },
+});
+
+/** The policy asks for captured sessions, and has packages. */
+async function prepare(installation: ExistingInstallation, origin: string): Promise<void> {
+  const { domain, organizationId } = installation;
+  const operator = { kind: "operator", id: null, label: "soak", organizationId } as const;
+  const presign_url = `${origin}/session-uploads/presign`;
+  const input = JSON.stringify(sectionOf({ session_upload: { presign_url } }));
+  await domain.governance.deployments.apply(operator, { input, variables: {}, linesOf: async () => [] });
+  await publishPolicies(installation);
+}

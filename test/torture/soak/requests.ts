@@ -1,0 +1,39 @@
+// Requests of a soak: an answer is read whole, and one that is a failure of the service ends the step with an error.
+import { connect } from "node:net";
+import type { Site, Workstation } from "../site.ts";
+
+export const bearer = ({ accessToken }: Workstation) => ({ authorization: `Bearer ${accessToken}` });
+
+/** @returns the answer with its body read @throws when it is a failure of the service's */
+export async function visit(
+  { baseUrl }: Pick<Site, "baseUrl">,
+  path: string,
+  init: RequestInit = {},
+): Promise<{ status: number; body: string }> {
+  const answer = await fetch(path.startsWith("/") ? baseUrl + path : path, { redirect: "manual", ...init });
+  const body = await answer.text();
+  if (answer.status >= 500) throw new Error(`${path} was answered ${answer.status}: ${body.slice(0, 300)}`);
+  return { status: answer.status, body };
+}
+
+/** @returns the JSON of a success @throws when it is another answer */
+export async function succeed(
+  site: Pick<Site, "baseUrl">,
+  path: string,
+  init: RequestInit,
+): Promise<Record<string, string>> {
+  const { status, body } = await visit(site, path, init);
+  if (status >= 200 && status < 300) return body === "" ? {} : JSON.parse(body);
+  throw new Error(`${init.method} ${path} was answered ${status}: ${body.slice(0, 300)}`);
+}
+
+/** Sends bytes and hangs up. */
+export async function sendRaw({ port }: Pick<Site, "port">, bytes: string): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  const closed = Promise.withResolvers<void>();
+  socket.on("close", closed.resolve);
+  socket.on("error", () => {}); // it closes, too
+  socket.resume();
+  socket.end(bytes);
+  await closed.promise;
+}
