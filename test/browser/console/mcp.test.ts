@@ -10,6 +10,37 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
+test.each([false, true])(
+  "CON-144 a variable that the form does not show is kept, and shown when asked for; with the script: %p",
+  async (javaScriptEnabled) => {
+    await using visitor = await site.visitor({ javaScriptEnabled, as: site.admin });
+    const { page } = visitor;
+    const { domain, world } = site.server;
+    const { drafts } = domain.governance;
+    const { id } = domain.identity.users.find(world.organizationId, site.admin.email);
+    const actor = { ...world.system, id };
+    const env = { KEY: "first\n  second\n", OTHER: "hidden-1" };
+    const server = { name: "kept", command: "npx", env };
+    await drafts.saveMcp(actor, { version: drafts.versionOf(actor) }, { codex: [server] });
+    await page.goto("/console/mcp/kept");
+    expect(await page.content()).not.toMatch(/second|hidden-1/);
+    await Promise.all([
+      page.waitForEvent("load"),
+      page.getByRole("button", { name: "Show the value of variable 1" }).click(),
+    ]);
+    expect(await page.locator("#env_value0").inputValue()).toBe(env.KEY);
+    expect(await page.content()).not.toContain("hidden-1");
+    await page.locator("#command").fill("uvx");
+    await Promise.all([page.waitForURL("**/policy/review"), press(page, "Save and review")]);
+    expect(await page.content()).not.toMatch(/second|hidden-1/);
+    await page.getByRole("link", { name: "Show values" }).click();
+    await page.getByRole("link", { name: "Hide values" }).waitFor();
+    expect(drafts.existing(actor).document.harnesses.codex?.mcp).toEqual([
+      { ...server, command: "uvx", disabled: false },
+    ]);
+  },
+);
+
 /** A person who only uses the keyboard after the name. */
 test.each([false, true])(
   "CON-69 arguments are moved with the keyboard, and Enter in a field saves; with the script: %p",

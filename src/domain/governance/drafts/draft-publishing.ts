@@ -25,7 +25,7 @@ export interface Review {
   /** whether somebody published since the draft began: it must be merged first */
   isStale: boolean;
   /** against `base` */
-  changes: Change[];
+  changes: readonly Change[];
   /** problems that prevent the publication */
   problems: Problem[];
   /** what may prevent workstations from fetching an archive or uploading sessions */

@@ -174,7 +174,7 @@ export const toPolicyDraft = (draft: Draft, review: Review, text: string): Stati
   managed_yaml: text,
   document: draft.document,
   package_audiences: listAudiences(draft),
-  changes: review.changes,
+  changes: [...review.changes],
   problems: review.problems,
   warnings: review.warnings,
   comment_required_because: review.commentReasons,

@@ -90,6 +90,10 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 
 /** Fields that are never sent back to a page. */
 const HELD_BACK = /password|secret|token|csrf|code|answer/i;
+/** The value of a variable of an MCP server is never sent back either, but its form must know that there was one. */
+const VARIABLE_VALUE = /^env_value\d+$/;
+/** Field with the names of such fields, separated by blanks. */
+export const HELD_BACK_FIELD = "held_back";
 
 interface Kept {
   /** path that the form was sent to */
@@ -99,10 +103,16 @@ interface Kept {
   fields: Fields;
 }
 
-const keptFields = (fields: Fields) =>
-  Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined || HELD_BACK.test(name) ? [] : [<Hidden key={name} name={name} value={value} />],
-  );
+function keptFields(fields: Fields) {
+  const names = Object.keys(fields).filter((name) => fields[name] !== undefined);
+  const held = names.filter((name) => VARIABLE_VALUE.test(name));
+  return [
+    ...names
+      .filter((name) => !HELD_BACK.test(name) && !VARIABLE_VALUE.test(name))
+      .map((name) => <Hidden key={name} name={name} value={fields[name] ?? ""} />),
+    held.length > 0 && <Hidden key={HELD_BACK_FIELD} name={HELD_BACK_FIELD} value={held.join(" ")} />,
+  ];
+}
 
 /** Whether a form was sent as multipart. It is sent again in the same way, so that a long text is not made longer by escaping. */
 const isInParts = ({ headers }: Request): boolean =>

@@ -4,12 +4,15 @@ import { MCP_ARGUMENTS_MAX, type McpServer } from "../../../domain/governance/mo
 import type { PlacedServer } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
-import type { Fields } from "../frame/refusals.tsx";
+import { type Fields, HELD_BACK_FIELD } from "../frame/refusals.tsx";
 import { withoutReturns } from "../long-form.ts";
 
 export interface Variable {
   name: string;
+  /** as entered; empty for a kept one */
   value: string;
+  /** the value stays as the draft has it, and the page does not show it: `referenceTo` the variable of the draft */
+  kept?: string | undefined;
 }
 
 export interface McpEntry {
@@ -31,13 +34,22 @@ export const NEW_ENTRY: McpEntry = {
   isEnabled: true,
 };
 
-/** @returns a server of the draft, to be edited */
+/** As JSON it is never empty, has no line end, and differs from HELD_BACK. */
+const referenceTo = (name: string): string => JSON.stringify(name);
+
+/** Refers to no variable: the value was entered in a session that has ended, and the page of the refusal did not repeat it. */
+const HELD_BACK = "held back";
+
+/** @returns a server of the draft, to be edited; no value of a variable is in it */
 export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
   name: server.name,
   isRemote: server.url !== undefined,
   command: server.command ?? "",
   args: server.args ?? [],
-  variables: Object.entries(server.env ?? {}).map(([name, value]) => ({ name, value })),
+  variables: Object.entries(server.env ?? {}).map(([name, value]) => ({
+    ...{ name, value: "" },
+    ...(value !== "" && { kept: referenceTo(name) }),
+  })),
   url: server.url ?? "",
   transport: server.transport ?? "",
   harnesses,
@@ -47,6 +59,7 @@ export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
 /** @param fields of the form, without empty ones: `args` and `variables` are the numbers of rows */
 export function entryIn(fields: Fields): McpEntry {
   const text = (name: string): string => withoutReturns(fields[name] ?? "");
+  const lost = (fields[HELD_BACK_FIELD] ?? "").split(" ");
   return {
     name: text("name").trim(),
     isRemote: fields.kind === "remote",
@@ -55,6 +68,7 @@ export function entryIn(fields: Fields): McpEntry {
     variables: rowsIn(fields.variables).map((at) => ({
       name: text(`env_name${at}`).trim(),
       value: text(`env_value${at}`),
+      kept: lost.includes(`env_value${at}`) ? HELD_BACK : fields[`env_kept${at}`],
     })),
     url: text("url").trim(),
     transport: text("transport").trim(),
@@ -68,7 +82,7 @@ const rowsIn = (count: string | undefined): number[] =>
     (_, at) => at,
   );
 
-const ROW_ACTS = ["up", "down", "drop_arg", "drop_env", "add_arg", "add_env"] as const;
+const ROW_ACTS = ["up", "down", "drop_arg", "drop_env", "show_env", "new_env", "add_arg", "add_env"] as const;
 
 /** A press of a button in a row, or of one that adds a row. */
 export interface RowAct {
@@ -84,8 +98,12 @@ export function rowActIn(act: string | undefined): RowAct | undefined {
   return kind && { kind, at: Number(at) };
 }
 
-/** @returns the entry with the row moved, added or removed */
-export function withRowAct(entry: McpEntry, { kind, at }: RowAct): McpEntry {
+/** @param stored the server of the draft, of which the entry keeps values @returns the entry with the row changed, moved, added or removed */
+export function withRowAct(
+  entry: McpEntry,
+  { kind, at }: RowAct,
+  stored: Pick<McpServer, "env"> | undefined,
+): McpEntry {
   const { args, variables } = entry;
   switch (kind) {
     case "up":
@@ -96,11 +114,46 @@ export function withRowAct(entry: McpEntry, { kind, at }: RowAct): McpEntry {
       return { ...entry, args: args.filter((_, index) => index !== at) };
     case "drop_env":
       return { ...entry, variables: variables.filter((_, index) => index !== at) };
+    case "show_env":
+      return withVariable(entry, at, (variable) => withKeptValue(variable, stored));
+    case "new_env":
+      return withVariable(entry, at, ({ name }) => ({ name, value: "" }));
     case "add_arg":
       return { ...entry, args: [...args, ""].slice(0, MCP_ARGUMENTS_MAX) };
     default:
       return { ...entry, variables: [...variables, { name: "", value: "" }].slice(0, MCP_ARGUMENTS_MAX) };
   }
+}
+
+const withVariable = (entry: McpEntry, at: number, changed: (variable: Variable) => Variable): McpEntry => ({
+  ...entry,
+  variables: entry.variables.map((variable, index) => (index === at ? changed(variable) : variable)),
+});
+
+/** @returns the variable with the value that the draft has; unchanged if the draft has none */
+function withKeptValue(variable: Variable, stored: Pick<McpServer, "env"> | undefined): Variable {
+  const [, value] =
+    Object.entries(stored?.env ?? {}).find(([name]) => referenceTo(name) === variable.kept) ?? [];
+  return value === undefined ? variable : { name: variable.name, value };
+}
+
+/**
+ * @param stored the server of the draft, of which the entry keeps values
+ * @returns the entry with all its values; in `shown` the entry for a page, where a variable whose value is gone is a row to fill
+ */
+export function withKeptValues(
+  entry: McpEntry,
+  stored: Pick<McpServer, "env"> | undefined,
+): { whole: McpEntry; shown: McpEntry; problems: Problem[] } {
+  const variables = entry.variables.map((variable) => withKeptValue(variable, stored));
+  const isGone = (at: number): boolean => variables[at]?.kept !== undefined;
+  const rows = entry.variables.map((variable, at) =>
+    isGone(at) ? { name: variable.name, value: "" } : variable,
+  );
+  const problems = variables
+    .filter((_, at) => isGone(at))
+    .map(({ name }) => ({ pointer: pointerOf(["env", name]), detail: "needs its value again" }));
+  return { whole: { ...entry, variables }, shown: { ...entry, variables: rows }, problems };
 }
 
 /** @returns the list with this item and the next one exchanged; unchanged at the ends of the list */

@@ -1,5 +1,6 @@
 // The rows of an MCP server's form: arguments in their order, and variables. Every button sends the form, so that none needs the script.
 /** @jsxImportSource preact */
+import { HIDDEN } from "../../../domain/governance/publishing/hidden-variables.ts";
 import { KEY_CHARACTERS_MAX } from "../../../platform/text/object-reader.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { RowAct, Variable } from "./entry.ts";
@@ -71,7 +72,7 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
       </p>
       <Hidden name="variables" value={String(variables.length)} />
       <ul class="entry-rows">
-        {variables.map(({ name, value }, at) => (
+        {variables.map(({ name, value, kept }, at) => (
           <li key={at}>
             <input
               id={`env_name${at}`}
@@ -84,7 +85,16 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
               spellcheck={false}
               autofocus={isAdded(moved, "add_env", at)}
             />
-            <TextRow id={`env_value${at}`} label={`Value of variable ${at + 1}`} value={value} />
+            {kept === undefined ? (
+              <TextRow
+                id={`env_value${at}`}
+                label={`Value of variable ${at + 1}`}
+                value={value}
+                hasFocus={isAdded(moved, "show_env", at) || isAdded(moved, "new_env", at)}
+              />
+            ) : (
+              <KeptValue at={at} kept={kept} />
+            )}
             <RowButton act="drop_env" at={at} label={`Remove variable ${at + 1}`}>
               Remove
             </RowButton>
@@ -99,6 +109,22 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
     </fieldset>
   );
 }
+
+/** A value that stays in the draft. The page has a reference to it instead. */
+const KeptValue = ({ at, kept }: { at: number; kept: string }) => (
+  <>
+    <Hidden name={`env_kept${at}`} value={kept} />
+    <span>
+      {HIDDEN} <small>unchanged</small>
+    </span>
+    <RowButton act="show_env" at={at} label={`Show the value of variable ${at + 1}`}>
+      Show
+    </RowButton>
+    <RowButton act="new_env" at={at} label={`Enter a new value of variable ${at + 1}`}>
+      Replace
+    </RowButton>
+  </>
+);
 
 /** @returns the button that moves the row on in the same direction; at an end of the list, the one for the other direction */
 function focusAfter({ kind, at }: RowAct, count: number): string | undefined {

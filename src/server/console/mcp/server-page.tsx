@@ -7,6 +7,7 @@ import {
   type McpServer,
   URL_CHARACTERS_MAX,
 } from "../../../domain/governance/model.ts";
+import { withHiddenEnvironment } from "../../../domain/governance/publishing/hidden-variables.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -117,7 +118,7 @@ const Elsewhere = ({ server }: { server: McpServer | null }) => (
       <details>
         <summary>The server as saved there</summary>
         <pre>
-          <Text value={JSON.stringify(server, null, 2)} />
+          <Text value={JSON.stringify(withHiddenEnvironment(server), null, 2)} />
         </pre>
       </details>
     )}

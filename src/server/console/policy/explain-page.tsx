@@ -9,6 +9,7 @@ import { FilterProblems } from "../list/filters.tsx";
 import { harnessText, PACKAGE_WORDS, placeText } from "../own/words.ts";
 import { AsCommand, options } from "../parts/command.tsx";
 import { State, Text } from "../parts/values.tsx";
+import { Variables } from "./variables.tsx";
 import { EXPLAIN_PATH, HISTORY_PATH, TRAIL, valueText } from "./words.ts";
 
 /** One column of the comparison. */
@@ -146,6 +147,11 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           A setting of this table is enforced. The person chooses everything else.{" "}
           <a href={`${HISTORY_PATH}/${sides[0]?.explanation.revision.id}#text`}>The text with its lines</a>
         </p>
+        <Variables
+          sides={sides.flatMap(({ explanation: { values } }) =>
+            values.map(({ pointer: path, value }) => ({ path, value })),
+          )}
+        />
         <Rows
           sides={sides}
           caption="Enforced settings"

@@ -2,12 +2,15 @@
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
+import { hasVariables, withHiddenSides } from "../../../domain/governance/publishing/hidden-variables.ts";
 import type { Conflict, Decision } from "../../../domain/governance/service.ts";
+import { tokensOf } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Text } from "../parts/values.tsx";
-import { MERGE_PATH, placeText, REVIEW_PATH, TRAIL, valueText } from "./words.ts";
+import { Text, useReader } from "../parts/values.tsx";
+import { withVariables } from "./variables.tsx";
+import { MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH, TRAIL, valueText } from "./words.ts";
 
 /** Places that the form asks about; further ones follow when these are decided. */
 export const PLACES_ASKED_MAX = 40;
@@ -22,7 +25,9 @@ interface MergeProps {
 /** @returns the page that asks which value to keep */
 export function mergePage({ undecided, decided, version }: MergeProps): ConsolePage {
   const former = Object.entries(decided);
-  const asked = undecided.slice(0, PLACES_ASKED_MAX);
+  const asked = undecided
+    .slice(0, PLACES_ASKED_MAX)
+    .map((place) => withHiddenSides(place, ["base", "theirs", "mine"]));
   return {
     title: "Merge the draft",
     trail: [...TRAIL, { href: REVIEW_PATH, label: "Review" }],
@@ -33,6 +38,7 @@ export function mergePage({ undecided, decided, version }: MergeProps): ConsoleP
           {former.length > 0 && `, beside the ${former.length} that you have decided`}. The draft stays as it
           is until you have decided all of them.
         </p>
+        <HiddenValues places={asked} />
         <ConsoleForm action={MERGE_PATH} isInParts edits={former.length > 0 ? "refused" : "saved"}>
           <Hidden name="version" value={String(version)} />
           {former.map(([path, choice], at) => (
@@ -56,6 +62,26 @@ export function mergePage({ undecided, decided, version }: MergeProps): ConsoleP
       </>
     ),
   };
+}
+
+/** The page is the response to a form, so it has no address that could show them. */
+function HiddenValues({ places }: { places: readonly Conflict[] }) {
+  const { url } = useReader();
+  const isNeeded = places.some(({ path, base, theirs, mine }) =>
+    [base, theirs, mine].some((value) => hasVariables(value, tokensOf(path))),
+  );
+  if (!isNeeded) return null;
+  const linked = (path: string, label: string) => (
+    <a href={withVariables(new URL(path, url))} target="_blank" rel="noopener">
+      {label}
+    </a>
+  );
+  return (
+    <p class="hint">
+      The values of the variables of MCP servers are hidden here. In a new tab, you can see those of{" "}
+      {linked(REVIEW_PATH, "your draft")} and of {linked(POLICY_PATH, "the policy in force")}.
+    </p>
+  );
 }
 
 function Place({ conflict, at }: { conflict: Conflict; at: number }) {

@@ -10,6 +10,7 @@ import { Changes } from "./changes.tsx";
 import { Conflicts } from "./conflicts-part.tsx";
 import { PolicyText } from "./policy-text.tsx";
 import { TextDifference } from "./text-difference.tsx";
+import { Variables } from "./variables.tsx";
 import {
   DIFF_PATH,
   EDIT_PATH,
@@ -38,6 +39,7 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
       <>
         <RevisionFacts revision={revision} />
         <Links revision={revision} />
+        <Variables of={[revision]} sides={conflicts.conflicts} />
         <Conflicts {...conflicts} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
@@ -138,6 +140,7 @@ export function revisionPage({
         {former && (
           <section aria-labelledby="changes">
             <h2 id="changes">What it changed</h2>
+            <Variables of={[former]} />
             {changes.length === 0 ? <p>Nothing but requirements.</p> : null}
             <Changes changes={changes} caption={`Changes from ${revisionText(former)} to ${name}`} />
             <TextDifference hunks={hunks} />
@@ -145,6 +148,7 @@ export function revisionPage({
         )}
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
+          <Variables of={[revision]} />
           <PolicyText text={text} />
         </section>
         <AsCommand
@@ -219,6 +223,7 @@ export const diffPage = ({ from, to, changes, hunks }: DiffProps): ConsolePage =
         </div>
       ) : (
         <>
+          <Variables of={[from, to]} />
           <Changes changes={changes} caption="Differences" />
           <TextDifference hunks={hunks} />
         </>

@@ -13,6 +13,7 @@ import { Copied, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Impact } from "./impact-part.tsx";
 import { TextDifference } from "./text-difference.tsx";
+import { Variables } from "./variables.tsx";
 import {
   DISCARD_PATH,
   DRAFT_FILE_PATH,
@@ -78,6 +79,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
             </p>
           ) : (
             <>
+              <Variables of={[review.base, draft]} path={pathOf(props)} />
               <Changes changes={review.changes} caption="Changes of the draft" />
               <TextDifference hunks={hunks} />
             </>
@@ -134,6 +136,10 @@ function Problems({ review: { problems, warnings } }: { review: Review }) {
     </section>
   );
 }
+
+/** A refused publication is answered at an address without the draft. */
+const pathOf = ({ draft, isOwn }: ReviewProps): string =>
+  isOwn ? REVIEW_PATH : `${REVIEW_PATH}?draft=${draft.id}`;
 
 /** After a restore of an older backup, for example. */
 const isBaseGone = ({ draft, review }: ReviewProps): boolean => draft.baseRevision !== review.base.id;

@@ -12,6 +12,7 @@ import { confirmationPage } from "../../../console/parts/form.tsx";
 import { editPage } from "../../../console/policy/edit-page.tsx";
 import { mergePage } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
+import { shownTo } from "../../../console/policy/variables.tsx";
 import {
   DISCARD_PATH,
   EDIT_PATH,
@@ -232,12 +233,17 @@ const reviewerOf =
     const review = await draftPublishing.review(actor, draft);
     const change = { before: review.current, after: draft };
     const { comment, error } = more;
+    const shown = shownTo(reader);
+    const changes = shown.sides(review.changes, ["before", "after"]);
     return reviewPage({
-      ...{ draft, review, error, ...(comment !== undefined && { comment }) },
+      ...{ draft, review: { ...review, changes }, error, ...(comment !== undefined && { comment }) },
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
       impact: await runInTurns(clients.impactOf(organizationId, change)),
-      hunks: await governance.views.textDifference(review.base, draft),
+      hunks: await governance.views.textDifference(
+        shown.policy(review.base),
+        shown.policy({ document: draft.document }, review.base),
+      ),
     });
   };

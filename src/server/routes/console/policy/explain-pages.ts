@@ -5,6 +5,7 @@ import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
 import { type ExplainAsked, type Explained, explainPage } from "../../../console/policy/explain-page.tsx";
+import { shownTo } from "../../../console/policy/variables.tsx";
 import { EXPLAIN_PATH, revisionText } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
@@ -20,10 +21,24 @@ export const explainPages = ({ router, domain }: RouteContext, console: Console)
         const hasDraft = domain.governance.drafts.versionOf(reader.actor) > 0;
         const problems: Problem[] = [];
         const sides = asked.user === "" ? [] : await answersFor(domain, reader, { asked, problems });
-        return explainPage({ asked, sides, problems, hasDraft });
+        return explainPage({ asked, sides: withShownValues(reader, sides), problems, hasDraft });
       }),
     pageRoute("showPolicyExplanation", "What the policy means for one person"),
   );
+
+/** The values of the second side are compared with those of the first. */
+function withShownValues(reader: Reader, sides: readonly Explained[]): Explained[] {
+  const shown = shownTo(reader);
+  const first = new Map(sides[0]?.explanation.values.map(({ pointer, value }) => [pointer, value]));
+  return sides.map(({ label, explanation }) => {
+    const values = explanation.values.map(({ pointer, ...rest }) => {
+      const place = { path: pointer, former: first.get(pointer), value: rest.value };
+      const value = shown.sides([place], ["former", "value"])[0]?.value;
+      return { ...rest, pointer, value };
+    });
+    return { label, explanation: { ...explanation, values } };
+  });
+}
 
 function askedBy(reader: Reader): ExplainAsked {
   const values = listValues(reader);

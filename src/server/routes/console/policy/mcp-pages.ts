@@ -30,6 +30,7 @@ import {
   NEW_ENTRY,
   rowActIn,
   serverOf,
+  withKeptValues,
   withRowAct,
 } from "../../../console/mcp/entry.ts";
 import {
@@ -144,20 +145,25 @@ function senderOf({ governance }: RouteContext["domain"]) {
     const draft = drafts.ownOrNew(reader.actor);
     const former =
       name === undefined ? undefined : findServer(draft.document, { name, harness: fields.from });
+    const kept = withKeptValues(entryIn(fields), former?.server);
     const shown = {
-      ...{ name, from: HARNESS_KEYS.find((key) => key === fields.from), entry: entryIn(fields) },
+      ...{ name, from: HARNESS_KEYS.find((key) => key === fields.from), entry: kept.shown },
       version: Number(fields.version ?? 0),
       ...(former && { others: placesOf(draft, former).others }),
     };
     const act = rowActIn(fields.act);
-    if (act) return serverPage({ ...shown, entry: withRowAct(shown.entry, act), moved: act });
+    if (act) {
+      const entry = withRowAct(shown.entry, act, former?.server);
+      return serverPage({ ...shown, entry, moved: act, problems: kept.problems });
+    }
     try {
       if (fields.act === "remove") return await save(reader, fields, { former, next: undefined });
-      const server = serverOf(shown.entry);
+      const server = serverOf(kept.whole);
       const change = { former, next: { server, harnesses: shown.entry.harnesses } };
       const problems = [
         ...serverProblems(server),
         ...takenNames(draft, change),
+        ...kept.problems,
         ...entryProblems(shown.entry),
       ];
       if (problems.length > 0) return serverPage({ ...shown, problems });

@@ -4,7 +4,9 @@ import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
 import { diffPage, policyPage, revisionPage } from "../../../console/policy/policy-page.tsx";
 import { rolloutPage } from "../../../console/policy/rollout-page.tsx";
+import { shownTo } from "../../../console/policy/variables.tsx";
 import { DIFF_PATH, HISTORY_PATH, POLICY_PATH, ROLLOUT_PATH } from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
@@ -12,35 +14,38 @@ import type { RouteContext } from "../../../router.ts";
 export function policyPages({ router, domain }: RouteContext, console: Console) {
   const { governance } = domain;
   const { revisions, views } = governance;
-  /** The canonical text is written in a thread if it is long. */
-  const textOf = async (revision: Revision): Promise<string> => {
-    const { yaml }: { yaml: string } = JSON.parse(
-      new TextDecoder().decode(await views.adminConfig(revision)),
-    );
-    return yaml;
+  const differenceOf = async (reader: Reader, from: Revision, to: Revision) => {
+    const shown = shownTo(reader);
+    return {
+      changes: shown.sides(await views.difference(from, to), ["before", "after"]),
+      hunks: await views.textDifference(shown.policy(from), shown.policy(to, from)),
+    };
   };
 
   return router
     .get(
       POLICY_PATH,
       ({ request }) =>
-        console.show(request, "administrator", async ({ organizationId }) => {
-          const revision = revisions.current(organizationId);
-          const conflicts = await governance.fileConflicts.list(organizationId);
-          return policyPage({ revision, text: revision ? await textOf(revision) : "", conflicts });
+        console.show(request, "administrator", async (reader) => {
+          const revision = revisions.current(reader.organizationId);
+          const found = await governance.fileConflicts.list(reader.organizationId);
+          const shown = shownTo(reader);
+          const conflicts = { ...found, conflicts: shown.sides(found.conflicts, ["policy", "file"]) };
+          const text = revision ? await views.text(shown.policy(revision)) : "";
+          return policyPage({ revision, text, conflicts });
         }),
       pageRoute("showPolicyPage", "The policy in force"),
     )
     .get(
       `${HISTORY_PATH}/:revision`,
       ({ request, params }) =>
-        console.show(request, "administrator", async ({ organizationId }) => {
-          const revision = revisions.named(organizationId, params.revision);
+        console.show(request, "administrator", async (reader) => {
+          const revision = revisions.named(reader.organizationId, params.revision);
           const former = formerOf(governance, revision);
           return revisionPage({
-            ...{ revision, former, current: revisions.inForce(organizationId), text: await textOf(revision) },
-            changes: former ? await views.difference(former, revision) : [],
-            hunks: former ? await views.textDifference(former, revision) : [],
+            ...{ revision, former, current: revisions.inForce(reader.organizationId) },
+            text: await views.text(shownTo(reader).policy(revision)),
+            ...(former ? await differenceOf(reader, former, revision) : { changes: [], hunks: [] }),
           });
         }),
       pageRoute("showPolicyRevision", "One revision of the policy"),
@@ -59,8 +64,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
             values.from === undefined
               ? (formerOf(governance, to) ?? to)
               : revisions.named(organizationId, values.from);
-          const changes = await views.difference(from, to);
-          return diffPage({ from, to, changes, hunks: await views.textDifference(from, to) });
+          return diffPage({ from, to, ...(await differenceOf(reader, from, to)) });
         }),
       pageRoute("showPolicyDifference", "The difference between two revisions"),
     );

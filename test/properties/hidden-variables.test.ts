@@ -1,0 +1,98 @@
+// Random MCP servers: a text that hides the values of their variables keeps its lines, still shows which of them differ, and a form that
+// does not show them changes none.
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { safeDefault } from "../../src/domain/governance/document/safe-default.ts";
+import { documentYaml } from "../../src/domain/governance/document/yaml.ts";
+import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
+import {
+  HIDDEN,
+  withHiddenSides,
+  withHiddenVariables,
+} from "../../src/domain/governance/publishing/hidden-variables.ts";
+import { textDifference } from "../../src/domain/governance/reading/text-difference.ts";
+import { entryIn, entryOf, serverOf, withKeptValues } from "../../src/server/console/mcp/entry.ts";
+
+/** No part of the text around a value has such a letter. */
+const piece = fc.constantFrom(
+  "Q",
+  "QQ QQ",
+  "\n",
+  "\n\n",
+  "  ",
+  "\t",
+  "\r\n",
+  '"',
+  ": ",
+  "#",
+  "- ",
+  "Q".repeat(50),
+  "\u2028",
+);
+const secret = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+const env = fc.dictionary(fc.constantFrom("A", "b c", "__proto__", "é\n", "1"), secret, {
+  maxKeys: 4,
+  noNullPrototype: true,
+});
+const server = fc.record(
+  { name: fc.constantFrom("one", "two"), command: fc.constant("run"), env, disabled: fc.boolean() },
+  { noNullPrototype: true },
+);
+const servers = fc.uniqueArray(server, { selector: ({ name }) => name, maxLength: 2 });
+const document = servers.map((mcp) => ({
+  ...safeDefault(),
+  harnesses: { codex: { managed_config: { env: { A: "shown" } }, mcp, package_overrides: {} } },
+}));
+
+test("CON-144 a text without values has the lines of the whole text", () => {
+  const check = (whole: ReturnType<typeof safeDefault>) => {
+    const [text, hidden] = [whole, withHiddenVariables(whole)].map((one) => documentYaml(one).split("\n"));
+    expect(hidden).toHaveLength(text?.length ?? 0);
+    for (const [at, line] of (hidden ?? []).entries()) {
+      expect(line).not.toContain("Q");
+      if (!line.includes(HIDDEN) && !line.endsWith("|")) expect(line).toBe(text?.[at] ?? "");
+    }
+  };
+  fc.assert(fc.property(document, check));
+});
+
+test("CON-144 every value that differs is still a change, as place and as text", () => {
+  fc.assert(
+    fc.property(document, document, (before, after) => {
+      const changes = diffDocuments(before, after);
+      const hidden = changes.map((change) => withHiddenSides(change, ["before", "after"]));
+      for (const { before: from, after: to } of hidden)
+        expect(JSON.stringify(from)).not.toBe(JSON.stringify(to));
+      expect(JSON.stringify(hidden)).not.toContain("Q");
+      const texts = [withHiddenVariables(before), withHiddenVariables(after, { former: before })];
+      const [from = "", to = ""] = texts.map((text) => JSON.stringify(text));
+      if (changes.length > 0) expect(textDifference({ before: from, after: to })).not.toEqual([]);
+    }),
+  );
+});
+
+test("CON-144 a form that shows no value keeps all of them", () => {
+  fc.assert(
+    fc.property(server, (stored) => {
+      const entry = entryOf({ server: stored, harnesses: ["codex"] });
+      expect(JSON.stringify(entry)).not.toContain("Q");
+      const rows = entry.variables.flatMap(({ name, value, kept }, at): [string, string | undefined][] => [
+        [`env_name${at}`, name],
+        [`env_value${at}`, value === "" ? undefined : value],
+        [`env_kept${at}`, kept],
+      ]);
+      const { name, command } = entry;
+      const sent = entryIn({
+        ...Object.fromEntries(rows),
+        name,
+        command,
+        variables: String(rows.length / 3),
+        enabled: stored.disabled ? undefined : "yes",
+      });
+      const { whole, problems } = withKeptValues(sent, stored);
+      const { env: saved = {} } = serverOf(whole);
+      expect(problems).toEqual([]);
+      expect(Object.values(saved)).toEqual(Object.values(stored.env));
+    }),
+  );
+});
