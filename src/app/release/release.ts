@@ -1,8 +1,18 @@
 // `bun run release --key KEYFILE`: packs everything that an operator without a network needs into one archive with a signed list
-// of checksums. The content depends only on the commit; the signature also depends on the key.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+// of checksums, and makes packages of the same files if nfpm is here. A list of its own signs all that was made. The content depends
+// only on the commit; the signature also depends on the key.
+import {
+  mkdirSync,
+  mkdtempDisposableSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { illustratedText } from "../../handbook/chapters.ts";
@@ -17,7 +27,9 @@ import { Secret } from "../../platform/secret.ts";
 import { BROWSER_ENTRIES } from "../../server/console/assets/bundle.ts";
 import { build, ENTRIES } from "./build.ts";
 import { type Bundle, bundledPackages } from "./bundled-packages.ts";
-import { exampleConfig } from "./example-config.ts";
+import { exampleConfig, packagedConfig } from "./example-config.ts";
+import { EXECUTABLE_PLACE } from "./packages/layout.ts";
+import { makePackages } from "./packages/nfpm.ts";
 import { sbomText } from "./sbom.ts";
 import { thirdPartyText, verifyText } from "./texts.ts";
 
@@ -62,24 +74,28 @@ const COPIED: Readonly<Record<string, string>> = {
 };
 
 export interface ReleaseOptions {
-  /** receives the archive */
+  /** receives what is made */
   directory: string;
   /** built for this machine, because it is run */
   executable: string;
   /** of the same commit for another machine, which the archive contains instead */
   other?: { executable: string; architecture: string };
   signer: FileSigner;
+  /** executable that makes packages; undefined makes none */
+  nfpm?: string | undefined;
 }
 
 type Files = Map<string, Uint8Array>;
 
 /**
- * @returns the path of the archive
- * @throws Error if the executable does not print the expected files
+ * @returns the paths of the archive, of its bill of materials, and of the packages
+ * @throws Error if the executable does not print the expected files, or with the output of nfpm
  */
-export async function makeRelease({ directory, executable, other, signer }: ReleaseOptions): Promise<string> {
+export async function makeRelease(options: ReleaseOptions): Promise<readonly string[]> {
+  const { directory, executable, other, signer, nfpm } = options;
   const facts = JSON.parse(printedBy(executable, ["version", "--json"]));
-  const name = `${EXECUTABLE}-${facts.version}-${process.platform}-${other?.architecture ?? process.arch}`;
+  const architecture = other?.architecture ?? process.arch;
+  const name = `${EXECUTABLE}-${facts.version}-${process.platform}-${architecture}`;
   const program = readFileSync(other?.executable ?? executable);
   const files: Files = new Map([[EXECUTABLE, program]]);
   const addText = (file: string, text: string) => files.set(file, Buffer.from(text));
@@ -101,10 +117,37 @@ export async function makeRelease({ directory, executable, other, signer }: Rele
   );
   sign(files, signer);
   mkdirSync(directory, { recursive: true });
+  const builtAt = product.builtAt ?? "1970-01-01T00:00:00Z";
   const archive = join(directory, `${name}.tar.gz`);
-  const modifiedAtSeconds = Math.floor(Date.parse(product.builtAt ?? "1970-01-01") / SECOND_MS);
-  writeFileSync(archive, gzipSync(packed(name, files, modifiedAtSeconds)));
-  return archive;
+  writeFileSync(archive, gzipSync(packed(name, files, Math.floor(Date.parse(builtAt) / SECOND_MS))));
+  const sbom = join(directory, `${name}.sbom.cdx.json`);
+  writeFileSync(sbom, files.get("sbom.cdx.json") ?? "");
+  const version = { version: facts.version, builtAt, architecture };
+  return [
+    archive,
+    sbom,
+    ...(nfpm === undefined ? [] : packagesOf(files, version, { directory, executable, nfpm })),
+  ];
+}
+
+function packagesOf(
+  files: Files,
+  facts: { version: string; builtAt: string; architecture: string },
+  { directory, executable, nfpm }: { directory: string; executable: string; nfpm: string },
+): string[] {
+  const { description } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  using work = mkdtempDisposableSync(join(tmpdir(), "quartermaster-packages-"));
+  const unit = printedBy(executable, ["unit", "--executable", EXECUTABLE_PLACE]);
+  const sources = { facts: { ...facts, description }, files, unit, config: packagedConfig() };
+  return makePackages(sources, { nfpm, directory, work: work.path });
+}
+
+/** Writes a signed list of what was made into the folder of it. */
+export function signRelease(directory: string, paths: readonly string[], signer: FileSigner): void {
+  const files: Files = new Map(paths.map((path) => [basename(path), readFileSync(path)]));
+  sign(files, signer);
+  for (const name of ["release-key.pub", SUMS, `${SUMS}.sig`])
+    writeFileSync(join(directory, name), files.get(name) ?? "");
 }
 
 const targetOf = (architecture: string): string => `bun-${process.platform}-${architecture}`;
@@ -164,6 +207,9 @@ const ARCHITECTURES = ["x64", "arm64"];
 const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER] [--only-this-machine]
 KEYFILE holds an Ed25519 private key in PEM: openssl genpkey -algorithm ed25519 -out release-key.pem`;
 
+const NO_PACKAGES =
+  "no .deb and .rpm were made: nfpm is not on PATH (go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest), and NFPM does not name it";
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { key: { type: "string" }, out: { type: "string" }, "only-this-machine": { type: "boolean" } },
@@ -181,13 +227,17 @@ async function main(): Promise<void> {
     if (!/^[0-9a-f]{40}$/.test(commit))
       throw new Error(`a release is made of a commit, and this is ${commit}`);
     const directory = resolve(values.out ?? join(ROOT, "dist/release"));
+    const nfpm = process.env.NFPM ?? Bun.which("nfpm") ?? undefined;
+    const made: string[] = [];
     for (const architecture of [undefined, ...others]) {
       const path = join(work, `${EXECUTABLE}-${process.platform}-${architecture}`);
       const other = architecture === undefined ? {} : { other: { executable: path, architecture } };
-      const archive = await makeRelease({ directory, executable, signer, ...other });
-      console.log(`${archive}\nsha256 ${sha256Hex(readFileSync(archive))}`);
+      made.push(...(await makeRelease({ directory, executable, signer, nfpm, ...other })));
     }
-    console.log(`signed by ${signer.keyId}`);
+    signRelease(directory, made, signer);
+    for (const path of made) console.log(path);
+    if (nfpm === undefined) console.log(NO_PACKAGES);
+    console.log(`${join(directory, SUMS)}, signed by ${signer.keyId}`);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -1,0 +1,122 @@
+// Makes the packages of a release for dpkg and rpm with nfpm, which needs neither of them. layout.ts says what is in them.
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type PackagedFile, type PackageFormat, packagedFiles, SYSUSERS_FILE } from "./layout.ts";
+import { DEB_SCRIPTLETS, rpmScriptlets } from "./scriptlets.ts";
+
+const FORMATS: readonly PackageFormat[] = ["deb", "rpm"];
+
+export interface PackageFacts {
+  version: string;
+  /** one line */
+  description: string;
+  /** as in process.arch */
+  architecture: string;
+  /** RFC 3339; the time of every file, so that two packages of one commit are identical */
+  builtAt: string;
+}
+
+export interface PackageSources {
+  facts: PackageFacts;
+  /** the files of the archive by name */
+  files: ReadonlyMap<string, Uint8Array>;
+  /** the unit that starts EXECUTABLE_PLACE */
+  unit: string;
+  /** the configuration file */
+  config: string;
+}
+
+interface Places {
+  /** executable */
+  nfpm: string;
+  /** receives the packages */
+  directory: string;
+  /** receives the files that nfpm reads */
+  work: string;
+}
+
+/**
+ * Makes one package of each format.
+ * @returns the paths of the packages
+ * @throws Error with the output of nfpm
+ */
+export const makePackages = (sources: PackageSources, places: Places): string[] =>
+  FORMATS.map((format) => makePackage(format, sources, places));
+
+function makePackage(format: PackageFormat, sources: PackageSources, places: Places): string {
+  const folder = join(places.work, `${format}-${sources.facts.architecture}`);
+  const made = join(folder, "made");
+  mkdirSync(made, { recursive: true });
+  const config = join(folder, "nfpm.json");
+  writeFileSync(config, JSON.stringify(stage(format, sources, folder)));
+  const args = ["package", "--config", config, "--packager", format, "--target", made];
+  const { exitCode, stdout, stderr } = Bun.spawnSync([places.nfpm, ...args], { stdin: "ignore" });
+  if (exitCode !== 0) throw new Error(`nfpm ${args.join(" ")} ended with ${exitCode}:\n${stdout}${stderr}`);
+  const [name = ""] = readdirSync(made); // as is usual for the format
+  copyFileSync(join(made, name), join(places.directory, name));
+  rmSync(folder, { recursive: true });
+  return join(places.directory, name);
+}
+
+/** Writes the files that nfpm reads into the folder. */
+function stage(format: PackageFormat, sources: PackageSources, folder: string): Record<string, unknown> {
+  const write = (name: string, content: string | Uint8Array) => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  };
+  const files = packagedFiles(format, sources);
+  const contents = [...files].map(([dst, file]) =>
+    contentOf({ src: write(`files${dst}`, file.bytes), dst }, file),
+  );
+  const scriptlets = format === "deb" ? DEB_SCRIPTLETS : rpmScriptlets(textOf(files, SYSUSERS_FILE));
+  const scripts = Object.entries(scriptlets).map(([name, text]) => [name, write(`scripts/${name}`, text)]);
+  return {
+    ...factsOf(format, sources.facts),
+    contents: [
+      ...foldersOf(files.keys()).map((dst) => ({ dst, type: "dir", file_info: { mode: 0o755 } })),
+      ...contents,
+    ],
+    scripts: Object.fromEntries(scripts),
+  };
+}
+
+/** nfpm translates the names of Go into those of each format. */
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
+
+/** The unit needs systemd; the executable needs the C library. */
+const DEPENDENCIES: Readonly<Record<PackageFormat, readonly string[]>> = {
+  deb: ["libc6 (>= 2.17)", "systemd (>= 252)"],
+  rpm: ["glibc >= 2.17", "systemd >= 252"],
+};
+
+const factsOf = (format: PackageFormat, { version, description, architecture, builtAt }: PackageFacts) => ({
+  ...{ name: "quartermaster", version, release: "1", platform: "linux", description },
+  arch: GO_ARCHITECTURES[architecture] ?? architecture,
+  ...{ section: "admin", priority: "optional", license: "Apache-2.0" },
+  ...{ maintainer: "Quartermaster <quartermaster@localhost>", vendor: "Quartermaster" },
+  ...{ mtime: builtAt, depends: DEPENDENCIES[format] },
+  // Names are files as they are, not patterns; a package does not name the machine that made it.
+  ...{ disable_globbing: true, rpm: { buildhost: "localhost", summary: description } },
+});
+
+const contentOf = (
+  place: { src: string; dst: string },
+  { mode, group = "root", isConfig }: PackagedFile,
+) => ({
+  ...place,
+  ...(isConfig && { type: "config|noreplace" }),
+  file_info: { mode, owner: "root", group },
+});
+
+const textOf = (files: ReadonlyMap<string, PackagedFile>, path: string): string =>
+  Buffer.from(files.get(path)?.bytes ?? []).toString();
+
+/** @returns the folders that belong to the package alone */
+const foldersOf = (paths: Iterable<string>): string[] => [...new Set([...paths].flatMap(ownFolders))];
+
+const ownFolders = (path: string): string[] => {
+  const folder = dirname(path);
+  return folder.includes("/quartermaster") ? [...ownFolders(folder), folder] : [];
+};

@@ -1,0 +1,136 @@
+// `bun run test:packages`: makes the packages of a release, and installs, upgrades and removes them with dpkg and rpm in a copy of
+// this machine. Needs root, Linux, dpkg, and `nfpm` on PATH or at $NFPM, which is why `bun run test` leaves it out.
+import { mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "../../src/app/release/build.ts";
+import { packagedConfig } from "../../src/app/release/example-config.ts";
+import { EXECUTABLE_PLACE } from "../../src/app/release/packages/layout.ts";
+import { makePackages } from "../../src/app/release/packages/nfpm.ts";
+import { makeRelease, signRelease } from "../../src/app/release/release.ts";
+import { newSigner } from "../app/release/signer.ts";
+import { examineDeb } from "./deb.ts";
+import { type Examination, examination } from "./examination.ts";
+import { examineRpm } from "./rpm.ts";
+import { ScratchRoot } from "./scratch-root.ts";
+
+/** Names the folder to work in, for the process that has a mount namespace of its own. */
+const INSIDE = "QUARTERMASTER_TEST_PACKAGES_INSIDE";
+const nfpm = process.env.NFPM ?? Bun.which("nfpm");
+
+async function main(): Promise<void> {
+  if (!nfpm)
+    throw new Error(
+      "nfpm is not on PATH; run go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest, or name it with NFPM",
+    );
+  if (process.getuid?.() !== 0) throw new Error("packages are installed by root");
+  const folder = process.env[INSIDE];
+  if (folder === undefined) return await runInside();
+  const seen = examination();
+  const releases = await makeAll(folder, nfpm, seen);
+  const rootIn = (name: string) => {
+    const place = join(folder, name);
+    mkdirSync(place);
+    return new ScratchRoot(place);
+  };
+  examineDeb(rootIn("deb"), releases.deb, seen);
+  if (Bun.which("rpm")) examineRpm(rootIn("rpm"), releases.rpm, seen);
+  else seen.skip("rpm is not installed (apt-get install rpm)");
+  if (seen.failures > 0) throw new Error(`${seen.failures} checks failed`);
+}
+
+/** The folder is removed here, where nothing is mounted in it: a removal from inside could reach into this machine. */
+async function runInside(): Promise<void> {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-packages-"));
+  const command = ["unshare", "--mount", "--propagation", "private", process.execPath, import.meta.path];
+  const env = { ...process.env, [INSIDE]: folder.path };
+  await using inside = Bun.spawn(command, { env, stdio: ["ignore", "inherit", "inherit"] });
+  process.exitCode = await inside.exited;
+}
+
+/** Packages of one format, each newer than the one before; the last one has another configuration file. */
+export type Generations = readonly [first: string, second: string, third: string];
+
+async function makeAll(
+  folder: string,
+  nfpm: string,
+  seen: Examination,
+): Promise<{ deb: Generations; rpm: Generations }> {
+  const built = join(folder, "built");
+  build({ directory: built });
+  const executable = join(built, "quartermaster");
+  const directory = join(folder, "release");
+  const signer = newSigner();
+  const made = await makeRelease({ directory, executable, signer, nfpm });
+  signRelease(directory, made, signer);
+  checkList(directory, made, seen);
+  const again = await makeRelease({ directory: join(folder, "again"), executable, signer, nfpm });
+  const differing = made.filter(
+    (path, index) => !readFileSync(path).equals(readFileSync(again[index] ?? "")),
+  );
+  seen.equal("two releases of one commit are identical", differing, []);
+  const later = laterPackages({ folder, nfpm, executable, archive: made[0] ?? "" });
+  const [second, third] = [later("99.0.0", packagedConfig()), later("99.1.0", `${packagedConfig()}# new\n`)];
+  const generations = (suffix: string): Generations => {
+    const [one = "", two = "", three = ""] = [made, second, third].map((paths) =>
+      paths.find((path) => path.endsWith(suffix)),
+    );
+    return [one, two, three];
+  };
+  return { deb: generations(".deb"), rpm: generations(".rpm") };
+}
+
+/** The list of the folder has every file of it, and its signature verifies. */
+function checkList(directory: string, made: readonly string[], seen: Examination): void {
+  const run = (...command: string[]) => Bun.spawnSync(command, { cwd: directory }).exitCode;
+  seen.equal("a release is an archive, a bill of materials and two packages", made.length, 4);
+  seen.equal(
+    "SHA256SUMS lists all of them",
+    run("sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"),
+    0,
+  );
+  const listed = readFileSync(join(directory, "SHA256SUMS"), "utf8");
+  seen.equal(
+    "with no other name missing",
+    made.filter((path) => !listed.includes(path.slice(directory.length + 1))),
+    [],
+  );
+  const key = ["-pubin", "-inkey", "release-key.pub"];
+  const files = ["-in", "SHA256SUMS", "-sigfile", "SHA256SUMS.sig"];
+  seen.equal(
+    "openssl verifies their signature",
+    run("openssl", "pkeyutl", "-verify", ...key, "-rawin", ...files),
+    0,
+  );
+}
+
+/** Makes packages of the same files with another version and configuration file. */
+function laterPackages(from: { folder: string; nfpm: string; executable: string; archive: string }) {
+  const unpacked = join(from.folder, "unpacked");
+  mkdirSync(unpacked);
+  Bun.spawnSync(["tar", "-xzf", from.archive, "--strip-components=1", "-C", unpacked]);
+  const names = [...new Bun.Glob("**").scanSync(unpacked)];
+  const files = new Map(names.map((name) => [name, readFileSync(join(unpacked, name))]));
+  const unit = Bun.spawnSync([from.executable, "unit", "--executable", EXECUTABLE_PLACE]).stdout.toString();
+  return (version: string, config: string): string[] => {
+    const directory = join(from.folder, version);
+    mkdirSync(directory);
+    const facts = {
+      version,
+      description: "Later",
+      architecture: process.arch,
+      builtAt: "2030-01-01T00:00:00Z",
+    };
+    return makePackages(
+      { facts, files, unit, config },
+      { nfpm: from.nfpm, directory, work: join(from.folder, "work") },
+    );
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
