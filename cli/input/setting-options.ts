@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Retention settings:": ["clients", "invitations", "audit"],
   "Session and object store settings:": ["blobs", "sessions"],
   "Second machine settings:": ["standby"],
+  "Trace settings:": ["tracing"],
   "Identity and SCIM settings:": ["identity", "scim"],
   "Access settings:": ["access"],
   "Limit settings:": ["limits"],

@@ -17,6 +17,7 @@ import observe from "./chapters/operate/observe.md" with { type: "text" };
 import personalData from "./chapters/operate/personal-data.md" with { type: "text" };
 import security from "./chapters/operate/security.md" with { type: "text" };
 import standby from "./chapters/operate/standby.md" with { type: "text" };
+import tracing from "./chapters/operate/tracing.md" with { type: "text" };
 import troubleshoot from "./chapters/operate/troubleshoot.md" with { type: "text" };
 import catalogFile from "./chapters/reference/catalog-file.md" with { type: "text" };
 import commands from "./chapters/reference/commands.md" with { type: "text" };
@@ -35,6 +36,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "air-gap": airGap,
     "audit-forwarding": auditForwarding,
+    tracing,
     backups,
     capacity,
     "captured-sessions": capturedSessions,

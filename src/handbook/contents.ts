@@ -71,6 +71,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { name: "object-store", title: "Object store", about: "Captured sessions in an S3-compatible store." },
   { name: "console", title: "Console", about: "The service in a browser: who sees and changes what." },
   { name: "observe", title: "Observe", about: "Health, metrics, alerts, logs and the audit log." },
+  { name: "tracing", title: "Traces", about: "Traces of requests to an OpenTelemetry collector." },
   {
     name: "audit-forwarding",
     title: "Send the audit log",

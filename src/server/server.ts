@@ -26,6 +26,8 @@ import { createSearchBudget } from "./search/search-budget.ts";
 export interface ServerOptions extends RouteOptions {
   log: Log;
   metrics: Registry;
+  /** called for each answer before it is sent */
+  observeAnswer?: ((answered: { request: Request; exchange: Exchange }) => void) | undefined;
   /** defaults to BODY_TIMES */
   bodyTimes?: BodyTimes;
 }
@@ -67,7 +69,7 @@ export function createServer(options: ServerOptions): Server {
   const routes: readonly DocumentedRoute[] = router.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
-  const settle = createAnswerRecorder({ ...options, refusals }, routes);
+  const settle = alsoTold(createAnswerRecorder({ ...options, refusals }, routes), options.observeAnswer);
   return {
     routes,
     endStreams() {
@@ -100,6 +102,15 @@ export function createServer(options: ServerOptions): Server {
       secure ??= baseUrl().startsWith("https:");
       return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
     },
+  };
+}
+
+/** @returns what records an answer and tells the observer; only the former without one */
+function alsoTold<T>(record: (answered: T) => void, observe: ((answered: T) => void) | undefined) {
+  if (!observe) return record;
+  return (answered: T): void => {
+    record(answered);
+    observe(answered);
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import { ownProxyListener } from "../../../src/app/service/divided/division.ts";
 import { isLeaseHeldHere } from "../../../src/app/standby/lease/lease-file.ts";
 import { findOwnTerm } from "../../../src/app/standby/own-term.ts";
+import { findTracingState, type TracingState } from "../../../src/app/tracing/tracing-state.ts";
 import type { Domain } from "../../../src/domain/domain.ts";
 import { keptIn } from "../../../src/domain/sessions/service.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
@@ -44,6 +45,8 @@ export interface Machine {
   replication: Replication | undefined;
   /** undefined without a replica; its term is undefined before the first start */
   standby: { term: string | undefined; holdsLease: boolean | undefined } | undefined;
+  /** undefined while tracing is off; its state is undefined before the first attempt to send */
+  tracing: { state: TracingState | undefined } | undefined;
 }
 
 export type Content = Awaited<ReturnType<typeof contentOf>>;
@@ -90,6 +93,7 @@ const machineOf = (directory: DataDirectory, config: Config): Machine => ({
   room: diskSpace(directory.path),
   replication: config.get("database.replicated") ? replicationOf(directory.database) : undefined,
   standby: config.has("standby.replica") ? standbyIn(config, directory) : undefined,
+  tracing: config.has("tracing.url") ? { state: findTracingState(directory) } : undefined,
 });
 
 const standbyIn = (config: Config, directory: DataDirectory) => ({

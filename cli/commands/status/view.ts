@@ -22,6 +22,7 @@ import { inferenceDocument, inferenceFacts } from "./inference.ts";
 import { modelFacts, modelsDocument } from "./models.ts";
 import type { Content, HarnessState, Machine, Status } from "./read.ts";
 import { signInDocument, signInFacts } from "./sign-in.ts";
+import { tracingDocument, tracingFacts } from "./tracing.ts";
 
 /** @returns the text, one fact per line */
 export function statusText({ nowMs, machine, content, outside, harnesses }: Status): string {
@@ -37,6 +38,7 @@ export function statusText({ nowMs, machine, content, outside, harnesses }: Stat
     ...(content?.untrustedProxy ? proxyFacts(content.untrustedProxy) : []),
     ...(content ? factorFacts(content) : []),
     ...(content ? contentFacts(content, { nowMs, machine }) : []),
+    ...tracingFacts(machine.tracing),
     ...harnessFacts(harnesses),
     ...outside.flatMap(outsideFacts),
   ]);
@@ -199,6 +201,7 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
     replication: machine.replication
       ? { last_progress_at: timeOf(machine.replication.lastProgressMs ?? null) }
       : null,
+    tracing: tracingDocument(machine.tracing),
     standby: machine.standby
       ? { term: machine.standby.term ?? null, holds_lease: machine.standby.holdsLease ?? null }
       : null,

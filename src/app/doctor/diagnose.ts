@@ -25,6 +25,8 @@ import { tlsOf } from "../service/settings-reload.ts";
 import { SETTINGS_CHECKS, throwProblems } from "../service/start-checks.ts";
 import { checkPackageSources } from "../sources/check-connections.ts";
 import { checkLease, checkReplica, checkReplicaRestore } from "../standby/check.ts";
+import { checkTracing } from "../tracing/check.ts";
+import { findTracingState } from "../tracing/tracing-state.ts";
 import { checkBackups } from "./backups.ts";
 import { bucketFindings } from "./buckets.ts";
 import * as content from "./content.ts";
@@ -77,6 +79,9 @@ const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOp
     examine("disk", (check) => machine.checkDiskSpace(check, diskSpace(directory.path))),
     examine("inference", (check) => checkInference(check, directory, config)),
     examine("request_log", (check) => checkRequestLog(check, directory, clock)),
+    examine("tracing", (check) =>
+      checkTracing(check, config, { state: findTracingState(directory), nowMs: clock.nowMs() }),
+    ),
     examine("certificate", (check) => machine.checkCertificate(check, tlsOf(config), clock.nowMs())),
   ]);
 

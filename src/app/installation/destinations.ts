@@ -9,6 +9,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
 import { receiverDestinations } from "../audit-forwarding/receiver.ts";
 import { storeDestinations } from "../object-store/buckets.ts";
+import { collectorDestinations } from "../tracing/collector-settings.ts";
 import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { configuredOrigin } from "./origin.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "./proxy-settings.ts";
@@ -38,6 +39,7 @@ export const destinationsOf = (config: Config, ownOrigin?: string): readonly Des
   ...gatewayDestinations(config, ownOrigin),
   ...storeDestinations(config),
   ...receiverDestinations(config),
+  ...collectorDestinations(config),
   ...destination(PUBLIC_SOURCES_DESTINATION, {
     origin: config.get("package_sources.public") ? ANY_PUBLIC_HOST : undefined,
     why: "package archives that an administrator names, from any public https host",

@@ -33,7 +33,9 @@ import { DomainError } from "../../platform/errors.ts";
 import { fileSizeOf } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { StoreCall } from "../../platform/object-store/requests.ts";
-import { createOutbound, type Outbound } from "../../platform/outbound/outbound.ts";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
+import { tracedDatabase } from "../../platform/tracing/traced-database.ts";
+import { openOutbound, type UpstreamTracing } from "../../platform/tracing/traced-outbound.ts";
 import { VERSION } from "../../platform/version.ts";
 import { auditReceiverOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
@@ -98,6 +100,8 @@ export interface InstallationOptions extends RecordOptions {
   checkpoint?: (file: string) => Promise<LogState>;
   /** writes large uploads; default: inline */
   writeUploads?: OpenWriter;
+  /** only while tracing is on */
+  tracing?: UpstreamTracing | undefined;
   /** reads captured sessions; in this thread when left out */
   transcriptReader?: TranscriptReader;
 }
@@ -124,11 +128,12 @@ export async function openInstallation(
     backupDirectory: directory.backups,
     beforeChange,
   });
-  const db = openDatabase(directory.database, {
+  const opened = openDatabase(directory.database, {
     replicated,
     admit,
     checkpoint: checkpoint && (() => checkpoint(directory.database)),
   });
+  const db = tracedDatabase(opened, options.tracing?.tracer);
   return await joinDomain({ directory, schema, db }, options);
 }
 
@@ -147,13 +152,12 @@ async function joinDomain(
     isNew: schema.from === 0,
   });
   const connections = new ConfiguredConnections(config);
-  const outbound = createOutbound({
-    allowed: destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined),
-    found: () => [
-      ...domain.sso.provider.destinations(),
-      ...connections.list().flatMap(destinationsOfConnection),
-    ],
-  });
+  const allowed = destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined);
+  const found = () => [
+    ...domain.sso.provider.destinations(),
+    ...connections.list().flatMap(destinationsOfConnection),
+  ];
+  const outbound = openOutbound({ allowed, found }, options.tracing);
   const { observeObjectStore: observe, writeUploads } = options;
   const { buckets, logArchive, ...stores } = await openStores(directory, {
     ...{ config, clock, outbound, observe, writeUploads },

@@ -16,6 +16,7 @@ import {
 } from "../../platform/outbound/outbound.ts";
 import { RECEIVER_AFFECTS, receiverTlsOf } from "../audit-forwarding/receiver.ts";
 import { PUBLIC_ENDPOINT, STORE_AFFECTS, storeCaOf } from "../object-store/buckets.ts";
+import { COLLECTOR_AFFECTS, COLLECTOR_DESTINATION, collectorTlsOf } from "../tracing/collector-settings.ts";
 import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { allDestinationsOf, GATEWAY_DESTINATION } from "./destinations.ts";
 import { caOf } from "./sso-settings.ts";
@@ -68,6 +69,8 @@ function probeOf(config: Config, { name }: Destination): Probe {
     };
   if (name === RECEIVER_DESTINATION)
     return { path: "/", affects: RECEIVER_AFFECTS, tls: () => receiverTlsOf(config) };
+  if (name === COLLECTOR_DESTINATION)
+    return { path: "/", affects: COLLECTOR_AFFECTS, tls: () => collectorTlsOf(config) };
   const connection = new ConfiguredConnections(config).list().find((known) => isDestinationOf(known, name));
   if (connection)
     return {

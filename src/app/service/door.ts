@@ -2,6 +2,7 @@
 // that. Both refuse requests until the service is ready.
 import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import { startingResponse } from "../../server/http/problems/refusal.ts";
 import type { InferenceHandler } from "../../server/inference/handler.ts";
 import { dialectOf } from "../../server/inference/paths.ts";
@@ -9,6 +10,7 @@ import { refusal } from "../../server/inference/refusals.ts";
 import { type Answer, type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
 import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
 import type { Server } from "../../server/server.ts";
+import { tracedAnswer } from "../../server/tracing/traced-answer.ts";
 import { proxyUrlOf } from "../installation/gateway-settings.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
 import { ownProxyListener, type Part } from "./divided/division.ts";
@@ -25,6 +27,13 @@ export interface InferencePlace {
   address: string | undefined;
 }
 
+export interface OpenedParts {
+  /** undefined unless this service forwards inference requests */
+  inference: InferenceHandler | undefined;
+  /** undefined while tracing is off */
+  tracer: Tracer | undefined;
+}
+
 export interface ServiceDoor {
   listener: Listener;
   /** the main listener, and the one for inference alone if there is one */
@@ -34,8 +43,7 @@ export interface ServiceDoor {
   /** the first peer that forwards an address without being a trusted proxy; pending until one appears */
   untrusted: Promise<UntrustedPeer>;
   baseUrl(): string;
-  /** @param inference undefined unless this service forwards inference requests */
-  open(server: Server, inference: InferenceHandler | undefined): void;
+  open(server: Server, parts: OpenedParts): void;
   /** Stops all listeners: see `Listener`. */
   stop(drainMs?: number): Promise<void>;
 }
@@ -77,9 +85,10 @@ export async function openDoor(config: Config, log: Log, only?: Part): Promise<S
         : undefined,
     untrusted: untrusted.promise,
     baseUrl: () => baseUrl,
-    open(server, inference) {
-      if (inference && proxyListener) proxy = answerOf(inference);
-      main = inference && !proxyListener ? inFront(inference, server) : server.handle;
+    open(server, { inference, tracer }) {
+      const traced = (answer: Answer) => (tracer ? tracedAnswer(answer, tracer) : answer);
+      if (inference && proxyListener) proxy = traced(answerOf(inference));
+      main = traced(inference && !proxyListener ? inFront(inference, server) : server.handle);
     },
     stop: async (drainMs) => void (await Promise.all(listeners.map((each) => each.stop(drainMs)))),
   };

@@ -12,10 +12,13 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { Upstream } from "../../platform/outbound/upstream.ts";
+import type { Tracer } from "../../platform/tracing/tracer.ts";
 import { createForwarding, type Forwarding } from "../../server/inference/forwarding/forwarding.ts";
+import type { FinishedRequest } from "../../server/inference/forwarding/open-calls.ts";
 import { InferenceHandler, type ObservedRefusal } from "../../server/inference/handler.ts";
 import { createInferenceMetrics, type InferenceMetrics } from "../../server/inference/inference-metrics.ts";
 import { refusedRow } from "../../server/inference/refused-row.ts";
+import { HeldSpans } from "../../server/tracing/held-spans.ts";
 import { PROXY_PREFIX } from "../installation/proxy-settings.ts";
 
 export interface InferenceParts {
@@ -28,6 +31,8 @@ export interface InferenceParts {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** only while tracing is on */
+  tracing?: { tracer: Tracer } | undefined;
 }
 
 export interface RunningInference {
@@ -43,16 +48,18 @@ export interface RunningInference {
 
 /** @returns undefined unless this service forwards inference requests */
 export function startInference(parts: InferenceParts): RunningInference | undefined {
-  const { settings, domain, metrics, clock, ids, log } = parts;
+  const { settings, domain, metrics, clock, ids, log, tracing } = parts;
   const { admission } = domain;
   if (!settings || !admission) return undefined;
   const counters = createInferenceMetrics(metrics, admission.permits);
   const report = (error: unknown, requestId?: string) =>
     log.error("inference.failed", { error, request_id: requestId });
   const upstream = parts.outbound.upstream(UPSTREAM_DESTINATION, settings);
-  const forwarding = forwardingOf(parts, { settings, upstream, counters, report });
+  const spans = tracing && new HeldSpans(tracing.tracer);
+  const forwarding = forwardingOf(parts, { settings, upstream, counters, report, spans });
+  const forward = spans ? spans.forward(forwarding.forward) : forwarding.forward;
   const handler = new InferenceHandler({
-    ...{ admission, clock, ids, report, forward: forwarding.forward, extraPaths: settings.extraPaths },
+    ...{ admission, clock, ids, report, forward, extraPaths: settings.extraPaths },
     prefix: settings.listen ? "" : PROXY_PREFIX,
     observe(refused) {
       counters.refused(refused.reason);
@@ -83,18 +90,25 @@ interface Observers {
   upstream: Upstream;
   counters: InferenceMetrics;
   report(error: unknown, requestId?: string): void;
+  spans: HeldSpans | undefined;
 }
 
 function forwardingOf(
   { domain, requestLog, metrics, clock }: InferenceParts,
-  { settings, upstream, counters, report }: Observers,
+  { settings, upstream, counters, report, spans }: Observers,
 ): Forwarding {
   const { inference, usage, allowedModels } = domain;
   const { healKey, sessionWatch } = inference;
+  const finished = spans
+    ? (request: FinishedRequest) => {
+        counters.finished(request);
+        spans.finished(request);
+      }
+    : counters.finished;
   return createForwarding({
     ...{ settings, upstream, usage, allowedModels, metrics, clock, report },
     ...{ log: requestLog, heal: healKey, watch: sessionWatch, classify: disownedReasonIn },
-    finished: counters.finished,
+    finished,
     refused: counters.refused,
   });
 }

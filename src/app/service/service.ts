@@ -22,6 +22,7 @@ import type { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { AdjustableLog } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
+import type { UpstreamTracing } from "../../platform/tracing/traced-outbound.ts";
 import { DRAIN_MS } from "../../server/listener/listen.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
 import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
@@ -29,6 +30,7 @@ import { addInstallationFigures } from "../../server/metrics/installation-metric
 import { createReadiness } from "../../server/readiness.ts";
 import type { RouteOptions } from "../../server/router.ts";
 import { createServer, type Server } from "../../server/server.ts";
+import { answerObserver } from "../../server/tracing/traced-answer.ts";
 import { addBackupFigures } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
 import {
@@ -45,6 +47,7 @@ import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { createRepackThreads } from "../sources/repack-threads.ts";
 import { openStandby, type ServiceStandby } from "../standby/service-standby.ts";
+import { openTracing } from "../tracing/open-tracing.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
 import { logConnections, reloadConnections } from "./connection-settings.ts";
@@ -56,10 +59,9 @@ import { addClientFigures } from "./jobs/client-jobs.ts";
 import { drainAttempts, startGatewayWork } from "./jobs/gateway-jobs.ts";
 import { registerJobs } from "./jobs/register-jobs.ts";
 import { livenessOf } from "./liveness.ts";
-import { watchKeys } from "./metrics/gateway-metrics.ts";
+import { watchAllKeys } from "./metrics/key-metrics.ts";
 import { outsideObservers } from "./metrics/outside-observers.ts";
-import { watchArtifacts, watchSourceTokens } from "./metrics/source-metrics.ts";
-import { watchProviderKeys } from "./metrics/sso-metrics.ts";
+import { watchArtifacts } from "./metrics/source-metrics.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
 import { reloadSettings } from "./settings-reload.ts";
@@ -140,12 +142,13 @@ async function startWithListener(
   const { config, clock, ids, log } = options;
   const { baseUrl, listener } = door;
   const metrics = new Registry();
-  const observers = outsideObservers({ metrics, log });
+  const tracing = await openTracing({ ...options, metrics, undo, stateFile: directory.tracing });
+  const observers = outsideObservers({ metrics, log, tracer: tracing?.tracer });
   const threads = threadsUntil(undo);
   const { runTask } = threads;
   const requestLog = createServiceLog({ directory, config, clock, log, metrics });
   const records = recordsOf(requestLog, { config, log });
-  const machine = { ...options, baseUrl, ...standby, ...observers, ...threads, ...records };
+  const machine = { ...options, baseUrl, ...standby, ...observers, ...threads, ...records, tracing };
   const installation = await openInstallation(directory, { ...machine, attemptsBy: "service" });
   undo.defer(() => installation.close());
   await keepRecords(installation, { ...options, undo, requestLog });
@@ -179,11 +182,11 @@ async function startWithListener(
     },
   };
   const operations = undo.use(createOperations(installation, options));
-  const parts = { ...options, ...figures, ...standby, operations, metrics, scheduler, baseUrl, runTask };
+  const parts = { ...machine, ...figures, operations, metrics, scheduler };
   const server = serverOf(installation, parts);
   const settings = options.only === "control" ? undefined : proxySettingsOf(config);
   const inference = startInference({ ...parts, ...installation, requestLog, settings });
-  door.open(server, inference?.handler);
+  door.open(server, { inference: inference?.handler, tracer: tracing?.tracer });
   await watchProxies(installation, door, { config, log });
   await scheduler.takeOverLeases();
   scheduler.start();
@@ -243,12 +246,6 @@ async function watchProxies(
   reportUntrustedProxy(untrusted, untrustedProxies, log);
 }
 
-function watchAllKeys(metrics: Registry, { domain }: Installation): void {
-  watchKeys(metrics, domain.gateway);
-  watchProviderKeys(metrics, domain.sso);
-  watchSourceTokens(metrics, domain.packageSources);
-}
-
 const sweepTemporary = ({ domain: { catalog, packageSources, sessions } }: Installation) =>
   Promise.all([catalog.sweepTemporary(), packageSources.mirrors.sweepTemporary(), sessions.sweepTemporary()]);
 
@@ -266,6 +263,7 @@ interface Parts extends ServiceOptions {
   isStopping(): boolean;
   isActive(): boolean;
   forwarding: Pick<RouteOptions, "proxyFigures" | "isForwardedElsewhere">;
+  tracing: UpstreamTracing | undefined;
 }
 
 function serverOf({ db, domain, directory }: Installation, parts: Parts): Server {
@@ -296,5 +294,6 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     operations,
     ...parts.forwarding,
   };
-  return createServer({ domain, ...facts, clock, ids, log });
+  const observeAnswer = answerObserver(parts.tracing?.tracer);
+  return createServer({ domain, ...facts, clock, ids, log, observeAnswer });
 }

@@ -11,6 +11,7 @@ import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { assertExecutableUsable } from "../installation/gateway-mode.ts";
 import { isLoopback } from "../installation/origin.ts";
 import { ssoSettingsOf } from "../installation/sso-settings.ts";
+import { collectorTlsOf } from "../tracing/collector-settings.ts";
 import { tlsOf } from "./settings-reload.ts";
 
 /** Finds problems that prevent the service from starting. */
@@ -32,6 +33,7 @@ export const SETTINGS_CHECKS: readonly StartCheck[] = [
   (config) => found(() => assertBindable(config)),
   (config) => found(() => assertExecutableUsable(config)),
   (config) => found(() => void receiverTlsOf(config)),
+  (config) => found(() => void collectorTlsOf(config)),
 ];
 
 const certificateProblems: StartCheck = (config) => {

@@ -21,7 +21,9 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
   ...missingCounterpart(config, ["server.tls_cert", "server.tls_key"]),
   ...missingCounterpart(config, ["harnesses.file", "harnesses.trust"]),
   ...missingCounterpart(config, ["audit.forward.client_cert", "audit.forward.client_key"]),
-  ...problemsOfForwarding(config),
+  ...missingCounterpart(config, ["tracing.client_cert", "tracing.client_key"]),
+  ...problemsOfHeader(config, "audit.forward.authorization"),
+  ...problemsOfHeader(config, "tracing.authorization"),
   ...(config.has("gateway.type") ? missingForGateway(config) : []),
   ...(config.has("identity.oidc.issuer") ? problemsOfProvider(config) : []),
   ...problemsOfSessions(config),
@@ -32,21 +34,28 @@ export const missingSettings = (config: Settings): readonly Problem[] => [
 /** What a header may contain (RFC 9110 section 5.5), without anything that depends on an encoding. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-function problemsOfForwarding(config: Settings): readonly Problem[] {
-  const name = "audit.forward.authorization";
+function problemsOfHeader(
+  config: Settings,
+  name: "audit.forward.authorization" | "tracing.authorization",
+): readonly Problem[] {
   const header = config.get(name);
   return header === undefined || HEADER_VALUE.test(header.reveal())
     ? []
     : [problem(name, "must be one line of printable ASCII, without spaces at its ends")];
 }
 
+/** @returns a warning if settings are given beside an address that is not */
+function withoutAddress(config: Settings, address: "audit.forward.url" | "tracing.url"): readonly string[] {
+  const prefix = address.slice(0, -"url".length);
+  const ignored = SETTING_NAMES.filter((name) => name.startsWith(prefix) && config.has(name));
+  return config.has(address) || ignored.length === 0
+    ? []
+    : [`${address} is not set, so these do nothing: ${ignored.join(", ")}`];
+}
+
 function forwardingWarnings(config: Settings): readonly string[] {
   const url = config.get("audit.forward.url");
-  const ignored = SETTING_NAMES.filter((name) => name.startsWith("audit.forward.") && config.has(name));
-  if (url === undefined)
-    return ignored.length === 0
-      ? []
-      : [`audit.forward.url is not set, so these do nothing: ${ignored.join(", ")}`];
+  if (url === undefined) return withoutAddress(config, "audit.forward.url");
   return url.startsWith("syslog+tls:") && config.has("audit.forward.authorization")
     ? ["audit.forward.authorization does nothing, because syslog has no such header"]
     : [];
@@ -72,6 +81,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
     ...objectStoreWarnings(config),
     ...standbyWarnings(config),
     ...forwardingWarnings(config),
+    ...withoutAddress(config, "tracing.url"),
   ];
 }
 

@@ -15,6 +15,7 @@ import { SERVICE_SETTINGS } from "./settings/service.ts";
 import { SESSION_SETTINGS } from "./settings/sessions.ts";
 import type { Setting, Settings } from "./settings/setting.ts";
 import { STANDBY_SETTINGS } from "./settings/standby.ts";
+import { TRACING_SETTINGS } from "./settings/tracing.ts";
 
 /** Every setting. The parts before the last dot are nested sections of the file. Each file in `settings/` lists its sections. */
 const SETTINGS = {
@@ -22,6 +23,7 @@ const SETTINGS = {
   ...CONSOLE_SETTINGS,
   ...CONTENT_SETTINGS,
   ...RETENTION_SETTINGS,
+  ...TRACING_SETTINGS,
   ...SESSION_SETTINGS,
   ...OBJECT_STORE_SETTINGS,
   ...STANDBY_SETTINGS,

@@ -71,6 +71,8 @@ export const integer = (range: { min: number; max: number }): SettingType<number
   },
 });
 
+const EXAMPLE_AMOUNT = 12.5;
+
 /** A number from 0 to `max`, inclusive, with or without decimals. */
 export const amount = ({ max }: { max: number }): SettingType<number> => ({
   placeholder: "number",
@@ -79,7 +81,7 @@ export const amount = ({ max }: { max: number }): SettingType<number> => ({
     const value = /^\d+(?:\.\d+)?$/.test(digits) ? Number(digits) : Number.NaN;
     return value <= max
       ? { value, text: String(value) }
-      : { wrong: `must be a number from 0 to ${max}, such as 12.5` };
+      : { wrong: `must be a number from 0 to ${max}, such as ${Math.min(EXAMPLE_AMOUNT, max / 4)}` };
   },
 });
 

@@ -41,6 +41,9 @@ export interface DataDirectory {
   standby: string;
   /** until when the lease lets processes beside the service write: see src/app/standby/lease */
   lease: string;
+  /** what became of traces, of the service and of the process that only forwards inference: see src/app/tracing */
+  tracing: string;
+  forwarderTracing: string;
 }
 
 const OWNER_ONLY = 0o700;
@@ -105,6 +108,8 @@ export const placesIn = (path: string): DataDirectory => ({
   service: join(path, "run", "service.json"),
   standby: join(path, "standby.json"),
   lease: join(path, "run", "lease.json"),
+  tracing: join(path, "run", "tracing.json"),
+  forwarderTracing: join(path, "run", "tracing-forwarder.json"),
 });
 
 function makeDirectory(path: string): void {

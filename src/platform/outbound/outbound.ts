@@ -92,12 +92,21 @@ export interface OutboundOptions {
   /** peers that change while the service runs; asked at every use */
   found?: () => readonly Destination[];
   publicHosts?: PublicHosts;
+  /** makes a streaming client; `Upstream` by itself when left out */
+  openUpstream?: ((options: UpstreamOptions) => Upstream) | undefined;
 }
+
+const openPlainUpstream = (options: UpstreamOptions): Upstream => new Upstream(options);
 
 /**
  * @throws DomainError `invalid` outbound.bad_destination, naming every entry that is not an http(s) origin or repeats a name
  */
-export function createOutbound({ allowed, found = () => [], publicHosts }: OutboundOptions): Outbound {
+export function createOutbound({
+  allowed,
+  found = () => [],
+  publicHosts,
+  openUpstream = openPlainUpstream,
+}: OutboundOptions): Outbound {
   const destinations = byName(allowed);
   const destinationOf = (name: string) =>
     destinations.get(name) ?? found().find((destination) => destination.name === name);
@@ -107,7 +116,7 @@ export function createOutbound({ allowed, found = () => [], publicHosts }: Outbo
       const { origin, base = "" } = destinationOf(destinationName) ?? {};
       if (origin === undefined || origin === ANY_PUBLIC_HOST || isTlsOrigin(origin))
         throw notAllowed(destinationName);
-      return new Upstream({ ...options, url: origin + base });
+      return openUpstream({ ...options, url: origin + base });
     },
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
       if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);

@@ -45,7 +45,7 @@ test("INF-3 a separate listener serves the proxy only, and the main one does not
   const early = await fetch("http://localhost/v1/messages", { unix: path, ...chat(token) });
   expect([early.status, (await early.json()).error.type]).toEqual([503, "overloaded_error"]);
 
-  door.open(own.server, own.handler);
+  door.open(own.server, { inference: own.handler, tracer: undefined });
   expect(await statusOf("http://localhost/health", { unix: path })).toBe(200);
   expect(await statusOf("http://localhost/v1/messages", { unix: path, ...chat(token) })).toBe(200);
   expect(await statusOf("http://localhost/inference/v1/messages", { unix: path, ...chat(token) })).toBe(404);
@@ -66,7 +66,7 @@ test("INF-3 the separate listener serves TLS with the certificate of the service
   await writePair();
   const flags = { serverTlsCert: files.cert, serverTlsKey: files.key };
   door = await openDoor(configOf({ listen: "127.0.0.1:0" }, flags), log);
-  door.open(own.server, own.handler);
+  door.open(own.server, { inference: own.handler, tracer: undefined });
   await writePair();
   for (const listener of door.listeners) {
     expect(listener.address).toStartWith("https://");

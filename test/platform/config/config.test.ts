@@ -887,7 +887,7 @@ suite("types", () => {
     expect([read(type, "0"), read(type, 2.5), read(type, " 10.0 ")]).toEqual([0, 2.5, 10]);
     expect([9.9, 10, 10.1].map((raw) => accepts(type, raw))).toEqual([true, true, false]);
     expect(["", "-1", "1e1", ".5", "1.", "x", null].filter((raw) => accepts(type, raw))).toEqual([]);
-    expect(read(type, "11")).toEqual({ wrong: "must be a number from 0 to 10, such as 12.5" });
+    expect(read(type, "11")).toEqual({ wrong: "must be a number from 0 to 10, such as 2.5" });
   });
 
   test("formed accepts text that matches its pattern, trimmed", () => {
@@ -1155,6 +1155,14 @@ suite("the table", () => {
       "sessions.url_ttl_seconds": "300",
       "invitations.retention_days": "365",
       "audit.retention_days": "unset",
+      "tracing.url": "unset",
+      "tracing.sample_ratio": "0.01",
+      "tracing.trust_callers": "false",
+      "tracing.propagate": "false",
+      "tracing.authorization": "unset",
+      "tracing.ca_file": "unset",
+      "tracing.client_cert": "unset",
+      "tracing.client_key": "unset",
       "audit.forward.url": "unset",
       "audit.forward.authorization": "unset",
       "audit.forward.ca_file": "unset",

@@ -3,19 +3,27 @@
 import type { Registry } from "prom-client";
 import type { Config } from "../../../platform/config/config.ts";
 import type { Log } from "../../../platform/observe/log.ts";
+import type { Tracer } from "../../../platform/tracing/tracer.ts";
 import { canReadMetrics, type MetricsAccess } from "../../../server/auth/metrics-access.ts";
 import type { InferenceHandler } from "../../../server/inference/handler.ts";
 import { type Answer, type Listener, listen, removeDeadSocket } from "../../../server/listener/listen.ts";
+import { tracedAnswer } from "../../../server/tracing/traced-answer.ts";
 import { PROXY_FLAG, startingProxy } from "../door.ts";
 import { tlsOf } from "../settings-reload.ts";
 
 /** For the last bytes of answers: inference has been drained before. */
 const STOP_MS = 2_000;
 
+export interface ProxyDoorParts extends MetricsAccess {
+  metrics: Registry;
+  /** undefined while tracing is off */
+  tracer: Tracer | undefined;
+}
+
 export interface ProxyDoor {
   listener: Listener;
   address: string;
-  open(inference: InferenceHandler, metrics: MetricsAccess & { metrics: Registry }): void;
+  open(inference: InferenceHandler, parts: ProxyDoorParts): void;
   stop(): Promise<void>;
 }
 
@@ -36,11 +44,12 @@ export async function openProxyDoor(config: Config, log: Log): Promise<ProxyDoor
   return {
     listener,
     address: listener.address,
-    open(inference, { metrics, ...access }) {
-      answer = (request, addressOf, _forwarding, socket) =>
+    open(inference, { metrics, tracer, ...access }) {
+      const plain: Answer = (request, addressOf, _forwarding, socket) =>
         isForMetrics(request) && canReadMetrics(request, { address: addressOf(request) }, access)
           ? pageOf(metrics)
           : inference.handle(request, socket, addressOf);
+      answer = tracer ? tracedAnswer(plain, tracer) : plain;
     },
     stop: () => listener.stop(STOP_MS),
   };

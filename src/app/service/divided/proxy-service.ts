@@ -22,6 +22,8 @@ import {
   forwardingRecordsOf,
   keepForwardingRecords,
 } from "../../request-logs/service-log.ts";
+import { openTracing } from "../../tracing/open-tracing.ts";
+import { tracedProvisioner } from "../../tracing/traced-provisioner.ts";
 import { startInference } from "../inference.ts";
 import { drainAttempts } from "../jobs/gateway-jobs.ts";
 import { watchProvisioner } from "../metrics/gateway-metrics.ts";
@@ -87,6 +89,7 @@ async function forwardAt(
   const { config, clock, log } = options;
   const metrics = new Registry();
   const baseUrl = originOf(options);
+  const tracing = await openTracing({ ...options, metrics, undo, stateFile: directory.forwarderTracing });
   const requestLog = createServiceLog({ ...options, directory, metrics });
   const installation = await openInstallation(directory, {
     ...options,
@@ -95,14 +98,15 @@ async function forwardAt(
     beforeChange: () => {
       throw olderSchema(directory);
     },
-    observeProvisioner: watchProvisioner({ metrics, log }),
+    observeProvisioner: tracedProvisioner(watchProvisioner({ metrics, log }), tracing?.tracer),
+    tracing,
   });
   undo.defer(() => installation.close());
   const { domain } = installation;
   if (!domain.identity.organization()) throw emptyDirectory(directory.path);
   await keepForwardingRecords(installation, { undo, requestLog, day: dayOf(clock.nowMs()), log });
   const inference = startInference({
-    ...{ ...options, ...installation, metrics, requestLog },
+    ...{ ...options, ...installation, metrics, requestLog, tracing },
     settings: proxySettingsOf(config),
   });
   if (!inference) throw new Error("these settings do not forward inference"); // problemsOfDivision has found that
@@ -113,7 +117,8 @@ async function forwardAt(
   let isReplaced = false;
   undo.defer(() => inference.drain(isReplaced ? 0 : undefined));
   undo.defer(() => inference.handler.stop());
-  door.open(inference.handler, { metrics, token: config.get("metrics.token"), origin: baseUrl });
+  const access = { token: config.get("metrics.token"), origin: baseUrl };
+  door.open(inference.handler, { metrics, ...access, tracer: tracing?.tracer });
   const displaced = watch.displaced.then((found) => {
     isReplaced = found.isReplaced;
     inference.handler.stop();

@@ -9,6 +9,7 @@ import { rowOf } from "./row.ts";
 
 /** A request that has ended, for the metrics. */
 export interface FinishedRequest {
+  requestId: string;
   route: string;
   status: number | null;
   outcome: End["outcome"];
@@ -118,6 +119,7 @@ export class OpenCalls implements Iterable<OpenCall> {
     this.own.usage.count(row);
     this.own.figures.count(open, row, phase);
     this.own.finished({
+      requestId: open.call.requestId,
       route: open.call.entry.route,
       status: row.httpStatus,
       outcome: row.outcome ?? "complete",

@@ -1,0 +1,81 @@
+// Sends spans to a collector by OTLP over HTTP in its JSON form, through the door for outgoing connections.
+import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { SECOND_MS } from "../clock.ts";
+import { codeOf, DomainError } from "../errors.ts";
+import type { Outbound, PeerTls } from "../outbound/outbound.ts";
+import type { Secret } from "../secret.ts";
+import type { Delivered } from "./span-queue.ts";
+
+export const SEND_TIMEOUT_MS = 10 * SECOND_MS;
+/** Of an answer, which says at most how many spans were refused. */
+export const ANSWER_BYTES_MAX = 64 * 1024;
+/** Another attempt may succeed (the protocol, "Retryable Response Codes"). */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+export interface CollectorOptions {
+  outbound: Pick<Outbound, "fetch">;
+  /** name of the collector among the destinations of `outbound` */
+  destination: string;
+  /** path with a leading slash */
+  path: string;
+  authorization: Secret | undefined;
+  /** read for each batch, so that a renewed certificate needs no restart */
+  tls(): PeerTls;
+}
+
+/**
+ * @returns a function that sends a batch and never rejects
+ * @source OTLP specification 1.9, OTLP/HTTP
+ */
+export const collector =
+  ({ outbound, destination, path, authorization, tls }: CollectorOptions) =>
+  async (spans: readonly ReadableSpan[]): Promise<Delivered> => {
+    try {
+      const body = Buffer.from(JsonTraceSerializer.serializeRequest([...spans]) ?? []);
+      const answer = await outbound.fetch(destination, path, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...(authorization && { authorization: authorization.reveal() }),
+        },
+        body,
+        timeoutMs: SEND_TIMEOUT_MS,
+        tls: tls(),
+      });
+      if (answer.ok) return { taken: true, refused: Math.min(spans.length, await refusedIn(answer)) };
+      await answer.body?.cancel();
+      return {
+        ...{ taken: false, isFinal: !RETRYABLE.has(answer.status) },
+        error: `the collector answered ${answer.status}`,
+      };
+    } catch (error) {
+      if (error instanceof DomainError) return { taken: false, isFinal: false, error: textOf(error) };
+      // Whatever else goes wrong must not stop the service, and this batch must not go wrong again.
+      return { taken: false, isFinal: true, error: error instanceof Error ? error.name : "unknown" };
+    }
+  };
+
+/** @returns how many spans a partial success names; an answer that cannot be read names none */
+async function refusedIn(answer: Response): Promise<number> {
+  if (Number(answer.headers.get("content-length") ?? ANSWER_BYTES_MAX + 1) > ANSWER_BYTES_MAX) {
+    await answer.body?.cancel();
+    return 0;
+  }
+  const bytes = await answer.bytes().catch(() => new Uint8Array());
+  if (bytes.length === 0) return 0;
+  try {
+    const { partialSuccess } = JsonTraceSerializer.deserializeResponse(bytes);
+    return Math.max(0, Number(partialSuccess?.rejectedSpans ?? 0)) || 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** With the settings that are wrong, or the code of the system error, because only operators see it. */
+function textOf({ message, problems, cause }: DomainError): string {
+  const settings = problems.map(({ detail }) => detail).join(", ");
+  const code = cause instanceof Error ? (codeOf(cause) ?? cause.name) : "";
+  const reason = settings || code;
+  return reason === "" ? message : `${message} (${reason})`;
+}

@@ -1,0 +1,75 @@
+// A database whose writes are spans of the request that waits for them. Without a trace under way a write is passed on as it is.
+import type { Db } from "../database/database.ts";
+import type { Steps } from "../steps.ts";
+import type { Tracer } from "./tracer.ts";
+
+type WriteKind = "once" | "steps" | "grouped" | "background";
+
+/**
+ * @param tracer undefined while tracing is off
+ * @returns the same database; every write of a traced request has a span that says how long it waited for its turn
+ */
+export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
+  if (!tracer) return db;
+  /** @param start begins the write; it gets a function to call when its turn comes */
+  const traced = <T>(kind: WriteKind, start: (turn: () => void) => Promise<T>): Promise<T> => {
+    const span = tracer.active()?.child("database write", "internal");
+    if (!span) return start(noTurn);
+    const startMs = performance.now();
+    let waitedMs: number | undefined;
+    const turn = () => {
+      waitedMs ??= performance.now() - startMs;
+    };
+    const end = (failure?: string) => {
+      span.set({ "db.system.name": "sqlite", "quartermaster.write.kind": kind });
+      if (waitedMs !== undefined) span.set({ "quartermaster.write.waited_ms": rounded(waitedMs) });
+      span.end(failure);
+    };
+    return start(turn).then(
+      (value) => {
+        end();
+        return value;
+      },
+      (error: unknown) => {
+        end(reasonOf(error));
+        throw error;
+      },
+    );
+  };
+  return {
+    get read() {
+      return db.read;
+    },
+    readConsistently: (ask) => db.readConsistently(ask),
+    hold: () => db.hold(),
+    write: (fn, topic) => traced("once", (turn) => db.write((tx) => after(turn, () => fn(tx)), topic)),
+    writeGrouped: (fn, topic) =>
+      traced("grouped", (turn) => db.writeGrouped((tx) => after(turn, () => fn(tx)), topic)),
+    writeInBackground: (fn, topic) =>
+      traced("background", (turn) => db.writeInBackground((tx) => after(turn, () => fn(tx)), topic)),
+    writeInSteps: (fn, topic) =>
+      traced("steps", (turn) => db.writeInSteps((tx) => stepsAfter(turn, () => fn(tx)), topic)),
+    revision: (topic) => db.revision(topic),
+    close: () => db.close(),
+  };
+}
+
+const noTurn = (): void => {};
+
+function after<T>(turn: () => void, work: () => T): T {
+  turn();
+  return work();
+}
+
+function* stepsAfter<T>(turn: () => void, work: () => Steps<T>): Steps<T> {
+  turn();
+  return yield* work();
+}
+
+const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000;
+
+/** @returns a name that is the same for each failure of a kind, never a message */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown";
+  return "reason" in error && typeof error.reason === "string" ? error.reason : error.name;
+};

@@ -1,0 +1,164 @@
+// Traces: which requests are traced, and the spans of their parts. It knows the library of OpenTelemetry; everything else knows
+// only the types of this file. A tracer exists only while tracing is on, so that nothing is checked while it is off.
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  type Attributes,
+  type Span as LibrarySpan,
+  type Tracer as LibraryTracer,
+  type Link,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from "@opentelemetry/api";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { AlwaysOnSampler, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { type TraceContext, traceContextIn } from "./trace-context.ts";
+
+/** Values that may leave the machine: no secrets, no personal data, no addresses and no queries. */
+export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
+export type Kind = keyof typeof KINDS;
+
+export interface TracerOptions {
+  /** share of the requests that become traces, 0 to 1 */
+  sampleRatio: number;
+  /** whether a caller's header continues its trace and decides about sampling */
+  trustsCallers: boolean;
+  processor: SpanProcessor;
+  /** of this service and process */
+  resource: SpanFacts;
+  version: string;
+  /** a number from 0 to less than 1; the machine's when left out */
+  random?: () => number;
+}
+
+export class Tracer {
+  readonly #library: LibraryTracer;
+  readonly #active = new AsyncLocalStorage<Span | undefined>();
+  readonly #random: () => number;
+
+  constructor(private readonly own: TracerOptions) {
+    const { processor, resource, version, random = Math.random } = own;
+    const provider = new TracerProvider({
+      sampler: new AlwaysOnSampler(), // what is not sampled never becomes a span
+      resource: resourceFromAttributes(resource),
+      spanProcessors: [processor],
+    });
+    this.#library = provider.getTracer("quartermaster", version);
+    this.#random = random;
+  }
+
+  /**
+   * Decides whether a request is traced. A caller that is not trusted neither decides that nor names the trace: its own trace is
+   * only linked to.
+   * @returns undefined for most requests
+   */
+  begin(name: string, headers: Headers): Span | undefined {
+    if (!this.own.trustsCallers) {
+      if (!this.#isSampled()) return undefined;
+      const caller = traceContextIn(headers);
+      return this.#root(name, "server", { links: caller ? [{ context: libraryContext(caller) }] : [] });
+    }
+    const caller = traceContextIn(headers);
+    if (!(caller ? caller.isSampled : this.#isSampled())) return undefined;
+    return this.#root(name, "server", { parent: caller });
+  }
+
+  /** @returns the span of the work under way; undefined if it is not traced */
+  active(): Span | undefined {
+    return this.#active.getStore();
+  }
+
+  /** Runs work, and everything that it awaits, as a part of the span. */
+  within<T>(span: Span | undefined, work: () => T): T {
+    return this.#active.run(span, work);
+  }
+
+  /** Adds a span for work that has just ended, to the trace under way or else, if it is sampled, to one of its own. */
+  record(name: string, { kind, durationMs, facts, failure }: Past): void {
+    const startMs = Date.now() - durationMs;
+    const active = this.active();
+    const span = active
+      ? active.child(name, kind, startMs)
+      : this.#isSampled()
+        ? this.#root(name, kind, { startMs })
+        : undefined;
+    span?.set(facts);
+    span?.end(failure);
+  }
+
+  #isSampled(): boolean {
+    return this.#random() < this.own.sampleRatio;
+  }
+
+  #root(
+    name: string,
+    kind: Kind,
+    { parent, links = [], startMs }: { parent?: TraceContext | undefined; links?: Link[]; startMs?: number },
+  ): Span {
+    const context = parent ? trace.setSpanContext(ROOT_CONTEXT, libraryContext(parent)) : ROOT_CONTEXT;
+    const startTime = startMs === undefined ? {} : { startTime: startMs };
+    return new Span(
+      this.#library,
+      this.#library.startSpan(name, { kind: KINDS[kind], links, ...startTime }, context),
+    );
+  }
+}
+
+/** Work that has ended. */
+export interface Past {
+  kind: Kind;
+  durationMs: number;
+  facts: SpanFacts;
+  /** stable name of the reason; undefined if it succeeded */
+  failure?: string | undefined;
+}
+
+/** One part of a trace. */
+export class Span {
+  /** whether somebody else than its beginner ends it */
+  isHeld = false;
+
+  constructor(
+    private readonly library: LibraryTracer,
+    private readonly span: LibrarySpan,
+  ) {}
+
+  get context(): TraceContext {
+    const { traceId, spanId } = this.span.spanContext();
+    return { traceId, spanId, isSampled: true };
+  }
+
+  /** @param startMs UTC milliseconds; now when left out */
+  child(name: string, kind: Kind, startMs?: number): Span {
+    const startTime = startMs === undefined ? {} : { startTime: startMs };
+    const parent = trace.setSpan(ROOT_CONTEXT, this.span);
+    return new Span(this.library, this.library.startSpan(name, { kind: KINDS[kind], ...startTime }, parent));
+  }
+
+  rename(name: string): void {
+    this.span.updateName(name);
+  }
+
+  set(facts: SpanFacts): void {
+    const attributes: Attributes = facts;
+    this.span.setAttributes(attributes);
+  }
+
+  /** @param failure stable name of the reason, never a message */
+  end(failure?: string): void {
+    if (failure !== undefined) {
+      this.span.setAttribute("error.type", failure);
+      this.span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.span.end();
+  }
+}
+
+const libraryContext = ({ traceId, spanId, isSampled }: TraceContext) => ({
+  ...{ traceId, spanId, isRemote: true },
+  traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+});

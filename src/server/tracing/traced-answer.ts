@@ -1,0 +1,48 @@
+// The span of a request: begun before anything looks at the request, named by its route once that is known, and ended with the head
+// of the answer. Composed only while tracing is on.
+import type { Tracer } from "../../platform/tracing/tracer.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Answer } from "../listener/listen.ts";
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const FIRST_FAILURE = 500;
+
+/** @returns the method as a name of a span may have it: any other text of a caller stays here */
+const methodOf = ({ method }: Pick<Request, "method">): string => (METHODS.has(method) ? method : "HTTP");
+
+/** @returns what answers the same, with a span for each request that is sampled */
+export const tracedAnswer =
+  (answer: Answer, tracer: Tracer): Answer =>
+  (request, ...rest) => {
+    const method = methodOf(request);
+    const span = tracer.begin(method, request.headers);
+    if (!span) return answer(request, ...rest);
+    span.set({ "http.request.method": method });
+    return tracer.within(span, async () => {
+      const response = await answer(request, ...rest);
+      const { status } = response;
+      span.set({ "http.response.status_code": status });
+      if (!span.isHeld) span.end(status >= FIRST_FAILURE ? String(status) : undefined);
+      return response;
+    });
+  };
+
+interface Answered {
+  request: Pick<Request, "method">;
+  exchange: Pick<Exchange, "route" | "requestId">;
+}
+
+/** @returns what names the span of the request under way by its route; undefined while tracing is off */
+export const answerObserver = (tracer: Tracer | undefined) =>
+  tracer && ((answered: Answered): void => nameSpan(tracer, answered));
+
+function nameSpan(tracer: Tracer, { request, exchange }: Answered): void {
+  const span = tracer.active();
+  if (!span) return;
+  const { route, requestId } = exchange;
+  if (route !== undefined) span.rename(`${methodOf(request)} ${route}`);
+  span.set({
+    ...(route !== undefined && { "http.route": route }),
+    "quartermaster.request_id": requestId,
+  });
+}

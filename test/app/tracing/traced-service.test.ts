@@ -1,0 +1,163 @@
+// A service that sends traces: what the collector gets of a sign-in, of a gateway key and of inference, and what it must not get.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Service, startService } from "../../../src/app/service/service.ts";
+import { findTracingState } from "../../../src/app/tracing/tracing-state.ts";
+import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { ADMIN_KEY, LitellmGateway } from "../../support/gateway/litellm-gateway.ts";
+import {
+  createTraceCollector,
+  type ReceivedSpan,
+  type TraceCollector,
+} from "../../support/network/trace-collector.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+const ACCOUNT = { email: "root@example.org", password: "correct horse battery" };
+const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const CHAT = "/v1/chat/completions";
+
+const dataDir = temporaryDirectory();
+let administration: LitellmGateway;
+let gateway: Bun.Server<undefined>;
+let collector: TraceCollector;
+let service: Service;
+/** what the upstream of inference was told */
+const told: (string | null)[] = [];
+let isStopped = false;
+
+beforeAll(async () => {
+  administration = await LitellmGateway.start();
+  administration.addUser(ACCOUNT.email);
+  gateway = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answerOfGateway });
+  collector = createTraceCollector();
+  service = await start();
+});
+afterAll(async () => {
+  if (!isStopped) await service.stop();
+  collector[Symbol.dispose]();
+  await gateway.stop(true);
+  await administration.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** One gateway: its model is here, its administration answers for itself. */
+async function answerOfGateway(request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  if (pathname === CHAT) {
+    told.push(request.headers.get("traceparent"));
+    return new Response("data: {}\n\n", { headers: { "content-type": "text/event-stream" } });
+  }
+  const { method, headers } = request;
+  const body = method === "GET" ? {} : { body: await request.text() };
+  return await fetch(administration.origin + pathname + search, { method, headers, ...body });
+}
+
+function start(): Promise<Service> {
+  const config = join(dataDir, "quartermaster.yaml");
+  const settings = {
+    gateway: {
+      ...{ type: "litellm", url: gateway.url.origin },
+      provisioner: { type: "builtin-litellm", admin_key: ADMIN_KEY },
+    },
+    tracing: { url: collector.url, sample_ratio: 1, propagate: true },
+  };
+  writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
+  const flags = { config, dataDir, serverListen: "127.0.0.1:0", bootstrapAdminEmail: ACCOUNT.email };
+  const env = { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: ACCOUNT.password };
+  return startService({
+    config: loadConfig({ flags, env, cwd: dataDir }),
+    ...{ clock: systemClock, ids: systemIds },
+    log: createLog({ level: "error", format: "json", write: () => {}, clock: systemClock }),
+    onBootstrap: () => {},
+  });
+}
+
+/** @returns an access token of the administrator, by a device login */
+async function signIn({ installation: { db, domain } }: Service): Promise<string> {
+  const organizationId = domain.identity.organization()?.id ?? "";
+  const user = domain.identity.users.find(organizationId, ACCOUNT.email);
+  const { deviceLogins, grants, sessions } = domain.access;
+  const form = { clientId: OAUTH_CLIENT_ID, address: "192.0.2.7" };
+  const { deviceCode, linkToken } = await deviceLogins.request(form);
+  const { id: loginSessionId } = await db.write(
+    (tx) => sessions.open(tx, user.id, { address: form.address, userAgent: "Firefox" }),
+    "access",
+  );
+  const actor = { kind: "user", id: user.id, label: user.email, organizationId } as const;
+  await deviceLogins.claim(actor, linkToken);
+  await deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });
+  return (await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID })).access_token;
+}
+
+const kindredOf = ({ traceId, spanId }: ReceivedSpan): string[] =>
+  collector.spans
+    .filter((span) => span.traceId === traceId && span.parentSpanId === spanId)
+    .map(({ name }) => name)
+    .sort();
+
+test("TRC-3 the collector gets each request with its writes, its provisioner calls and its upstream, and nothing about a person", async () => {
+  const { baseUrl } = service;
+  const accessToken = await signIn(service);
+  const headers = { authorization: `Bearer ${accessToken}` };
+  await fetch(`${baseUrl}/ready?token=secret-of-a-query`, { headers: { traceparent: TRACEPARENT } });
+  await fetch(`${baseUrl}/nothing/secret-of-a-path`, { method: "PROPFIND" });
+  await fetch(`${baseUrl}/gateway/key/ensure`, { method: "POST", headers });
+  const { token } = await (await fetch(`${baseUrl}/gateway/token`, { method: "POST", headers })).json();
+  const inference = await fetch(`${baseUrl}/inference${CHAT}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "a", stream: true, messages: [] }),
+  });
+  expect([inference.status, await inference.text()]).toEqual([200, "data: {}\n\n"]);
+  await service.stop();
+  isStopped = true;
+
+  const { spans } = collector;
+  const named = (name: string) => spans.find((span) => span.name === name) ?? expect.unreachable(name);
+  const ready = named("GET /ready");
+  expect(ready.facts).toMatchObject({
+    "http.request.method": "GET",
+    "http.route": "/ready",
+    "http.response.status_code": 200,
+    "quartermaster.request_id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+  expect(ready.links).toMatchObject([{ spanId: "b7ad6b7169203331" }]);
+  expect(named("HTTP").facts).toMatchObject({ "http.response.status_code": 404 });
+  expect(kindredOf(named("POST /gateway/key/ensure"))).toEqual(
+    expect.arrayContaining(["database write", "provisioner provision"]),
+  );
+  const chat = named(`POST ${CHAT}`);
+  expect(chat.facts).toMatchObject({
+    "http.route": CHAT,
+    "http.response.status_code": 200,
+    "quartermaster.outcome": "complete",
+  });
+  expect(kindredOf(chat)).toContain("POST upstream");
+  expect(told).toEqual([`00-${chat.traceId}-${named("POST upstream").spanId}-01`]);
+  expect(collector.resource).toMatchObject({ "service.name": "quartermaster" });
+  const everything = JSON.stringify(spans);
+  const hidden = [
+    "secret",
+    ACCOUNT.email,
+    accessToken,
+    token,
+    ADMIN_KEY,
+    "192.0.2.7",
+    "127.0.0.1",
+    "PROPFIND",
+  ];
+  expect(hidden.filter((text) => everything.includes(text))).toEqual([]);
+});
+
+test("TRC-6 a stopped service leaves no state of its traces", () => {
+  const run = join(dataDir, "run", "tracing.json");
+  expect(existsSync(run)).toBe(false);
+  writeFileSync(run, "{}");
+  expect(findTracingState({ tracing: run, forwarderTracing: join(dataDir, "none") })).toBeUndefined();
+  expect(readFileSync(run, "utf8")).toBe("{}");
+});

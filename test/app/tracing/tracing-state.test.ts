@@ -1,0 +1,116 @@
+// What doctor and status know of the traces of running processes.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { checkOf } from "../../../src/app/doctor/finding.ts";
+import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
+import { checkTracing, DROPS_LATELY_MS } from "../../../src/app/tracing/check.ts";
+import {
+  collectorDestinations,
+  collectorPathOf,
+  collectorTlsOf,
+} from "../../../src/app/tracing/collector-settings.ts";
+import {
+  findTracingState,
+  keepTracingState,
+  type TracingState,
+} from "../../../src/app/tracing/tracing-state.ts";
+import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import { createBench } from "../../support/in-process.ts";
+import { START_MS } from "../../support/world.ts";
+
+const load = (flags: Record<string, string>): Config => loadConfig({ flags, env: {}, cwd: "/" });
+const on = load({ tracingUrl: "https://traces.example.org" });
+
+const STATE: TracingState = {
+  ...{ waiting: 0, sent: 7, lastDroppedMs: null, failingSinceMs: null, error: null },
+  dropped: { queue_full: 0, refused: 0, stopped: 0 },
+};
+const look = (state: TracingState | undefined, config = on) =>
+  checkTracing(checkOf("tracing"), config, { state, nowMs: START_MS });
+
+test.each([
+  ["no traces are sent", undefined, load({})],
+  ["no traces were sent since the start", undefined, on],
+  ["the collector took 7 spans since the start", STATE, on],
+  ["the collector took 7 spans since the start", { ...STATE, lastDroppedMs: START_MS - DROPS_LATELY_MS }, on],
+])("TRC-6 nothing is wrong: %s", (detail, state, config) => {
+  expect(look(state, config)).toMatchObject({ result: "ok", detail });
+});
+
+test("TRC-6 a collector that takes nothing, and spans that were dropped lately, are warnings", () => {
+  expect(look({ ...STATE, failingSinceMs: START_MS, error: "it answered 503" })).toMatchObject({
+    result: "warning",
+    detail: expect.stringContaining(": it answered 503"),
+  });
+  const dropped = { queue_full: 2, refused: 1, stopped: 0 };
+  expect(look({ ...STATE, dropped, lastDroppedMs: START_MS - DROPS_LATELY_MS + 1 })).toMatchObject({
+    result: "warning",
+    detail: expect.stringContaining("3 spans were dropped"),
+  });
+});
+
+test("TRC-6 the file is written when attempts begin or cease to fail, and else every ten seconds at most; both processes count", () => {
+  using bench = createBench();
+  const files = {
+    tracing: join(bench.folder, "run", "tracing.json"),
+    forwarderTracing: join(bench.folder, "run", "tracing-forwarder.json"),
+  };
+  let nowMs = START_MS;
+  const keep = keepTracingState(files.tracing, () => nowMs);
+  const sent = () => findTracingState(files)?.sent;
+  keep(STATE);
+  keep({ ...STATE, sent: 8 });
+  expect(sent()).toBe(7);
+  nowMs += 10_000;
+  keep({ ...STATE, sent: 9 });
+  expect(sent()).toBe(9);
+  keep({ ...STATE, sent: 10, failingSinceMs: nowMs, error: "down" });
+  expect(findTracingState(files)).toMatchObject({ sent: 10, error: "down" });
+  keepTracingState(files.forwarderTracing, () => nowMs)({ ...STATE, sent: 1, lastDroppedMs: 5 });
+  expect(findTracingState(files)).toMatchObject({ sent: 11, error: "down", lastDroppedMs: 5 });
+});
+
+test.each([
+  ["https://traces.example.org/", "https://traces.example.org", "/v1/traces"],
+  ["https://traces.example.org:4318/otlp/v1/traces/", "https://traces.example.org:4318", "/otlp/v1/traces"],
+  ["http://127.0.0.1:4318", "http://127.0.0.1:4318", "/v1/traces"],
+])("TRC-5 %s is a collector at %s with the path %s", (given, origin, path) => {
+  const config = load({ tracingUrl: given });
+  expect(collectorDestinations(config)).toMatchObject([{ name: "trace-collector", origin }]);
+  expect(collectorPathOf(config.get("tracing.url") ?? "")).toBe(path);
+});
+
+function problemsOf(work: () => unknown): string[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
+    throw error;
+  }
+  return [];
+}
+
+test("TRC-5 wrong settings are told together with what is wrong", () => {
+  const url = { tracingUrl: "https://traces.example.org" };
+  expect(problemsOf(() => load({ tracingUrl: "http://traces.example.org" }))).toHaveLength(1);
+  for (const ratio of ["1.01", "-0.1", "a"])
+    expect(problemsOf(() => load({ ...url, tracingSampleRatio: ratio }))).toEqual([
+      "--tracing-sample-ratio: must be a number from 0 to 1, such as 0.25",
+    ]);
+  expect(problemsOf(() => load({ ...url, tracingClientCert: "a.pem" }))).toEqual([
+    "tracing.client_key: missing; tracing.client_cert and tracing.client_key are given together or not at all",
+  ]);
+  expect(problemsOf(() => collectorTlsOf(load({ ...url, tracingCaFile: "/nothing" })))).toEqual([
+    "tracing.ca_file: cannot be read",
+  ]);
+  expect(load({ tracingSampleRatio: "0.5" }).warnings).toEqual([
+    "tracing.url is not set, so these do nothing: tracing.sample_ratio",
+  ]);
+});
+
+test("TRC-6 a collector out of reach is reported with what it affects", async () => {
+  const [collector] = await probeExternalServices(load({ tracingUrl: "http://127.0.0.1:1" }));
+  expect(collector).toMatchObject({ name: "trace-collector", state: "unreachable" });
+  expect(collector?.affects).toContain("traces are dropped");
+});
