@@ -81,7 +81,13 @@ export function invariant(condition: unknown, text: string): asserts condition {
 
 /** @returns the RFC 6901 pointer made of unescaped reference tokens */
 export const pointerOf = (path: readonly (string | number)[]): string =>
-  path.map((token) => `/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  path.map((token) => `/${escapedToken(String(token))}`).join("");
+
+/** @returns the token as an RFC 6901 pointer has it */
+export const escapedToken = (token: string): string =>
+  ESCAPED.test(token) ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
+
+const ESCAPED = /[~/]/;
 
 /** @returns the unescaped reference tokens of an RFC 6901 pointer */
 export const tokensOf = (pointer: string): string[] =>

@@ -25,7 +25,7 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
 
 export async function keep({ domain, actor, context, command, output, args }: Call): Promise<void> {
   const { fileConflicts } = domain.governance;
-  const { version, conflicts } = await fileConflicts.list(actor.organizationId, args);
+  const { version, conflicts } = await fileConflicts.show(actor.organizationId, args);
   const places = countText(conflicts.length);
   const wanted = { action: `keep the values in force at ${places}`, details: conflicts.flatMap(linesOf) };
   if (!(await isConfirmed(context, command, wanted))) return;

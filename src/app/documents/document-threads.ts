@@ -41,17 +41,23 @@ export function createDocumentThreads(options: DocumentThreadsOptions = {}): Run
   const limit = pLimit(THREADS_MAX);
   const thread = new DocumentThread(options);
   return async (name, request) => {
-    if (charactersIn(request) <= INLINE_CHARACTERS_MAX) return runDocumentTask(name, request);
+    if (!isLongerThan(INLINE_CHARACTERS_MAX, request)) return runDocumentTask(name, request);
     if (limit.pendingCount >= TASKS_WAITING_MAX) throw busy();
     return await limit(() => thread.run(name, request));
   };
 }
 
-/** @returns the total length of all strings in a task, without object keys */
-function charactersIn(value: unknown): number {
-  if (typeof value === "string" || value instanceof Uint8Array) return value.length;
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce((sum: number, member) => sum + charactersIn(member), 0);
+/** @returns whether all strings in a task, without object keys, are longer than that together */
+function isLongerThan(charactersMax: number, request: unknown): boolean {
+  const rest: unknown[] = [request];
+  let characters = 0;
+  while (rest.length > 0 && characters <= charactersMax) {
+    const value = rest.pop();
+    if (typeof value === "string" || value instanceof Uint8Array) characters += value.length;
+    else if (Array.isArray(value)) for (const member of value) rest.push(member);
+    else if (typeof value === "object" && value !== null) rest.push(...Object.values(value));
+  }
+  return characters > charactersMax;
 }
 
 /** What the thread is sent. */

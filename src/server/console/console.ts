@@ -1,5 +1,6 @@
 // Answers console pages and forms: identifies the reader, checks permission to change things, renders the frame, and turns
 // refusals into pages. Routes of the console pass their work to `show` and `act`, and make none of these decisions themselves.
+import { setImmediate } from "node:timers/promises";
 import { DomainError } from "../../platform/errors.ts";
 import type { Browser, Visitor } from "../auth/browser.ts";
 import type { UploadTimes } from "../http/bodies/streamed-body.ts";
@@ -129,7 +130,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
       try {
-        return answer(reader, await work(reader));
+        return answer(reader, await setImmediate(await work(reader))); // each may take a while
       } catch (error) {
         return refuse(reader, error);
       }

@@ -1,8 +1,8 @@
 // Settles the places where the policy does not follow the deployment file: the value in the policy is kept, or that of the file
 // is taken. Administrators take a value in their draft (drafts.ts), an operator publishes it.
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { DomainError } from "../../../platform/errors.ts";
-import { sha256Hex } from "../../../platform/ids.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
@@ -11,14 +11,18 @@ import type { GovernanceParts } from "../parts.ts";
 import { diffRevisions } from "../publishing/diff.ts";
 import type { DocumentPlan } from "../publishing/documents.ts";
 import * as store from "../store.ts";
-import type { FileConflict } from "./file-values.ts";
+import type { FileConflict, FoundConflicts } from "./file-values.ts";
 
-/** All places that differ. */
+/** Places that differ. */
 export interface FileConflicts {
   /** another one as soon as a value or a place changes */
   version: string;
+  /** how many there are */
+  total: number;
   conflicts: readonly FileConflict[];
 }
+
+const NONE: FoundConflicts = { version: "", total: 0, conflicts: "[]" };
 
 export interface KeptPlaces {
   /** the version that the author has read */
@@ -30,15 +34,20 @@ export class FileConflictSettling {
   constructor(private readonly parts: GovernanceParts) {}
 
   /**
-   * @param only paths; all when left out
-   * @returns the places with both values
-   * @throws DomainError `policy_conflict.none` if one of the paths is no conflict
+   * @param limit conflicts that are wanted; all when left out
+   * @returns the first places with both values
    */
-  async list(organizationId: string, only?: readonly string[]): Promise<FileConflicts> {
-    const { found, deployment } = await this.#read(organizationId);
-    if (!only) return found;
-    deploymentWith(deployment, only);
-    return { ...found, conflicts: found.conflicts.filter(({ path }) => only.includes(path)) };
+  async list(organizationId: string, limit?: number): Promise<FileConflicts> {
+    const { found } = await this.#read(organizationId, limit);
+    await setImmediate();
+    return { ...found, conflicts: JSON.parse(found.conflicts) };
+  }
+
+  /** @returns the named places @throws DomainError `policy_conflict.none` if one of the paths is no conflict */
+  async show(organizationId: string, paths: readonly string[]): Promise<FileConflicts> {
+    deploymentWith(store.findDeployment(this.parts.db.read, organizationId), paths);
+    const { conflicts, ...found } = await this.list(organizationId);
+    return { ...found, conflicts: conflicts.filter(({ path }) => paths.includes(path)) };
   }
 
   /**
@@ -48,7 +57,7 @@ export class FileConflictSettling {
   async keep(actor: Actor, { version, paths }: KeptPlaces): Promise<void> {
     const { audit, db } = this.parts;
     const { organizationId } = actor;
-    const read = await this.#read(organizationId);
+    const read = await this.#read(organizationId, 0);
     if (read.found.version !== version) throw changed();
     const { deployment, revision } = read;
     const { conflicts: known } = deploymentWith(deployment, paths);
@@ -80,20 +89,17 @@ export class FileConflictSettling {
     return { base, document, changes: diffRevisions(base, { document, audiences }), warnings: [] };
   }
 
-  async #read(organizationId: string) {
+  async #read(organizationId: string, limit: number | undefined) {
     const { db, revisions, runTask } = this.parts;
     const revision = revisions.current(organizationId);
     const deployment = store.findDeployment(db.read, organizationId);
     const paths = deployment?.conflicts ?? [];
-    const conflicts =
-      !deployment || !revision || paths.length === 0
-        ? []
-        : await runTask("fileConflicts", {
-            current: JSON.stringify(revision.document),
-            file: deployment.baseline,
-            paths,
-          });
-    return { found: { version: versionOf(conflicts), conflicts }, revision: revision?.id, deployment };
+    if (!deployment || !revision || paths.length === 0)
+      return { found: NONE, revision: revision?.id, deployment };
+    await setImmediate(); // there may be thousands
+    const sides = { current: JSON.stringify(revision.document), file: deployment.baseline };
+    const found = await runTask("fileConflicts", { ...sides, paths: JSON.stringify(paths), limit });
+    return { found, revision: revision.id, deployment };
   }
 }
 
@@ -107,10 +113,6 @@ export function deploymentWith(
   if (!deployment || other !== undefined) throw noConflict(other ?? "");
   return deployment;
 }
-
-const DIGITS = 16;
-const versionOf = (conflicts: readonly FileConflict[]): string =>
-  sha256Hex(JSON.stringify(conflicts)).slice(0, DIGITS);
 
 const noConflict = (path: string) =>
   new DomainError(

@@ -2,6 +2,7 @@
 // values, because a thread may run them (tasks.ts).
 import { isDeepStrictEqual } from "node:util";
 import { type Problem, tokensOf } from "../../../platform/errors.ts";
+import { sha256Hex } from "../../../platform/ids.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
 import { finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
@@ -20,14 +21,38 @@ export interface FileSides {
   current: string;
   /** the document of the file, as JSON */
   file: string;
-  paths: readonly string[];
+  /** a list as JSON */
+  paths: string;
+  /** conflicts that are wanted; all when left out */
+  limit?: number | undefined;
+}
+
+export interface FoundConflicts {
+  /** another one as soon as a value or a place changes */
+  version: string;
+  /** how many there are */
+  total: number;
+  /** the first of them as JSON, because a service takes longer to receive thousands of objects from a thread */
+  conflicts: string;
 }
 
 /** @returns the values of both sides at each path */
-export function fileConflicts({ current, file, paths }: FileSides): FileConflict[] {
+export function fileConflicts({ limit, ...sides }: FileSides): FoundConflicts {
+  const all = conflictsAt(sides);
+  return {
+    version: sha256Hex(JSON.stringify(all)).slice(0, VERSION_DIGITS),
+    total: all.length,
+    conflicts: JSON.stringify(all.slice(0, limit)),
+  };
+}
+
+const VERSION_DIGITS = 16;
+
+function conflictsAt({ current, file, paths }: FileSides): FileConflict[] {
   const inPolicy = changedPlaces(withoutRevisionFields(parse(current)));
   const inFile = changedPlaces(parse(file));
-  return paths.map((path) => {
+  const places: string[] = JSON.parse(paths);
+  return places.map((path) => {
     const [policy, wanted] = [inPolicy(path), inFile(path)];
     return {
       path,

@@ -1,9 +1,10 @@
 // SQL of drafts of the policy.
+import { setImmediate } from "node:timers/promises";
 import { and, asc, eq, lt, or } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { changesOf } from "../../../platform/database/drizzle.ts";
 import { policyDrafts } from "../tables.ts";
-import type { Draft } from "./draft-model.ts";
+import type { Draft, DraftContent } from "./draft-model.ts";
 
 export const findOwn = (connection: Connection, ownerId: string): Draft | undefined => {
   const row = connection.select().from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
@@ -53,14 +54,25 @@ export const versionOf = (connection: Connection, ownerId: string): number | und
     .limit(1)
     .get()?.version;
 
-export function putDraft(tx: Tx, draft: Draft): void {
-  const { id, organizationId, ownerId, createdAtMs, document, audiences, typed, ...rest } = draft;
-  const changes = {
-    ...rest,
-    document: JSON.stringify(document),
-    audiences: JSON.stringify(audiences),
-    typed: JSON.stringify(typed),
-  };
+/** The content of a draft as its row has it. */
+export type DraftTexts = { [Part in keyof DraftContent]: string };
+
+/** @returns the texts of the row. A document may have megabytes, so each is written in a turn of its own. */
+export async function draftTexts({ document, audiences, typed }: DraftContent): Promise<DraftTexts> {
+  await setImmediate();
+  const texts = { document: JSON.stringify(document), audiences: JSON.stringify(audiences) };
+  await setImmediate();
+  const written = { ...texts, typed: JSON.stringify(typed) };
+  await setImmediate();
+  return written;
+}
+
+export function putDraft(
+  tx: Tx,
+  { id, organizationId, ownerId, createdAtMs, ...rest }: Draft,
+  texts: DraftTexts,
+): void {
+  const changes = { ...rest, ...texts };
   tx.insert(policyDrafts)
     .values({ id, organizationId, ownerId, createdAtMs, ...changes })
     .onConflictDoUpdate({ target: policyDrafts.ownerId, set: changes })

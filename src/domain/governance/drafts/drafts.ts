@@ -280,7 +280,7 @@ export class Drafts {
   ): Promise<Draft> {
     const draft = this.ownOrNew(actor);
     if (draft.version !== version) throw draftChanged();
-    return await this.#save({ ...draft, ...(await change(draft)) }, (tx) => {
+    return await this.#save({ ...draft, ...(await change(await setImmediate(draft))) }, (tx) => {
       if (version > 0) return;
       this.parts.audit.record(tx, { actor, action: "policy_draft.create", target: draft.id });
     });
@@ -288,11 +288,11 @@ export class Drafts {
 
   async #save(draft: Draft, record: (tx: Tx) => void): Promise<Draft> {
     const { clock, db } = this.parts;
-    await setImmediate();
+    const texts = await store.draftTexts(draft);
     const saved = { ...draft, version: draft.version + 1, savedAtMs: clock.nowMs() };
     await db.write((tx) => {
       if ((store.versionOf(tx, draft.ownerId) ?? 0) !== draft.version) throw draftChanged();
-      store.putDraft(tx, saved);
+      store.putDraft(tx, saved, texts);
       record(tx);
     }, "unobserved");
     return saved;

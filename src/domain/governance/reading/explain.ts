@@ -88,7 +88,7 @@ export function explain(
     isAllowed: document.allowed_harnesses.includes(harness),
     isRequired: document.required,
     versionRefusal: version === undefined ? undefined : checkVersion(harnesses(), policy, harness, version),
-    values: policy ? valuesOf(policy, ["harnesses", harness], lines) : [],
+    values: policy ? valuesOf(policy, pointerOf(["harnesses", harness]), lines) : [],
     defaults: defaultsOf(policy, harness),
     packages: packagesOf(revision, { ...question, harness }, { lines, userGroups }),
   };
@@ -130,16 +130,13 @@ const defaultsOf = (policy: HarnessPolicy | undefined, harness: HarnessKey): str
     pointerOf(["harnesses", harness, "managed_config", name]),
   );
 
-function valuesOf(policy: HarnessPolicy, above: readonly string[], lines: LinesByPointer): ExplainedValue[] {
+function valuesOf(policy: HarnessPolicy, above: string, lines: LinesByPointer): ExplainedValue[] {
   const { package_overrides: _, ...rest } = policy;
   const given = Object.entries(rest.managed_config).filter(
     ([name, value]) => value !== null || !KNOWN_SETTINGS.includes(name),
   );
   const set = { ...rest, managed_config: Object.fromEntries(given) };
-  return leavesOf(set, above).map(({ path, value }) => {
-    const pointer = pointerOf(path);
-    return { pointer, value, line: lines.get(pointer) };
-  });
+  return leavesOf(set, above).map(({ pointer, value }) => ({ pointer, value, line: lines.get(pointer) }));
 }
 
 type ReadQuestion = Question & { harness: HarnessKey };

@@ -1,7 +1,7 @@
 // The lines of values in the text that `policy show` prints. To find them, the whole text is written and parsed, which takes
 // seconds for a large document: a thread does it once for each revision (tasks.ts).
 import { LRUCache } from "lru-cache";
-import { pointerOf } from "../../../platform/errors.ts";
+import { escapedToken, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { readDocumentText } from "../document/text.ts";
 import { documentYaml } from "../document/yaml.ts";
@@ -34,23 +34,32 @@ export class PolicyLines {
 export function policyLines({ document: text }: { document: string }): [pointer: string, line: number][] {
   const document: GovernanceConfig = JSON.parse(text);
   const policies = Object.entries(document.harnesses);
-  const paths = [
-    ...policies.flatMap(([key, policy]) => leavesOf(policy, ["harnesses", key]).map(({ path }) => path)),
-    ...document.packages.map((_, at) => ["packages", at]),
+  const pointers = [
+    ...policies.flatMap(([key, policy]) => leavesOf(policy, pointerOf(["harnesses", key]))),
+    ...document.packages.map((_, at) => ({ pointer: pointerOf(["packages", at]) })),
   ];
-  const places = paths.map((path) => ({ pointer: pointerOf(path), detail: "" }));
+  const places = pointers.map(({ pointer }) => ({ pointer, detail: "" }));
   const located = readDocumentText(documentYaml(document)).locate(places);
   return located.flatMap(({ pointer, line }) => (line === undefined ? [] : [[pointer, line]]));
 }
 
 export interface Leaf {
-  path: readonly string[];
+  /** RFC 6901 */
+  pointer: string;
   value: unknown;
 }
 
-/** @returns every value below a place. A list is one value; empty mappings and lists set nothing. */
-export function leavesOf(value: unknown, path: readonly string[]): Leaf[] {
-  if (isJsonObject(value))
-    return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
-  return Array.isArray(value) && value.length === 0 ? [] : [{ path, value }];
+/**
+ * @param above pointer of the value
+ * @returns every value in it. A list is one value; empty mappings and lists set nothing.
+ */
+export function leavesOf(value: unknown, above: string): Leaf[] {
+  const leaves: Leaf[] = [];
+  const collect = (member: unknown, pointer: string): void => {
+    if (isJsonObject(member))
+      for (const key of Object.keys(member)) collect(member[key], `${pointer}/${escapedToken(key)}`);
+    else if (!Array.isArray(member) || member.length > 0) leaves.push({ pointer, value: member });
+  };
+  collect(value, above);
+  return leaves;
 }

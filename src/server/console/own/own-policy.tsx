@@ -8,6 +8,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
 import { FilterProblems } from "../list/filters.tsx";
 import { AsCommand, options } from "../parts/command.tsx";
+import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
 import { Facts, Revision, State, Text, Time } from "../parts/values.tsx";
 import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText, valueText } from "./words.ts";
 
@@ -146,7 +147,7 @@ function Values({ values, defaults }: Pick<Explanation, "values" | "defaults">) 
             </tr>
           </thead>
           <tbody>
-            {values.map(({ pointer, value, line }) => (
+            {values.slice(0, EXPLAINED_ROWS_MAX).map(({ pointer, value, line }) => (
               <tr key={pointer}>
                 <td data-label="Setting">
                   <Text value={placeText(pointer)} />
@@ -181,6 +182,7 @@ function Values({ values, defaults }: Pick<Explanation, "values" | "defaults">) 
           </tbody>
         </table>
       )}
+      <NotShown total={values.length} />
     </section>
   );
 }
@@ -203,7 +205,7 @@ function Packages({ packages }: Pick<Explanation, "packages">) {
             </tr>
           </thead>
           <tbody>
-            {offered.map(({ id, version, state }) => (
+            {offered.slice(0, EXPLAINED_ROWS_MAX).map(({ id, version, state }) => (
               <tr key={id}>
                 <td data-label="Package">
                   <Text value={id} />
@@ -219,6 +221,7 @@ function Packages({ packages }: Pick<Explanation, "packages">) {
           </tbody>
         </table>
       )}
+      <NotShown total={offered.length} />
     </section>
   );
 }

@@ -56,6 +56,9 @@ export function Text({ value, none = "–" }: { value: string | null | undefined
   return <bdi>{visibleText(value)}</bdi>;
 }
 
+/** @returns the same as HTML, for thousands of texts on one page; a space for an empty one */
+export const textHtml = (value: string): string => `<bdi>${Bun.escapeHTML(visibleText(value)) || " "}</bdi>`;
+
 /** Matches texts that are short and cannot change the direction of their neighbors. */
 const PLAIN_WORD = /^[!-~]{1,20}$/;
 

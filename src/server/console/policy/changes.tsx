@@ -2,7 +2,6 @@
 /** @jsxImportSource preact */
 import { leavesOf } from "../../../domain/governance/reading/policy-lines.ts";
 import type { Change } from "../../../domain/governance/service.ts";
-import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { Text } from "../parts/values.tsx";
 import { isStamp, placeText, valueText } from "./words.ts";
@@ -35,10 +34,8 @@ function inParts(change: Change): readonly Change[] {
   const side = "before" in change ? ("after" in change ? undefined : "before") : "after";
   const value = side && change[side];
   if (side === undefined || !isJsonObject(value)) return [change];
-  const leaves = leavesOf(value, []);
-  return leaves.length === 0
-    ? [change]
-    : leaves.map((leaf) => ({ path: path + pointerOf(leaf.path), [side]: leaf.value }));
+  const leaves = leavesOf(value, path);
+  return leaves.length === 0 ? [change] : leaves.map((leaf) => ({ path: leaf.pointer, [side]: leaf.value }));
 }
 
 function ChangeTable({ changes, caption }: { changes: readonly Change[]; caption: string }) {

@@ -5,14 +5,15 @@ import { Hidden } from "../../pages/forms.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
-import { CHANGES_SHOWN_MAX } from "./changes.tsx";
 import { CONFLICTS_PATH, placeText, valueText } from "./words.ts";
 
-export function Conflicts({ version, conflicts }: FileConflicts) {
-  if (conflicts.length === 0) return null;
-  const shown = conflicts.slice(0, CHANGES_SHOWN_MAX);
-  const left = conflicts.length - shown.length;
-  const [{ path } = { path: "" }] = shown;
+/** Rows of the table; more conflicts are counted. */
+export const CONFLICTS_SHOWN_MAX = 100;
+
+export function Conflicts({ version, total, conflicts }: FileConflicts) {
+  if (total === 0) return null;
+  const left = total - conflicts.length;
+  const [{ path } = { path: "" }] = conflicts;
   return (
     <section aria-labelledby="conflicts">
       <h2 id="conflicts">Where the configuration file says otherwise</h2>
@@ -22,7 +23,7 @@ export function Conflicts({ version, conflicts }: FileConflicts) {
       </p>
       <ConsoleForm action={CONFLICTS_PATH}>
         <Hidden name="version" value={version} />
-        <ConflictTable conflicts={shown} />
+        <ConflictTable conflicts={conflicts} />
       </ConsoleForm>
       {left > 0 && <p>{left} more places differ. The command below lists all of them.</p>}
       <AsCommand command={["policy", "conflicts", "keep", path]} label="Keep the first one with a command" />

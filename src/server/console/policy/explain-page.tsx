@@ -8,6 +8,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { FilterProblems } from "../list/filters.tsx";
 import { harnessText, PACKAGE_WORDS, placeText } from "../own/words.ts";
 import { AsCommand, options } from "../parts/command.tsx";
+import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
 import { State, Text } from "../parts/values.tsx";
 import { Variables } from "./variables.tsx";
 import { EXPLAIN_PATH, HISTORY_PATH, TRAIL, valueText } from "./words.ts";
@@ -158,23 +159,11 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           first="Setting"
           none="The policy sets nothing for this harness."
           rowsOf={({ values, revision }) =>
-            values.map(({ pointer, value, line }) => ({
-              key: placeText(pointer),
-              cell: (
-                <>
-                  <Text value={valueText(value)} none="empty" />
-                  {line !== undefined && (
-                    <>
-                      {" "}
-                      <small>
-                        <a href={`${HISTORY_PATH}/${revision.id}#L${line}`}>line {line}</a>
-                      </small>
-                    </>
-                  )}
-                </>
-              ),
-            }))
+            new Map(
+              values.map((value) => [value.pointer, () => <Setting {...value} revision={revision.id} />]),
+            )
           }
+          nameOf={placeText}
         />
       </section>
       <section aria-labelledby="packages">
@@ -185,45 +174,57 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           first="Package"
           none="The policy has no packages."
           rowsOf={({ packages }) =>
-            packages.map(({ id, version, state }) => ({
-              key: id,
-              cell: (
-                <>
-                  <State tone={state === "installed" ? "good" : "neutral"}>{PACKAGE_WORDS[state]}</State>{" "}
-                  <Text value={version} />
-                </>
-              ),
-            }))
+            new Map(packages.map((managed) => [managed.id, () => <PackageState {...managed} />]))
           }
+          nameOf={(id) => id}
         />
       </section>
     </>
   );
 }
 
+type ValueProps = Explanation["values"][number] & { revision: string };
+
+const Setting = ({ value, line, revision }: ValueProps) => (
+  <>
+    <Text value={valueText(value)} none="empty" />
+    {line !== undefined && (
+      <>
+        {" "}
+        <small>
+          <a href={`${HISTORY_PATH}/${revision}#L${line}`}>line {line}</a>
+        </small>
+      </>
+    )}
+  </>
+);
+
+const PackageState = ({ version, state }: Explanation["packages"][number]) => (
+  <>
+    <State tone={state === "installed" ? "good" : "neutral"}>{PACKAGE_WORDS[state]}</State>{" "}
+    <Text value={version} />
+  </>
+);
+
 const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
   isAllowed ? versionRefusal : "the policy does not allow this harness";
-
-/** Maximum number of rows of a table; thousands of rows would delay other requests. */
-export const ROWS_SHOWN_MAX = 300;
 
 interface RowsProps {
   sides: readonly Explained[];
   caption: string;
   first: string;
   none: string;
-  rowsOf(explanation: Explanation): readonly { key: string; cell: preact.ComponentChildren }[];
+  /** what fills the cell of a row, by key: few rows of thousands are shown */
+  rowsOf(explanation: Explanation): ReadonlyMap<string, () => preact.ComponentChildren>;
+  /** the key for people */
+  nameOf(key: string): string;
 }
 
 /** One row for each name on either side, with both values. */
-function Rows({ sides, caption, first, none, rowsOf }: RowsProps) {
-  const columns = sides.map(({ label, explanation }) => ({
-    label,
-    cells: new Map(rowsOf(explanation).map(({ key, cell }) => [key, cell])),
-  }));
-  const names = [...new Set(columns.flatMap(({ cells }) => [...cells.keys()]))];
-  if (names.length === 0) return <p>{none}</p>;
-  const left = names.length - ROWS_SHOWN_MAX;
+function Rows({ sides, caption, first, none, rowsOf, nameOf }: RowsProps) {
+  const columns = sides.map(({ label, explanation }) => ({ label, cells: rowsOf(explanation) }));
+  const keys = [...new Set(columns.flatMap(({ cells }) => [...cells.keys()]))];
+  if (keys.length === 0) return <p>{none}</p>;
   return (
     <>
       <table class="rows">
@@ -239,21 +240,21 @@ function Rows({ sides, caption, first, none, rowsOf }: RowsProps) {
           </tr>
         </thead>
         <tbody>
-          {names.slice(0, ROWS_SHOWN_MAX).map((name) => (
-            <tr key={name}>
+          {keys.slice(0, EXPLAINED_ROWS_MAX).map((key) => (
+            <tr key={key}>
               <td data-label={first}>
-                <Text value={name} />
+                <Text value={nameOf(key)} />
               </td>
               {columns.map(({ label, cells }) => (
                 <td data-label={label} key={label}>
-                  {cells.get(name) ?? <span class="muted">not set</span>}
+                  {cells.get(key)?.() ?? <span class="muted">not set</span>}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {left > 0 && <p>{left} more are not shown here. The command below prints all of them.</p>}
+      <NotShown total={keys.length} />
     </>
   );
 }

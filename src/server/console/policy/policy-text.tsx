@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { harnessText } from "../own/words.ts";
-import { Text } from "../parts/values.tsx";
+import { textHtml } from "../parts/values.tsx";
 
 /** Lines that a page shows; the command prints the whole text. */
 export const LINES_SHOWN_MAX = 2_000;
@@ -46,17 +46,13 @@ const OnePart = ({ title, owner, start, lines }: Part) => (
     <summary>
       {title} <small>{OWNERS[owner]}</small>
     </summary>
-    <ol class="code" start={start}>
-      {lines.map((line, at) => (
-        <li key={at} id={`L${start + at}`}>
-          <code>
-            <Text value={line} none=" " />
-          </code>
-        </li>
-      ))}
-    </ol>
+    <ol class="code" start={start} dangerouslySetInnerHTML={{ __html: linesHtml(lines, start) }} />
   </details>
 );
+
+/** The renderer takes ten times as long for thousands of lines. */
+const linesHtml = (lines: readonly string[], start: number): string =>
+  lines.map((line, at) => `<li id="L${start + at}"><code>${textHtml(line)}</code></li>`).join("");
 
 /** @param lines of canonical YAML, in which members are indented by two spaces */
 function partsOf(lines: readonly string[]): Part[] {

@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import type { TextHunk, TextLine, TextRow } from "../../../domain/governance/reading/text-difference.ts";
 import { TEXT_EDITS_MAX } from "../../../domain/governance/reading/text-difference.ts";
-import { Text } from "../parts/values.tsx";
+import { textHtml } from "../parts/values.tsx";
 
 /** Rows of a page; the command prints more. */
 export const TEXT_ROWS_SHOWN_MAX = 2_000;
@@ -38,29 +38,18 @@ const Hunk = ({ rows }: { rows: readonly TextRow[] }) => (
         <th scope="col">After</th>
       </tr>
     </thead>
-    <tbody>
-      {rows.map((row, at) => (
-        <tr key={at} class={row.isChanged ? "changed" : undefined}>
-          <td>{row.before && <Line line={row.before} isChanged={row.isChanged} side="before" />}</td>
-          <td>{row.after && <Line line={row.after} isChanged={row.isChanged} side="after" />}</td>
-        </tr>
-      ))}
-    </tbody>
+    <tbody dangerouslySetInnerHTML={{ __html: rows.map(rowHtml).join("") }} />
   </table>
 );
 
-interface LineProps {
-  line: TextLine;
-  isChanged: boolean;
-  side: "before" | "after";
-}
+/** The renderer takes ten times as long for thousands of lines. */
+const rowHtml = ({ before, after, isChanged }: TextRow): string =>
+  `<tr${isChanged ? ' class="changed"' : ""}>${cellHtml(before, isChanged && "del")}${cellHtml(after, isChanged && "ins")}</tr>`;
 
-function Line({ line: { number, text }, isChanged, side }: LineProps) {
-  const shown = <Text value={text} none=" " />;
-  return (
-    <>
-      <span class="line-number">{number}</span>
-      <code>{!isChanged ? shown : side === "before" ? <del>{shown}</del> : <ins>{shown}</ins>}</code>
-    </>
-  );
+/** @param change the element of a changed line */
+function cellHtml(line: TextLine | undefined, change: "del" | "ins" | false): string {
+  if (!line) return "<td></td>";
+  const shown = textHtml(line.text);
+  const text = change ? `<${change}>${shown}</${change}>` : shown;
+  return `<td><span class="line-number">${line.number}</span><code>${text}</code></td>`;
 }

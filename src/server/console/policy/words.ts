@@ -38,7 +38,7 @@ const STAMPS: readonly string[] = [
 ];
 
 /** @returns whether the place follows from the others */
-export const isStamp = ({ path }: Change): boolean => STAMPS.includes(tokensOf(path)[0] ?? "");
+export const isStamp = ({ path }: Change): boolean => STAMPS.includes(path.split("/", 2)[1] ?? "");
 
 /** @returns the place for people: `Codex: model`, `Package guide`, `Who gets guide` */
 export function placeText(path: string): string {

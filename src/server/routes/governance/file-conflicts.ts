@@ -9,6 +9,7 @@ import type { RouteContext } from "../../router.ts";
 const Version = Type.String({ description: "Another one as soon as a value or a place changes" });
 const DeploymentConflicts = Type.Object({
   version: Version,
+  total: Type.Integer({ description: "How many there are" }),
   conflicts: Type.Array(
     Type.Object({
       path: Type.String({ description: "An entry of a list is named by its id or name" }),

@@ -44,7 +44,7 @@ test("CON-45 both values are listed; a side without a value lacks its member", a
     },
     { path: "/packages/one/version", policy: "dashboard", file: `1.${round}` },
   ]);
-  expect((await fileConflicts.list(organizationId, ["/ttl_seconds"])).conflicts).toHaveLength(1);
+  expect((await fileConflicts.show(organizationId, ["/ttl_seconds"])).conflicts).toHaveLength(1);
   expect((await fileConflicts.list(organizationId)).version).toBe(version);
 });
 

@@ -1,6 +1,6 @@
 // Places where the policy does not follow the configuration file, in the console: both values, and a button for each.
 import { afterAll, expect, test } from "bun:test";
-import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
+import { CONFLICTS_SHOWN_MAX } from "../../../../src/server/console/policy/conflicts-part.tsx";
 import { managedText, packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";
@@ -64,7 +64,7 @@ test("CON-45 the text is in parts that can be folded, each with the one who chan
 
 test("a page lists the first conflicts and counts the others", async () => {
   const servers = (value: string) => {
-    const names = Array.from({ length: CHANGES_SHOWN_MAX + 1 }, (_, at) => `K${at}`);
+    const names = Array.from({ length: CONFLICTS_SHOWN_MAX + 1 }, (_, at) => `K${at}`);
     const env = Object.fromEntries(names.map((name) => [name, value]));
     return { codex: [{ name: "docs", command: "docs", env }] };
   };
@@ -78,7 +78,7 @@ test("a page lists the first conflicts and counts the others", async () => {
   });
   await publishFirst(site, { ttl_seconds: 320, ...inFile("c") });
   const { html } = await browser.visit("/console/policy");
-  expect(html.match(/name=take/g)).toHaveLength(CHANGES_SHOWN_MAX);
+  expect(html.match(/name=take/g)).toHaveLength(CONFLICTS_SHOWN_MAX);
   const { length } = governance.deployments.conflicts(site.world.organizationId);
-  expect(html).toContain(`${length - CHANGES_SHOWN_MAX} more places differ`);
+  expect(html).toContain(`${length - CONFLICTS_SHOWN_MAX} more places differ`);
 });

@@ -1,9 +1,9 @@
 // The policy in the console, over the real domain: read, explained, edited as a draft, reviewed, merged, published and followed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FORM_TEXT_BYTES_MAX, withoutReturns } from "../../../../src/server/console/long-form.ts";
+import { EXPLAINED_ROWS_MAX } from "../../../../src/server/console/parts/not-shown.tsx";
 import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
 import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
-import { ROWS_SHOWN_MAX } from "../../../../src/server/console/policy/explain-page.tsx";
 import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
 import { LINES_SHOWN_MAX } from "../../../../src/server/console/policy/policy-text.tsx";
 import { ESCAPED_FORM_BYTES_MAX, UPLOAD_FIELDS_MAX } from "../../../../src/server/http/bodies/upload.ts";
@@ -279,10 +279,13 @@ test("pages of long policies stay short: lines, changes and conflicts have limit
     const lines = (await browser.visit("/console/policy")).html.match(/id="L\d+"/g)?.length ?? 0;
     expect(lines).toBeLessThanOrEqual(LINES_SHOWN_MAX);
   }
-  for (const count of [ROWS_SHOWN_MAX - 1, ROWS_SHOWN_MAX, ROWS_SHOWN_MAX + 1]) {
+  for (const count of [EXPLAINED_ROWS_MAX - 1, EXPLAINED_ROWS_MAX, EXPLAINED_ROWS_MAX + 1]) {
     await publish(settings(count, 3));
-    const { html } = await browser.visit("/console/policy/explain?user=ana@example.com&harness=codex");
-    expect(html.match(/>managed_config\.k\d+</g)).toHaveLength(Math.min(count, ROWS_SHOWN_MAX));
+    for (const path of ["/console/policy/explain?user=ana@example.com&harness=codex", "/console/me/policy"]) {
+      const { html } = await browser.visit(path);
+      expect(html.match(/>managed_config\.k\d+</g)).toHaveLength(Math.min(count, EXPLAINED_ROWS_MAX));
+      expect(html.includes("more are not shown here")).toBe(count > EXPLAINED_ROWS_MAX);
+    }
   }
   const base = current();
   for (const count of [PLACES_ASKED_MAX - 1, PLACES_ASKED_MAX, PLACES_ASKED_MAX + 1]) {

@@ -1,4 +1,5 @@
 // The effect of the policy on one person, in the console, optionally compared with another.
+import { setImmediate } from "node:timers/promises";
 import type { Revision } from "../../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
@@ -66,6 +67,7 @@ async function answersFor(
       const user = identity.users.find(organizationId, who);
       const question = { userId: user.id, harness: asked.harness, version: asked.installed || undefined };
       const explanation = await governance.explain({ organizationId }, question, revision);
+      await setImmediate(); // an explanation may have thousands of values
       return [{ label: `${user.email}, ${name}`, explanation }];
     } catch (error) {
       if (!(error instanceof DomainError) || !["invalid", "not_found"].includes(error.kind)) throw error;

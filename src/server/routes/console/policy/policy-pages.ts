@@ -2,6 +2,7 @@
 import type { Revision } from "../../../../domain/governance/service.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
+import { CONFLICTS_SHOWN_MAX } from "../../../console/policy/conflicts-part.tsx";
 import { diffPage, policyPage, revisionPage } from "../../../console/policy/policy-page.tsx";
 import { rolloutPage } from "../../../console/policy/rollout-page.tsx";
 import { shownTo } from "../../../console/policy/variables.tsx";
@@ -28,7 +29,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const revision = revisions.current(reader.organizationId);
-          const found = await governance.fileConflicts.list(reader.organizationId);
+          const found = await governance.fileConflicts.list(reader.organizationId, CONFLICTS_SHOWN_MAX);
           const shown = shownTo(reader);
           const conflicts = { ...found, conflicts: shown.sides(found.conflicts, ["policy", "file"]) };
           const text = revision ? await views.text(shown.policy(revision)) : "";

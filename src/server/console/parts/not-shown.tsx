@@ -1,0 +1,11 @@
+// Tables with the effect of a policy show some rows; the equivalent command prints all of them.
+/** @jsxImportSource preact */
+
+/** Maximum number of rows of such a table; thousands of rows would delay other requests. */
+export const EXPLAINED_ROWS_MAX = 300;
+
+/** Says below the table how many rows it lacks. */
+export const NotShown = ({ total }: { total: number }) =>
+  total > EXPLAINED_ROWS_MAX ? (
+    <p>{total - EXPLAINED_ROWS_MAX} more are not shown here. The command below prints all of them.</p>
+  ) : null;
