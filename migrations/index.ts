@@ -47,6 +47,7 @@ import auditForwarding from "./0044_audit_forwarding.sql" with { type: "text" };
 import organizationNumbers from "./0045_organization_numbers.sql" with { type: "text" };
 import mirrors from "./0046_mirrors.sql" with { type: "text" };
 import sourceWatches from "./0047_source_watches.sql" with { type: "text" };
+import draftChanges from "./0048_draft_changes.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -103,4 +104,5 @@ export const migrations: readonly Migration[] = [
   { id: 45, name: "organization_numbers", sql: organizationNumbers },
   { id: 46, name: "mirrors", sql: mirrors },
   { id: 47, name: "source_watches", sql: sourceWatches },
+  { id: 48, name: "draft_changes", sql: draftChanges },
 ];

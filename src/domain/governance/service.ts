@@ -47,7 +47,7 @@ export type {
   PackageAudiences,
   Revision,
 } from "./model.ts";
-export type { Change } from "./publishing/diff.ts";
+export { type Change, isStamp } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
 export {
   changedLists,

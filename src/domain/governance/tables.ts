@@ -44,6 +44,8 @@ export const policyDrafts = sqliteTable("policy_drafts", {
   version: integer("version").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),
   savedAtMs: integer("saved_at_ms").notNull(),
+  /** places that differ from the revision that it began from; null if an older version of the service saved it */
+  changes: integer("changes"),
 });
 
 export const packageAdditions = sqliteTable("package_additions", {

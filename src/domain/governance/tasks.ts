@@ -9,6 +9,7 @@ import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
 import {
+  changeCount,
   compare,
   difference,
   joinSection,
@@ -44,6 +45,7 @@ export interface GovernanceTasks {
   takeFileValues: typeof takeFileValues;
   compare: typeof compare;
   difference: typeof difference;
+  changeCount: typeof changeCount;
   textDifference: typeof textDifference;
   typedSettings: typeof typedSettings;
   settingsText: typeof settingsText;
@@ -79,6 +81,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   takeFileValues,
   compare,
   difference,
+  changeCount,
   textDifference,
   typedSettings,
   settingsText,

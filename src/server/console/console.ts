@@ -243,7 +243,7 @@ function createFrame(context: RouteContext, browser: Browser) {
       branding: browser.branding(),
       navigation: navigationFor(readsAll, has),
       revision: current && { sequence: current.sequence, id: current.id },
-      hasDraft: mayAdminister && domain.governance.drafts.versionOf(actor) > 0,
+      draft: mayAdminister ? domain.governance.drafts.sizeOf(actor) : undefined,
       problems: readsAll ? overview.knownProblems(organizationId) : undefined,
     };
   };

@@ -64,7 +64,7 @@ export function measureRendering({ users, cookies, origin }: ConsoleSite): Figur
       branding: BRANDING,
       navigation: navigationFor(true, () => true),
       revision: undefined,
-      hasDraft: false,
+      draft: undefined,
       problems: 0,
     };
     renderConsole(shown, { reader, chrome, notice: undefined });

@@ -47,6 +47,8 @@ export interface Draft extends DraftContent {
   version: number;
   createdAtMs: number;
   savedAtMs: number;
+  /** places that differ from the revision that it began from, without stamps; null if an older version of the service saved it */
+  changes: number | null;
 }
 
 /** @returns the problems of every text that was typed */

@@ -35,6 +35,7 @@ const summary = {
   version: policyDrafts.version,
   createdAtMs: policyDrafts.createdAtMs,
   savedAtMs: policyDrafts.savedAtMs,
+  changes: policyDrafts.changes,
 };
 
 /** @returns the drafts of all administrators, the oldest first */
@@ -45,6 +46,15 @@ export const listDrafts = (connection: Connection, organizationId: string): Draf
     .where(eq(policyDrafts.organizationId, organizationId))
     .orderBy(asc(policyDrafts.savedAtMs), asc(policyDrafts.id))
     .all();
+
+/** @returns the number of changes of the administrator's draft; undefined without a draft */
+export const changesIn = (connection: Connection, ownerId: string): Pick<Draft, "changes"> | undefined =>
+  connection
+    .select({ changes: policyDrafts.changes })
+    .from(policyDrafts)
+    .where(eq(policyDrafts.ownerId, ownerId))
+    .limit(1)
+    .get();
 
 export const versionOf = (connection: Connection, ownerId: string): number | undefined =>
   connection

@@ -58,6 +58,11 @@ export class Drafts {
     return (id === null ? undefined : store.versionOf(this.parts.db.read, id)) ?? 0;
   }
 
+  /** @returns the size of the actor's draft, as counted when it was saved; undefined without a draft */
+  sizeOf({ id }: Pick<Actor, "id">): Pick<Draft, "changes"> | undefined {
+    return id === null ? undefined : store.changesIn(this.parts.db.read, id);
+  }
+
   /** @returns the actor's draft, or a new one that starts from the current revision @throws DomainError `governance.no_policy` */
   ownOrNew(actor: Actor): Draft {
     return this.own(actor) ?? this.#fresh(actor, this.parts.revisions.inForce(actor.organizationId));
@@ -260,17 +265,9 @@ export class Drafts {
     const { clock, ids } = this.parts;
     const nowMs = clock.nowMs();
     const content = { document, audiences, typed: { harnesses: {} } };
-    const times = { createdAtMs: nowMs, savedAtMs: nowMs };
-    return {
-      id: ids.uuid(),
-      organizationId,
-      ownerId: id,
-      baseRevision,
-      isShared: false,
-      version: 0,
-      ...content,
-      ...times,
-    };
+    const times = { createdAtMs: nowMs, savedAtMs: nowMs, changes: 0 };
+    const own = { id: ids.uuid(), organizationId, ownerId: id, baseRevision };
+    return { ...own, isShared: false, version: 0, ...content, ...times };
   }
 
   async #edit(
@@ -280,7 +277,8 @@ export class Drafts {
   ): Promise<Draft> {
     const draft = this.ownOrNew(actor);
     if (draft.version !== version) throw draftChanged();
-    return await this.#save({ ...draft, ...(await change(await setImmediate(draft))) }, (tx) => {
+    const changed = { ...draft, ...(await change(await setImmediate(draft))) };
+    return await this.#save({ ...changed, changes: await this.#edits.countChanges(changed) }, (tx) => {
       if (version > 0) return;
       this.parts.audit.record(tx, { actor, action: "policy_draft.create", target: draft.id });
     });

@@ -17,6 +17,7 @@ import { type ExtensionsPublication, readHarnessKey } from "../publishing/public
 import * as store from "../store.ts";
 import { brokenText, notWritten, USED_ELSEWHERE } from "./draft-errors.ts";
 import {
+  type Draft,
   type DraftContent,
   type HarnessInput,
   type Typed,
@@ -158,6 +159,14 @@ export class Edits {
     const { problems, document } = await runTask("takeFileValues", request);
     refuseProblems(problems);
     return { ...withDocument(content, document), typed: { harnesses: {} } };
+  }
+
+  /** @returns the number of places as the review lists them */
+  async countChanges({ organizationId, baseRevision, document, audiences }: Draft): Promise<number> {
+    const { revisions, runTask } = this.parts;
+    const base = revisions.find(organizationId, baseRevision) ?? revisions.inForce(organizationId);
+    const before = JSON.stringify({ document: base.document, audiences: base.audiences });
+    return await runTask("changeCount", { before, after: JSON.stringify({ document, audiences }) });
   }
 
   #frame(actor: Actor): FinalizeContext {

@@ -12,7 +12,7 @@ import { readDocumentText } from "../document/text.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { checkRanges } from "../versions/coverage.ts";
 import { readAuthored } from "./authored-document.ts";
-import { type Change, diffRevisions } from "./diff.ts";
+import { type Change, diffRevisions, isStamp } from "./diff.ts";
 import {
   type FinalizeContext,
   finalizeDocument,
@@ -248,6 +248,10 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
 /** @param before a document with its audiences as JSON @returns every place that differs, with its values */
 export const difference = ({ before, after }: { before: string; after: string }): Change[] =>
   diffRevisions(JSON.parse(before), JSON.parse(after));
+
+/** @returns how many places differ, without stamps */
+export const changeCount = (sides: { before: string; after: string }): number =>
+  difference(sides).filter((change) => !isStamp(change)).length;
 
 /** @returns places that differ between two documents, for a caller that started from the former */
 export const compare = ({ before, after }: { before: string; after: string }): string[] =>

@@ -9,6 +9,7 @@ import type { Branding } from "../../pages/layout.tsx";
 import { roleText } from "../../pages/words.ts";
 import { consoleScriptPath, consoleStylePath, editorScriptPath } from "../assets/assets.ts";
 import { Copy, ReaderContext, State, Text } from "../parts/values.tsx";
+import { changesText, REVIEW_PATH } from "../policy/words.ts";
 import type { Reader } from "../reader.ts";
 import { compactHtml } from "./compact-html.ts";
 import { CONSOLE, isCurrent, type NavigationGroup } from "./navigation.ts";
@@ -20,8 +21,8 @@ export interface Chrome {
   navigation: readonly NavigationGroup[];
   /** sequence and id of the revision in force */
   revision: { sequence: number; id: string } | undefined;
-  /** whether the reader has a draft of the policy */
-  hasDraft: boolean;
+  /** the reader's draft of the policy, with its number of changes if that is known */
+  draft: { changes: number | null } | undefined;
   /** number of problems, for administrators */
   problems: number | undefined;
 }
@@ -135,9 +136,9 @@ function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
           </form>
         </search>
       )}
-      {chrome.hasDraft && (
-        <a class="health" href={`${CONSOLE}/policy/review`}>
-          Draft
+      {chrome.draft && (
+        <a class="health" href={REVIEW_PATH}>
+          Draft{chrome.draft.changes !== null && `: ${changesText(chrome.draft.changes)}`}
         </a>
       )}
       {chrome.problems === undefined ? null : <Health problems={chrome.problems} />}

@@ -47,7 +47,10 @@ export const OFFER_WORDS: Readonly<Record<CatalogView["offer"], { label: string;
   taken: { label: "As in the policy", tone: "good" },
 };
 
-export const ARCHIVE_WORDS = { here: "Stored here", elsewhere: "Elsewhere" } as const;
+export const ARCHIVE_WORDS = {
+  here: "Stored here, digest checked",
+  elsewhere: "Elsewhere, not checked",
+} as const;
 
 /** @returns who gets a package: `Everybody`, `12 people and 1 group` */
 export function audienceText({ scope, user_ids: users, group_ids: groups = [] }: PackageAudience): string {

@@ -1,10 +1,10 @@
 // Places that differ between two policies, as a table.
 /** @jsxImportSource preact */
 import { leavesOf } from "../../../domain/governance/reading/policy-lines.ts";
-import type { Change } from "../../../domain/governance/service.ts";
+import { type Change, isStamp } from "../../../domain/governance/service.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { Text } from "../parts/values.tsx";
-import { isStamp, placeText, valueText } from "./words.ts";
+import { placeText, valueText } from "./words.ts";
 
 /** Rows of a table; more changes are counted. */
 export const CHANGES_SHOWN_MAX = 200;

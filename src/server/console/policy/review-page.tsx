@@ -3,7 +3,7 @@
 import type { PolicyImpact } from "../../../domain/clients/service.ts";
 import { COMMENT_LENGTH_MAX } from "../../../domain/governance/model.ts";
 import type { TextHunk } from "../../../domain/governance/reading/text-difference.ts";
-import type { Draft, Review } from "../../../domain/governance/service.ts";
+import { type Draft, isStamp, type Review } from "../../../domain/governance/service.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -18,7 +18,6 @@ import {
   DISCARD_PATH,
   DRAFT_FILE_PATH,
   EDIT_PATH,
-  isStamp,
   MERGE_PATH,
   REVIEW_PATH,
   revisionText,
@@ -40,21 +39,22 @@ interface ReviewProps {
   /** lines in which the draft differs from the revision that it began from */
   hunks: readonly TextHunk[] | undefined;
   comment?: string;
-  error?: string | undefined;
+  /** why the draft was not published */
+  refused?: { message: string; status: number } | undefined;
 }
 
 /** @returns the page of the review */
 export function reviewPage(props: ReviewProps): ConsolePage {
-  const { draft, review, owner, isOwn, impact, hunks, error, address } = props;
+  const { draft, review, owner, isOwn, impact, hunks, refused, address } = props;
   const changes = review.changes.filter((change) => !isStamp(change));
   return {
     title: isOwn ? "Review your draft" : `Review the draft of ${owner}`,
     trail: TRAIL,
-    isError: error !== undefined,
-    ...(error !== undefined && { status: 400 }),
+    isError: refused !== undefined,
+    status: refused?.status,
     content: (
       <>
-        <ErrorSummary error={error} />
+        <ErrorSummary error={refused?.message} />
         <p>
           {isBaseGone(props) ? (
             "The revision that it began from is gone"
@@ -169,7 +169,7 @@ function Stale(props: ReviewProps) {
   );
 }
 
-function Publish({ draft, review, comment = "", error, impact }: ReviewProps) {
+function Publish({ draft, review, comment = "", refused, impact }: ReviewProps) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
   const closed =
@@ -188,7 +188,7 @@ function Publish({ draft, review, comment = "", error, impact }: ReviewProps) {
       {closed !== undefined ? (
         <p>{closed}</p>
       ) : (
-        <ConsoleForm action={REVIEW_PATH} edits={error === undefined ? "saved" : "refused"}>
+        <ConsoleForm action={REVIEW_PATH} edits={refused === undefined ? "saved" : "refused"}>
           <p>
             Publish {next}? <Effect review={review} impact={impact} />
           </p>

@@ -1,6 +1,6 @@
 // Addresses and sentences of the pages about the policy.
 import type { Rollout } from "../../../domain/clients/service.ts";
-import type { Change, Revision } from "../../../domain/governance/service.ts";
+import type { Revision } from "../../../domain/governance/service.ts";
 import { isHarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { tokensOf } from "../../../platform/errors.ts";
 import { CONSOLE } from "../frame/navigation.ts";
@@ -28,17 +28,6 @@ export const ORIGIN_WORDS: Readonly<Record<Revision["origin"], string>> = {
   dashboard: "Administrator",
   operator: "Command on the server",
 };
-
-/** Additions that publishing makes itself. */
-const STAMPS: readonly string[] = [
-  "contract_version",
-  "required_capabilities",
-  "minimum_client_version",
-  "gateway",
-];
-
-/** @returns whether the place follows from the others */
-export const isStamp = ({ path }: Change): boolean => STAMPS.includes(path.split("/", 2)[1] ?? "");
 
 /** @returns the place for people: `Codex: model`, `Package guide`, `Who gets guide` */
 export function placeText(path: string): string {
@@ -83,6 +72,10 @@ export function valueText(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > VALUE_CHARACTERS ? `${text.slice(0, VALUE_CHARACTERS)}…` : text;
 }
+
+/** @returns `3 changes` */
+export const changesText = (count: number, adjective = ""): string =>
+  `${count} ${adjective}${count === 1 ? "change" : "changes"}`;
 
 /** @returns `r43`, for titles */
 export const revisionText = ({ sequence }: Pick<Revision, "sequence">): string => `r${sequence}`;

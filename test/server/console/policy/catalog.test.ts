@@ -50,7 +50,7 @@ test("the catalog is listed in its order, with what the policy has of it", async
   expect(idsOn(html)).toEqual(["ticket", "guide", "taken"]);
   for (const text of [
     ...["Not in the policy", "Other version than in the policy", "As in the policy"],
-    ...["Runs code", "Stored here", "Elsewhere", "Review guide"],
+    ...["Runs code", "Stored here, digest checked", "Elsewhere, not checked", "Review guide"],
   ])
     expect(html).toContain(text);
 });

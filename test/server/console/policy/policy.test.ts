@@ -64,9 +64,9 @@ test("CON-49 an invalid text is kept with its lines, and hostile text stays text
 });
 
 test("CON-50 CON-55 a change goes through the draft and its review, and leads to its rollout", async () => {
-  expect((await browser.visit("/console")).html).not.toContain(">Draft</a>");
+  expect((await browser.visit("/console")).html).not.toContain(">Draft");
   const { html } = await save(managedText({ ttl_seconds: 60 }));
-  expect((await browser.visit("/console")).html).toContain(">Draft</a>");
+  expect((await browser.visit("/console")).html).toContain(">Draft: 1 change</a>");
   expect(html).toContain("Seconds until a policy is fetched again");
   const before = current().id;
   const review = await browser.visit("/console/policy/review");
@@ -92,10 +92,14 @@ test("CON-51 two tabs: the second save keeps both texts", async () => {
 });
 
 test("CON-53 a conflict with a second administrator is decided place by place", async () => {
-  await save(managedText({ ttl_seconds: 90, required: true }));
+  const { forms } = await save(managedText({ ttl_seconds: 90, required: true }));
   await publish(managedText({ ttl_seconds: 30 }), await site.signedIn("admin", { email: "ben@example.com" }));
   const review = await browser.visit("/console/policy/review");
   expect(review.html).toContain("Somebody published meanwhile");
+  const open = forms.find(({ action }) => action === "/console/policy/review");
+  if (!open) throw new Error("the review was open before the other one published");
+  const stale = await browser.submit(open, {});
+  expect([stale.status, stale.html.includes("Nothing of your draft is lost")]).toEqual([409, true]);
   const asked = await browser.submit(formTo(review, "/console/policy/merge"), {});
   expect(asked.html).toContain("One place was changed by both");
   const merged = await browser.submit(formTo(asked, "/console/policy/merge"), { choice0: "mine" });

@@ -14,6 +14,7 @@ import { mergePage } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import { shownTo } from "../../../console/policy/variables.tsx";
 import {
+  changesText,
   DISCARD_PATH,
   EDIT_PATH,
   HISTORY_PATH,
@@ -25,6 +26,7 @@ import {
   TRAIL,
 } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
+import { failureOf } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
@@ -86,9 +88,11 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
             const notice = `${revisionText(revision)} is published.`;
             return { to: `${ROLLOUT_PATH}/${revision.id}`, notice };
           } catch (error) {
-            if (!(error instanceof DomainError) || !SHOWN_THERE.includes(error.reason)) throw error;
-            const isStale = error.reason === "governance.stale_revision";
-            return await review(reader, draft, { error: isStale ? STALE : error.message, comment });
+            const failure = failureOf(error);
+            if (!failure || !SHOWN_THERE.includes(failure.reason)) throw error;
+            const { reason, status, message } = failure;
+            const refused = { status, message: reason === "governance.stale_revision" ? STALE : message };
+            return await review(reader, draft, { refused, comment });
           }
         }),
       formRoute(PUBLISHED, formOperation("sendPolicyPublication", "Publishes a draft")),
@@ -175,11 +179,11 @@ export function draftActionPages({ router, domain }: RouteContext, console: Cons
       ({ request }) =>
         console.show(request, "administrator", async ({ actor }) => {
           const draft = drafts.existing(actor);
-          const { changes } = await draftPublishing.review(actor, draft);
+          const { changes } = draft;
           return confirmationPage({
             title: "Discard your draft",
             consequences: [
-              `Discard ${changes.length === 1 ? "1 unpublished change" : `${changes.length} unpublished changes`}? They cannot be brought back.`,
+              `Discard ${changes === null ? "your unpublished changes" : changesText(changes, "unpublished ")}? They cannot be brought back.`,
             ],
             ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, trail: TRAIL },
             command: ["policy", "draft", "discard", actor.label],
@@ -225,18 +229,18 @@ const reviewerOf =
   async (
     reader: Reader,
     reference: string | undefined,
-    more: { error?: string; comment?: string | undefined } = {},
+    more: Pick<Parameters<typeof reviewPage>[0], "refused"> & { comment?: string | undefined } = {},
   ) => {
     const { actor, organizationId } = reader;
     const { drafts, draftPublishing } = governance;
     const draft = reference === undefined ? drafts.existing(actor) : drafts.show(actor, reference);
     const review = await draftPublishing.review(actor, draft);
     const change = { before: review.current, after: draft };
-    const { comment, error } = more;
+    const { comment, refused } = more;
     const shown = shownTo(reader);
     const changes = shown.sides(review.changes, ["before", "after"]);
     return reviewPage({
-      ...{ draft, review: { ...review, changes }, error, ...(comment !== undefined && { comment }) },
+      ...{ draft, review: { ...review, changes }, refused, ...(comment !== undefined && { comment }) },
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
