@@ -1,6 +1,6 @@
 // Whether the process that began a file may still write it. A process id alone does not tell: the system gives the number of a
 // process that has ended to another program, and a killed process keeps its number until its parent has asked how it ended.
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { codeOf } from "./errors.ts";
 
@@ -12,6 +12,18 @@ export function isOwnProcessAlive(pid: number): boolean {
     return codeOf(error) !== "ESRCH";
   }
   return !hasEnded(pid) && !isOtherProgram(pid);
+}
+
+/** @returns the processes of this user whose working directory is that folder or in it; none on a system without /proc */
+export function processesIn(folder: string): number[] {
+  const own = orUndefined(() => realpathSync(folder));
+  const names = orUndefined(() => readdirSync("/proc")) ?? [];
+  return names.filter((name) => /^\d+$/.test(name) && isIn(own, name)).map(Number);
+}
+
+function isIn(folder: string | undefined, pid: string): boolean {
+  const current = orUndefined(() => readlinkSync(`/proc/${pid}/cwd`));
+  return folder !== undefined && (current === folder || current?.startsWith(`${folder}/`) === true);
 }
 
 /** The state follows the name of the program, which may contain anything. */
@@ -28,7 +40,7 @@ function isOtherProgram(pid: number): boolean {
 }
 
 /** Not Linux, or hidden from us. */
-function orUndefined(read: () => string): string | undefined {
+function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -67,6 +67,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "INSPECTION_MS_MAX of src/domain/catalog/connections/hosts/requests.ts",
     "READERS_MAX of src/app/transcripts/reader-threads.ts",
     "RETRY_SECONDS_MAX of src/domain/catalog/connections/faults.ts",
+    "SILENT_SECONDS_MAX of src/domain/catalog/connections/git/git-settings.ts",
     "THREADS_MAX of src/app/documents/document-threads.ts",
     "THREADS_MAX of src/app/sources/repack-threads.ts",
     "UNFINISHED_MS_MAX of src/domain/inference/log/export.ts",

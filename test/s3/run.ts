@@ -2,7 +2,6 @@
 // versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs `versitygw` on PATH, or at
 // $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test` leaves it out.
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOf } from "../../src/app/doctor/finding.ts";
@@ -11,13 +10,13 @@ import { LogArchive } from "../../src/domain/inference/log/log-archive.ts";
 import { createS3Objects } from "../../src/domain/sessions/service.ts";
 import type { Bucket } from "../../src/platform/object-store/bucket.ts";
 import { signUrl } from "../../src/platform/object-store/signature.ts";
+import { accepting, freePort } from "../support/network/free-port.ts";
 import { certify } from "../support/network/private-ca.ts";
 import { ARCHIVE_CASES } from "../support/object-store/archive-cases.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
 import { ADDRESS_CASES, artifactOf, STORE_CASES } from "../support/object-store/store-cases.ts";
 import { bucketAt, credentialsOf } from "../support/object-store/test-bucket.ts";
 
-const PATIENCE_MS = 10_000;
 const HEADS = 400;
 const versitygw = process.env.VERSITYGW ?? Bun.which("versitygw");
 const nginx = Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx");
@@ -188,32 +187,6 @@ async function startStore(folder: string, options: string[] = []) {
       await child.exited;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", listening.resolve);
-  await listening.promise;
-  const address = server.address();
-  const closed = Promise.withResolvers<void>();
-  server.close(() => closed.resolve());
-  await closed.promise;
-  return typeof address === "object" && address ? address.port : 0;
-}
-
-async function accepting(port: number): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
-      socket.end();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await Bun.sleep(50);
-    }
-  }
 }
 
 try {

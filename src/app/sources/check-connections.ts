@@ -1,12 +1,13 @@
-// Checks the repository connections: which are disabled, and which fail.
+// Checks the repository connections: which are disabled, which fail, and which lack the git program.
+import { GIT_VERSION_MIN } from "../../domain/catalog/connections/git/installed-git.ts";
 import type { Examined } from "../doctor/content.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 
 /** @returns a finding for each connection with a problem */
-export function checkPackageSources(
+export async function checkPackageSources(
   check: Check,
   { domain, organizationId }: Pick<Examined, "domain" | "organizationId">,
-): Finding[] {
+): Promise<Finding[]> {
   const connections = domain.packageSources.operatorView(organizationId);
   const wrong = connections.flatMap(({ id = "without an id", connection, status, reason, problems }) => {
     if (status === "disabled")
@@ -32,6 +33,14 @@ export function checkPackageSources(
         ]
       : [];
   });
+  wrong.push(
+    ...(await domain.packageSources.mirrors.withoutGit()).map((id) =>
+      check.failed(
+        `the repository connection ${id} needs the git program, and the machine has none that is recent enough`,
+        `install git ${GIT_VERSION_MIN.join(".")} or later, in a folder of PATH of the service`,
+      ),
+    ),
+  );
   if (wrong.length > 0) return wrong;
   return [check.ok(connections.length === 0 ? "no repository connections" : `${connections.length} usable`)];
 }

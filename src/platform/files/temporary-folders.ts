@@ -1,9 +1,9 @@
 // Private folders for work that needs files for a while, in one place of the data directory. Each is removed after the work; folders of
-// killed processes are removed by the next one.
+// killed processes are removed by the next one, which also ends the programs that they left running there.
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../errors.ts";
-import { isOwnProcessAlive } from "../process-life.ts";
+import { isOwnProcessAlive, processesIn } from "../process-life.ts";
 
 const NAME = /^work-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
 /** distinguishes our folders from those of a dead process with the same id, as in a restarted container */
@@ -31,8 +31,20 @@ export class TemporaryFolders {
       throw error;
     });
     const left = names.filter(isLeftover);
-    for (const name of left) await rm(join(this.directory, name), { recursive: true, force: true });
+    for (const name of left) {
+      const path = join(this.directory, name);
+      for (const pid of processesIn(path)) kill(pid);
+      await rm(path, { recursive: true, force: true });
+    }
     return left.length;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended
   }
 }
 

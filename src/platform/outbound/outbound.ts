@@ -6,6 +6,7 @@ import { isIP } from "node:net";
 import { MINUTE_MS, SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
 import { isHttpOrigin, isTlsOrigin } from "./origins.ts";
+import { proxyFor } from "./proxy.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
@@ -62,6 +63,14 @@ export interface Delivery extends Pick<OutboundRequest, "timeoutMs" | "signal"> 
   tls: PeerTls;
 }
 
+/** How a program that connects by itself has to do it. */
+export interface Passage {
+  /** may contain a user name and a password; undefined for a direct connection */
+  proxy: string | undefined;
+  /** every certificate authority that is trusted, in PEM */
+  authorities: string;
+}
+
 export interface Outbound {
   /**
    * @param pathOrUrl a path below the destination's base, or a whole URL with its origin
@@ -78,6 +87,11 @@ export interface Outbound {
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local; `unavailable` outbound.failed
    */
   deliver(destinationName: string, bytes: Uint8Array, request: Delivery): Promise<void>;
+  /**
+   * For a program of the machine that connects in place of `fetch`, to the same addresses in the same way.
+   * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local
+   */
+  passage(destinationName: string, url: string, tls: PeerTls): Promise<Passage>;
   /**
    * @returns the streaming client of a destination
    * @throws DomainError `forbidden` outbound.not_allowed
@@ -137,6 +151,14 @@ export function createOutbound({
           throw unavailable("outbound.failed", `${destinationName} did not take what was sent`, cause);
         },
       );
+    },
+    async passage(destinationName, pathOrUrl, { ca }) {
+      const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
+      const proxy = proxyFor(url, process.env)?.url;
+      await refuseLinkLocal(url, { hasProxy: proxy !== undefined, ...publicHosts });
+      const { getCACertificates } = await import("node:tls");
+      const known = getCACertificates("default");
+      return { proxy, authorities: [...known, ...(ca === undefined ? [] : [ca])].join("\n") };
     },
     async fetch(destinationName, pathOrUrl, request) {
       const { timeoutMs, signal, tls, redirect, ...message } = request;

@@ -1,9 +1,10 @@
-// Runs one program to its end: no shell, no arguments, its own environment, bounded output, one deadline, and no remaining
-// process in its group. pinned-executable.ts verifies the bytes.
+// Runs one program to its end: no shell, its own environment, bounded output, one deadline, and no remaining process in its group.
+// pinned-executable.ts verifies the bytes.
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
 import { openOwnFile } from "../own-files.ts";
+import { type FolderLimit, watchFolder } from "./folder-limit.ts";
 
 export interface Invocation {
   /** the whole environment; nothing is inherited */
@@ -17,16 +18,36 @@ export interface Invocation {
 export interface Program extends Invocation {
   /** absolute */
   path: string;
+  /** default: none */
+  args?: readonly string[];
   /** private folder for the input until the program has read it */
   directory: string;
+  /** default: WORKING_DIRECTORY */
+  workingDirectory?: string;
+  /** text that the program and those it starts read at SHARED_TEXT_PATH; it is in no folder, argument or variable */
+  sharedText?: string;
+  /** open file that gets the output, in place of the result */
+  outputFile?: number;
+  /** of standard error that is kept; default: 0, because it may contain secrets */
+  errorBytesMax?: number;
+  /** a program that fills it beyond that is killed */
+  filled?: FolderLimit;
 }
+
+/** Where `sharedText` is. */
+export const SHARED_TEXT_PATH = "/dev/fd/3";
 
 export interface ProgramResult {
   /** null if a signal ended it */
   exitCode: number | null;
   output: Uint8Array;
-  /** written to standard error and dropped, because it may contain secrets */
+  /** written to standard error */
   errorBytes: number;
+}
+
+export interface ProgramEnd extends ProgramResult {
+  /** the beginning of standard error, as far as it was to be kept */
+  errors: Uint8Array;
 }
 
 /** Belongs to no service and is never unmounted or removed. */
@@ -36,15 +57,17 @@ const EXIT_GRACE_MS = 1_000;
 
 /**
  * @param signal the deadline; it covers everything
- * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`
+ * @throws DomainError `program.not_started`, `program.too_slow`, `program.output_too_large`, `program.folder_too_large`
  * @source handbook: gateway, How it is run
  */
-export async function runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult> {
+export async function runProgram(program: Program, signal: AbortSignal): Promise<ProgramEnd> {
   if (signal.aborted) throw tooSlow();
   const child = start(program);
+  running.add(child.pid);
   const stop = () => killGroup(child.pid);
+  using watch = program.filled && watchFolder(program.filled, stop);
   const output = collect(child.stdout, { bytesMax: program.outputBytesMax, onExcess: stop });
-  const errors = collect(child.stderr, { bytesMax: 0 });
+  const errors = collect(child.stderr, { bytesMax: program.errorBytesMax ?? 0 });
   const cancelStreams = () => void Promise.all([output.cancel(), errors.cancel()]);
   const endProgram = () => {
     stop();
@@ -53,32 +76,42 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   signal.addEventListener("abort", endProgram, { once: true });
   await child.exited;
   stop(); // the remaining processes of its group
+  running.delete(child.pid);
   const lingering = setTimeout(cancelStreams, EXIT_GRACE_MS);
-  const [{ bytes, kept }, { bytes: errorBytes }] = await Promise.all([output.read, errors.read]);
+  const [{ bytes, kept }, { bytes: errorBytes, kept: errorsKept }] = await Promise.all([
+    output.read,
+    errors.read,
+  ]);
   clearTimeout(lingering);
   signal.removeEventListener("abort", endProgram);
   if (signal.aborted) throw tooSlow();
   if (bytes > program.outputBytesMax) throw outputTooLarge(program);
-  return { exitCode: child.signalCode === null ? child.exitCode : null, output: kept, errorBytes };
+  if (watch?.isExceeded()) throw folderTooLarge(watch.bytesMax);
+  const exitCode = child.signalCode === null ? child.exitCode : null;
+  return { exitCode, output: kept, errorBytes, errors: errorsKept };
 }
 
-function start({ path, environment, input, directory }: Program) {
-  let stdin: number | undefined;
+function start({ path, args = [], environment, input, directory, sharedText, ...more }: Program) {
+  const { outputFile = "pipe", workingDirectory = WORKING_DIRECTORY } = more;
+  const unlinked: number[] = [];
+  const withText = (text: string): number => {
+    const file = openUnlinkedFile(join(directory, `input-${process.pid}`), text);
+    unlinked.push(file);
+    return file;
+  };
   try {
-    stdin = openUnlinkedFile(join(directory, `input-${process.pid}`), input);
+    const shared = sharedText === undefined ? [] : [withText(sharedText)];
     // Detached makes it the leader of a session and process group of its own.
-    return Bun.spawn([path], {
-      cwd: WORKING_DIRECTORY,
+    return Bun.spawn([path, ...args], {
+      cwd: workingDirectory,
       env: { ...environment },
       detached: true,
-      stdin,
-      stdout: "pipe",
-      stderr: "pipe",
+      stdio: [withText(input), outputFile, "pipe", ...shared],
     });
   } catch (error) {
     throw notStarted(path, error);
   } finally {
-    if (stdin !== undefined) closeSync(stdin);
+    for (const file of unlinked) closeSync(file);
   }
 }
 
@@ -93,6 +126,12 @@ function openUnlinkedFile(path: string, text: string): number {
   }
 }
 
+/** Leaders of the groups that run; this process may end in the middle. */
+const running = new Set<number>();
+process.on("exit", () => {
+  for (const leader of running) killGroup(leader);
+});
+
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
@@ -101,12 +140,16 @@ function killGroup(leader: number): void {
   }
 }
 
+const NOTHING = { read: { bytes: 0, kept: new Uint8Array() }, cancel: () => {} };
+
 interface Bounds {
   bytesMax: number;
   onExcess?: () => void;
 }
 
-function collect(stream: ReadableStream<Uint8Array>, { bytesMax, onExcess }: Bounds) {
+/** @param stream a number for output that goes to a file */
+function collect(stream: ReadableStream<Uint8Array> | number | undefined, { bytesMax, onExcess }: Bounds) {
+  if (!(stream instanceof ReadableStream)) return NOTHING;
   const reader = stream.getReader();
   const read = async (): Promise<{ bytes: number; kept: Uint8Array }> => {
     const parts: Uint8Array[] = [];
@@ -129,6 +172,13 @@ const outputTooLarge = ({ outputBytesMax }: Program): DomainError =>
     "unavailable",
     "program.output_too_large",
     `it printed more than ${outputBytesMax} bytes, and was killed`,
+  );
+
+const folderTooLarge = (bytesMax: number): DomainError =>
+  new DomainError(
+    "unavailable",
+    "program.folder_too_large",
+    `it wrote more than ${bytesMax} bytes, and was killed`,
   );
 
 function notStarted(path: string, cause: unknown): DomainError {

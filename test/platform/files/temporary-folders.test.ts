@@ -24,12 +24,15 @@ test("a folder is private, and gone after the work", async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test("folders of killed processes are removed, and nothing else", async () => {
+test("folders of killed processes are removed with the programs that run there, and nothing else (SRC-12)", async () => {
   const killed = `work-4194303-00000000-${crypto.randomUUID()}`;
   mkdirSync(join(directory, killed));
   mkdirSync(join(directory, "other"));
+  const left = Bun.spawn(["sleep", "600"], { cwd: join(directory, killed) });
   const folders = new TemporaryFolders(directory);
   expect(await folders.sweep()).toBe(1);
   expect(readdirSync(directory)).toEqual(["other"]);
+  await left.exited;
+  expect(left.signalCode).toBe("SIGKILL");
   expect(await new TemporaryFolders(join(directory, "absent")).sweep()).toBe(0);
 });

@@ -1,6 +1,15 @@
 // Programs that behave badly, run for real: each is a shell script in a folder of the test.
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { type Invocation, runProgram } from "../../../src/platform/programs/program.ts";
@@ -100,6 +109,18 @@ describe("a program", () => {
 
   test("gets no arguments", async () => {
     expect(text((await run("echo $#")).output)).toBe("0\n");
+  });
+
+  test("gets arguments, a folder, a text that is in no file, and an output file if they are given", async () => {
+    const path = script('cat /dev/fd/3; sh -c "cat /dev/fd/3"; echo "$*"; pwd; echo wrong >&2');
+    const file = join(directory, "output");
+    const outputFile = openSync(file, "w");
+    const given = { args: ["a", "b c"], workingDirectory: directory, sharedText: "shared\n", outputFile };
+    const rest = { environment: { PATH }, input: "", outputBytesMax: 0, errorBytesMax: 100 };
+    const { output, errors } = await runProgram({ path, directory, ...given, ...rest }, never);
+    closeSync(outputFile);
+    const printed = readFileSync(file, "utf8").replace(realpathSync(directory), "FOLDER");
+    expect([text(output), printed, text(errors)]).toEqual(["", "shared\nshared\na b c\nFOLDER\n", "wrong\n"]);
   });
 
   test("leaves no file with its input behind", async () => {

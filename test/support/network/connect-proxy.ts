@@ -9,14 +9,30 @@ export interface ConnectProxy extends AsyncDisposable {
   sent(): string;
 }
 
-/** @param target port on 127.0.0.1 where all tunnels end */
-export async function createConnectProxy(target: number): Promise<ConnectProxy> {
+/**
+ * @param target port on 127.0.0.1 where all tunnels end
+ * @param authorization value of the header `Proxy-Authorization` that opens it; undefined for everybody
+ */
+export async function createConnectProxy(
+  target: number,
+  { authorization }: { authorization?: string } = {},
+): Promise<ConnectProxy> {
   const asked: string[] = [];
   const sent: Buffer[] = [];
   const server = createServer((client) => {
     client.on("error", () => {}); // a client that distrusts the certificate hangs up
     client.once("data", (head) => {
-      asked.push(head.toString().split("\r\n")[0] ?? "");
+      const [line = "", ...headers] = head.toString().split("\r\n");
+      asked.push(line);
+      const given = headers
+        .find((header) => /^proxy-authorization:/i.test(header))
+        ?.replace(/^[^:]*:\s*/, "");
+      if (authorization !== undefined && given !== authorization) {
+        client.end(
+          "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=proxy\r\n\r\n",
+        );
+        return;
+      }
       const peer = connect(target, "127.0.0.1", () => {
         client.write("HTTP/1.1 200 Connection established\r\n\r\n");
         client.on("data", (chunk) => void sent.push(Buffer.from(chunk)));

@@ -41,7 +41,7 @@ export const connectionTo = (
   { origin, kind }: Pick<RepositoryHost, "origin" | "kind">,
   more: Partial<Connection> = {},
 ): Connection => ({
-  ...{ id: "host", name: "Host", provider: kind, apiBase: `${origin}${SUFFIX[kind]}` },
+  ...{ id: "host", name: "Host", provider: kind, apiBase: `${origin}${SUFFIX[kind]}`, clone: undefined },
   ...{ downloadOrigins: [], namespaces: ["*"], ca: undefined, skipLinks: false },
   watchEveryHours: undefined,
   credential: () => ({ kind: "token", token: new Secret(TOKEN) }),

@@ -7,6 +7,7 @@ import type {
   BrokenConnection,
   Connection,
   Connections,
+  Credential,
 } from "../../../domain/catalog/connections/connection.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import { connectionsIn } from "../../../platform/config/reference-keys.ts";
@@ -63,7 +64,7 @@ export class ConfiguredConnections implements Connections {
     return this.#current().map(({ id, connection, problems, origin }, index) => ({
       key: `package_sources.connections[${id ?? index}]`,
       value: connection
-        ? `${connection.provider}, ${connection.credential().kind} set`
+        ? `${connection.provider}, ${CREDENTIAL_WORDS[connection.credential().kind]}`
         : `disabled, ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}; see connections list`,
       origin,
     }));
@@ -92,6 +93,10 @@ export class ConfiguredConnections implements Connections {
     this.#stamp = stampOf(this.#read);
   }
 }
+
+const CREDENTIAL_WORDS: Readonly<Record<Credential["kind"], string>> = {
+  ...{ token: "token set", app: "app set", login: "username and token set", none: "no credential" },
+};
 
 /** Changes whenever one of the files does. */
 const stampOf = (read: readonly ReadConnection[]): string =>
@@ -133,7 +138,7 @@ function readOne(
   const ca = caIn(members.caBundle, places);
   const all = [...problems, ...secret.problems, ...("problem" in ca ? [ca.problem] : [])];
   const { credential } = secret;
-  const { appId: _, caBundle, ...own } = members;
+  const { appId: _, username: __, caBundle, ...own } = members;
   return {
     ...{ id: members.id === "" ? undefined : members.id, problems: all, warnings: secret.warnings, origin },
     files: [...secret.files, ...(caBundle === undefined ? [] : [resolve(places.folder, caBundle)])],

@@ -1,24 +1,33 @@
 // Reads the members of one repository connection from the configuration file: which there are, what each may be, and which belong
 // together. configured-connections.ts decides what becomes of a connection with problems.
 import { closest } from "fastest-levenshtein";
-import { PROVIDERS, type Provider } from "../../../domain/catalog/connections/connection.ts";
+import {
+  type CloneAddress,
+  PROVIDERS,
+  type Provider,
+} from "../../../domain/catalog/connections/connection.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 
 const MEMBERS = [
   ...["id", "name", "provider", "api_base_url", "web_base_url", "app_id", "private_key", "token"],
   ...["ca_bundle", "download_hosts", "organizations", "skip_links", "watch_every_hours"],
+  ...["username", "clone_path"],
 ];
-/** Providers of a reference deployment that are not supported yet. */
-const NOT_YET_SUPPORTED = ["bitbucket_cloud", "git"];
 
 export const ID_CHARACTERS_MAX = 64;
 export const NAME_CHARACTERS_MAX = 200;
 export const DOWNLOAD_HOSTS_MAX = 32;
 export const NAMESPACES_MAX = 1_000;
 export const WATCH_HOURS_MAX = 720;
+export const USERNAME_CHARACTERS_MAX = 200;
+export const CLONE_PATH_CHARACTERS_MAX = 200;
 
 const ID = /^[A-Za-z0-9_-]+$/;
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
+/** A colon would end a user name in a header (RFC 7617 section 2). */
+const USERNAME = /^[\x21-\x39\x3b-\x7e]+$/;
+const CLONE_PATH =
+  /^(?!.*\/\/)(?!.*\.\.)[A-Za-z0-9._~/-]*\{namespace\}[A-Za-z0-9._~/-]*\/[A-Za-z0-9._~/-]*\{name\}(?:\.git)?$/;
 const NAMESPACE = /^(?:\*|[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*)$/;
 
 interface HostRule {
@@ -26,6 +35,8 @@ interface HostRule {
   /** path of the API below the address of the host */
   api: string;
   downloadOrigins(base: URL): string[];
+  /** for hosts whose archives come through git */
+  clone?: { base: string | undefined; path: string };
 }
 
 const none = () => [];
@@ -41,6 +52,14 @@ const HOST_RULES: Readonly<Record<Provider, HostRule>> = {
   gitlab: { base: "https://gitlab.com", api: "/api/v4", downloadOrigins: none },
   gitea: { base: undefined, api: "/api/v1", downloadOrigins: none },
   bitbucket_data_center: { base: undefined, api: "/rest/api/latest", downloadOrigins: none },
+  bitbucket_cloud: {
+    ...{ base: "https://api.bitbucket.org", api: "/2.0", downloadOrigins: none },
+    clone: { base: "https://bitbucket.org", path: "{namespace}/{name}.git" },
+  },
+  git: {
+    ...{ base: undefined, api: "", downloadOrigins: none },
+    clone: { base: undefined, path: "{namespace}/{name}" },
+  },
 };
 
 export interface ConnectionMembers {
@@ -48,12 +67,14 @@ export interface ConnectionMembers {
   name: string;
   provider: Provider;
   apiBase: string;
+  clone: CloneAddress | undefined;
   downloadOrigins: string[];
   namespaces: string[];
   skipLinks: boolean;
   watchEveryHours: number | undefined;
   appId: string | undefined;
   caBundle: string | undefined;
+  username: string | undefined;
 }
 
 /**
@@ -75,11 +96,12 @@ export function readMembers(
   const name = given.name === undefined ? id : textIn(given.name);
   if (given.name !== undefined && (name === undefined || name.length > NAME_CHARACTERS_MAX))
     problems.push(`name must be text of at most ${NAME_CHARACTERS_MAX} characters`);
-  const provider = need(providerIn(given), providerProblem(given.provider)) ?? "github";
+  const provider = need(providerIn(given), PROVIDER_PROBLEM) ?? "github";
   const base = need(baseIn(given.api_base_url ?? HOST_RULES[provider].base), BASE_PROBLEM);
   const members: ConnectionMembers = {
     ...{ id: id ?? "", name: name ?? "", provider },
     apiBase: base ? apiOf(base, HOST_RULES[provider]) : "",
+    clone: cloneIn(given, { provider, base, problems }),
     downloadOrigins: [
       ...(base ? HOST_RULES[provider].downloadOrigins(base) : []),
       ...(need(downloadHosts(given.download_hosts), DOWNLOAD_HOSTS_PROBLEM) ?? []),
@@ -89,6 +111,7 @@ export function readMembers(
     watchEveryHours: hoursIn(given.watch_every_hours, problems),
     appId: textIn(given.app_id),
     caBundle: textIn(given.ca_bundle),
+    username: usernameIn(given.username, problems),
   };
   return { members, problems };
 }
@@ -111,10 +134,38 @@ const textIn = (value: unknown): string | undefined => {
 const providerIn = ({ provider }: JsonObject): Provider | undefined =>
   PROVIDERS.find((known) => known === provider);
 
-const providerProblem = (given: unknown): string =>
-  NOT_YET_SUPPORTED.some((known) => known === given)
-    ? `provider ${given} is not supported yet; use one of ${PROVIDERS.join(", ")}`
-    : `provider must be one of ${PROVIDERS.join(", ")}`;
+const PROVIDER_PROBLEM = `provider must be one of ${PROVIDERS.join(", ")}`;
+
+/** Bitbucket Cloud has its repositories at another host than its API, which a reference deployment calls web_base_url. */
+function cloneIn(
+  given: JsonObject,
+  { provider, base, problems }: { provider: Provider; base: URL | undefined; problems: string[] },
+): CloneAddress | undefined {
+  const { clone } = HOST_RULES[provider];
+  if (!clone) return undefined;
+  const path = given.clone_path === undefined ? clone.path : textIn(given.clone_path);
+  if (path === undefined || !CLONE_PATH.test(path) || path.length > CLONE_PATH_CHARACTERS_MAX)
+    problems.push(CLONE_PATH_PROBLEM);
+  const own = clone.base === undefined ? base : baseIn(given.web_base_url ?? clone.base);
+  if (!own && clone.base !== undefined) problems.push(WEB_BASE_PROBLEM);
+  return own && { base: withoutSlash(own), path: path ?? "" };
+}
+
+const CLONE_PATH_PROBLEM = `clone_path must be at most ${CLONE_PATH_CHARACTERS_MAX} characters with {namespace} and, at the end, {name} or {name}.git`;
+const WEB_BASE_PROBLEM =
+  "web_base_url must be an https URL of the repositories, without user name, query and fragment";
+
+const withoutSlash = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(/\/+$/, "")}`;
+
+function usernameIn(value: unknown, problems: string[]): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const text = textIn(value);
+  if (text !== undefined && USERNAME.test(text) && text.length <= USERNAME_CHARACTERS_MAX) return text;
+  problems.push(
+    `username must be one word of at most ${USERNAME_CHARACTERS_MAX} characters, without a colon`,
+  );
+  return undefined;
+}
 
 function baseIn(value: unknown): URL | undefined {
   const url = URL.parse(textIn(value) ?? "");
@@ -124,7 +175,9 @@ function baseIn(value: unknown): URL | undefined {
 
 /** Operators may write the address of the host or the one of its API. */
 function apiOf({ origin, pathname }: URL, { api }: HostRule): string {
-  const path = pathname.replace(/\/+$/, "").replace(/\/api\/v[14]$|\/rest\/api\/(?:latest|1\.0)$/, "");
+  const path = pathname
+    .replace(/\/+$/, "")
+    .replace(/\/api\/v[14]$|\/rest\/api\/(?:latest|1\.0)$|\/2\.0$/, "");
   return `${origin}${api === "" ? pathname.replace(/\/+$/, "") : path + api}`;
 }
 

@@ -36,7 +36,7 @@ export interface SecretReading {
 /** @returns the credential, or what is wrong with it */
 export function readCredential(
   given: JsonObject,
-  { id, provider, appId }: ConnectionMembers,
+  { id, provider, appId, username }: ConnectionMembers,
   places: SecretPlaces,
 ): SecretReading {
   const reading: SecretReading = { credential: undefined, problems: [], warnings: [], files: [] };
@@ -45,6 +45,8 @@ export function readCredential(
   const token = secretOf("token");
   const key = secretOf("private_key");
   if (reading.problems.length > 0) return reading;
+  if (provider === "git") return loginOf({ username, token, key, appId }, reading);
+  if (username !== undefined) reading.warnings.push("username has an effect with the provider git only");
   if (token !== undefined && (key !== undefined || appId !== undefined))
     reading.problems.push("set either token, or app_id and private_key");
   else if (token !== undefined) reading.credential = tokenOf(token, reading);
@@ -56,7 +58,32 @@ export function readCredential(
   return reading;
 }
 
-function tokenOf(token: string, { problems }: SecretReading): Credential | undefined {
+/** Without a token, everyone may read the repositories. */
+function loginOf(
+  {
+    username,
+    token,
+    key,
+    appId,
+  }: Partial<Record<"username" | "token" | "key" | "appId", string | undefined>>,
+  reading: SecretReading,
+): SecretReading {
+  const { problems } = reading;
+  if (key !== undefined || appId !== undefined) problems.push("app_id and private_key are for a GitHub App");
+  else if (token === undefined && username !== undefined) problems.push("token is missing");
+  else if (token === undefined) reading.credential = { kind: "none" };
+  else {
+    const given = tokenOf(token, reading);
+    if (given)
+      reading.credential = { kind: "login", username: username ?? USERNAME_DEFAULT, token: given.token };
+  }
+  return reading;
+}
+
+/** Servers that take a token as the password mostly take any user name with it. */
+const USERNAME_DEFAULT = "git";
+
+function tokenOf(token: string, { problems }: SecretReading): (Credential & { kind: "token" }) | undefined {
   const text = token.trim();
   if (TOKEN.test(text) && text.length <= TOKEN_CHARACTERS_MAX)
     return { kind: "token", token: new Secret(text) };

@@ -10,4 +10,7 @@ export const mirroringOf = (
   { sources }: Pick<DataDirectory, "sources">,
   connections: ConfiguredConnections,
   { observeSource, repack = repackHere }: Partial<Pick<Mirroring, "observeSource" | "repack">>,
-): Mirroring => ({ connections, folders: new TemporaryFolders(sources), repack, observeSource });
+): Mirroring => ({
+  ...{ connections, folders: new TemporaryFolders(sources), repack, observeSource },
+  findGit: () => Bun.which("git") ?? undefined,
+});

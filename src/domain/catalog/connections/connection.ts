@@ -2,22 +2,35 @@
 // the hosts.
 import type { Secret } from "../../../platform/secret.ts";
 
-/** Hosts whose archives are fetched from their API. */
-export const PROVIDERS = ["github", "gitlab", "gitea", "bitbucket_data_center"] as const;
+/** Kinds of hosts. */
+export const PROVIDERS = [
+  "github",
+  "gitlab",
+  "gitea",
+  "bitbucket_data_center",
+  "bitbucket_cloud",
+  "git",
+] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 export type Credential =
   | { kind: "token"; token: Secret }
   /** a GitHub App: its id, and its RSA key in PEM */
-  | { kind: "app"; appId: string; key: Secret };
+  | { kind: "app"; appId: string; key: Secret }
+  /** for git alone; many servers take any user name with a token */
+  | { kind: "login"; username: string; token: Secret }
+  /** for repositories that everyone may read */
+  | { kind: "none" };
 
 export interface Connection {
   id: string;
   /** the id unless the operator gave another one */
   name: string;
   provider: Provider;
-  /** URL of the API, without a slash at its end */
+  /** URL of the API, without a slash at its end; of a host without an API that of its repositories */
   apiBase: string;
+  /** where repositories are, for hosts whose archives come through git; undefined for others */
+  clone: CloneAddress | undefined;
   /** origins to which the host may redirect for an archive, besides its own */
   downloadOrigins: readonly string[];
   /** owners that the organization may use; `*` stands for all; empty if the connection is not for this organization */
@@ -30,6 +43,14 @@ export interface Connection {
   skipLinks: boolean;
   /** hours between two looks for newer commits; undefined for never */
   watchEveryHours: number | undefined;
+}
+
+/** Address of the repositories of a host. */
+export interface CloneAddress {
+  /** URL without a slash at its end */
+  base: string;
+  /** path of a repository below it, with `{namespace}` and `{name}` */
+  path: string;
 }
 
 /** A connection that cannot be used. */
@@ -53,23 +74,32 @@ export const NO_CONNECTIONS: Connections = { list: () => [], broken: () => [] };
 /** Beginning of the names of all their destinations. */
 const DESTINATION = "package-source";
 
-/** @returns whether the destination is the API of the connection */
-export const isDestinationOf = ({ id }: Pick<Connection, "id">, destination: string): boolean =>
-  destination === `${DESTINATION}:${id}`;
+/** @returns whether the destination is the host of the connection: its API, or its repositories */
+export const isDestinationOf = (
+  { id, clone }: Pick<Connection, "id" | "clone">,
+  destination: string,
+): boolean =>
+  destination === `${DESTINATION}:${id}` ||
+  (clone !== undefined && destination === cloneDestination(id, clone));
 
-/** @returns the destinations of a connection: its API, and each host to which it may redirect */
-export const destinationsOfConnection = ({
-  id,
-  apiBase,
-  downloadOrigins,
-}: Pick<Connection, "id" | "apiBase" | "downloadOrigins">) => {
+const cloneDestination = (id: string, { base }: CloneAddress): string =>
+  `${DESTINATION}:${id}:${new URL(base).host}`;
+
+type Reached = Pick<Connection, "id" | "apiBase" | "downloadOrigins" | "clone">;
+
+/** @returns the destinations of a connection: its API, its repositories if they are elsewhere, and each host to which it may redirect */
+export const destinationsOfConnection = ({ id, apiBase, downloadOrigins, clone }: Reached) => {
   const { origin, pathname } = new URL(apiBase);
   const own = { name: `${DESTINATION}:${id}`, origin, ...(pathname !== "/" && { base: pathname }) };
   const why = `repositories of the connection ${id}`;
+  const cloneOrigin = clone && new URL(clone.base).origin;
   return [
     { ...own, why },
+    ...(clone && cloneOrigin !== undefined && cloneOrigin !== origin
+      ? [{ name: cloneDestination(id, clone), origin: cloneOrigin, why }]
+      : []),
     ...downloadOrigins
-      .filter((download) => download !== origin)
+      .filter((download) => download !== origin && download !== cloneOrigin)
       .map((download) => ({
         name: `${DESTINATION}:${id}:${new URL(download).host}`,
         origin: download,

@@ -75,6 +75,21 @@ const FAULTS = {
     "the private key of the connection cannot be used",
     "the operator finds out more with `quartermaster connections verify`",
   ],
+  git_missing: [
+    "unavailable",
+    "the service has no git program for this connection, or one that is too old",
+    "the operator installs git 2.30 or later on the machine of the service",
+  ],
+  objects_refused: [
+    "invalid",
+    "git refuses an object of the commit, because it is malformed",
+    "`git fsck` in a clone names the object; mirror a commit without it",
+  ],
+  repository_too_large: [
+    "invalid",
+    "the files of the commit take more than 300 MiB in the repository",
+    "move large files that no package needs to another repository",
+  ],
 } satisfies Record<string, readonly [ErrorKind, string, string | undefined]>;
 
 export type SourceFault = keyof typeof FAULTS;

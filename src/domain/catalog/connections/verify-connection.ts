@@ -16,6 +16,8 @@ const RIGHTS: Readonly<Record<Provider, string>> = {
   gitlab: "the scope read_api",
   gitea: "the scope read:repository",
   bitbucket_data_center: 'the permission "Repository read"',
+  bitbucket_cloud: 'the permission "Repositories: Read"',
+  git: "the right to read",
 };
 
 /** For whoever runs the verification, who is the operator; the hints of the errors are for administrators. */
@@ -62,6 +64,7 @@ export async function verifyConnection(parts: VerifyParts): Promise<Verification
       outcome: { error: reached.error },
     };
   const answered = [
+    ...(connection.clone ? [await gitFinding(requests)] : []),
     ok("host", `${new URL(connection.apiBase).origin} answers, and its certificate is trusted`),
     clockFinding(reached.value.date, { connection, clock }),
   ];
@@ -72,6 +75,12 @@ export async function verifyConnection(parts: VerifyParts): Promise<Verification
   if (problem !== undefined) return unasked(failed("repository", problem, WANTED_REMEDY));
   const { findings, outcome } = await verifyRepository(parts, wanted);
   return { findings: [...answered, ...findings], outcome };
+}
+
+/** Only hosts whose archives come through git need it. */
+async function gitFinding(requests: HostRequests): Promise<ConnectionFinding> {
+  const found = await attempt("git", () => requests.clones.version());
+  return "failed" in found ? found.failed : ok("git", `the git program has version ${found.value}`);
 }
 
 const WANTED_REMEDY =

@@ -1,18 +1,31 @@
-// Fetches the archive of a commit from its host into a file, within the limits of every archive.
+// Fetches the archive of a commit from its host into a file, within the limits of every archive: from the API of the host, or through
+// git.
 import { open } from "node:fs/promises";
 import { DomainError } from "../../../platform/errors.ts";
+import { readOwnPieces } from "../../../platform/own-files.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";
 import { sourceFault } from "../connections/faults.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";
 import type { HostRequests } from "../connections/hosts/requests.ts";
-import { noPath, tooLarge } from "./host-archive.ts";
+import { expandsTooLarge, noPath, tooLarge } from "./host-archive.ts";
 import { diskFull, hostFileIn, isDiskFull } from "./repack.ts";
 
 export interface FetchedArchive {
   sizeBytes: number;
   sha256: string;
+  compression: "gzip" | "none";
+  /** UTC milliseconds; undefined unless it is found out with the archive */
+  committedAtMs?: number | undefined;
+}
+
+interface Fetching {
+  connection: Connection;
+  coordinates: Coordinates;
+  commit: string;
+  /** private to this mirroring */
+  folder: string;
 }
 
 const GZIP_MAGIC = [0x1f, 0x8b];
@@ -21,22 +34,35 @@ const GZIP_MAGIC = [0x1f, 0x8b];
  * @returns facts about the file that is in the folder then
  * @throws DomainError `source.*`, `artifact.disk_full`
  */
-export async function fetchHostArchive(
-  requests: HostRequests,
-  {
-    connection,
-    coordinates: { repository, path },
-    commit,
-    folder,
-  }: { connection: Connection; coordinates: Coordinates; commit: string; folder: string },
-): Promise<FetchedArchive> {
-  const response = await requests.archive(HOSTS[connection.provider].archivePath(repository, commit, path));
+export async function fetchHostArchive(requests: HostRequests, fetching: Fetching): Promise<FetchedArchive> {
+  const { connection, coordinates, commit, folder } = fetching;
+  const { repository, path } = coordinates;
+  const { archivePath } = HOSTS[connection.provider];
+  if (!archivePath) return await fetchThroughGit(requests, fetching);
+  const response = await requests.archive(archivePath(repository, commit, path));
   if (!response) throw path === "" ? sourceFault("ref_not_found") : noPath(path);
   if (Number(response.headers.get("content-length") ?? 0) > ARCHIVE_LIMITS.compressedBytesMax) {
     await response.body?.cancel();
     throw hostTooLarge();
   }
   return await written(requests.pieces(response), hostFileIn(folder));
+}
+
+/** The file is written by git itself, so it is read again for its digest. */
+async function fetchThroughGit(
+  requests: HostRequests,
+  { coordinates: { repository, path }, commit, folder }: Fetching,
+): Promise<FetchedArchive> {
+  const place = hostFileIn(folder);
+  await using file = await open(place, "wx", 0o600);
+  const bytesMax = ARCHIVE_LIMITS.expandedBytesMax;
+  const target = { file: file.fd, path: place, bytesMax, refuse: () => expandsTooLarge(bytesMax) };
+  const found = await requests.clones.archive(repository, { commit, path }, target).catch(refuseDiskFull);
+  if (!found) throw noPath(path);
+  const hasher = new Bun.CryptoHasher("sha256");
+  for await (const piece of readOwnPieces(place)) hasher.update(piece);
+  const { size: sizeBytes } = await file.stat();
+  return { ...found, sizeBytes, sha256: hasher.digest("hex"), compression: "none" };
 }
 
 async function written(pieces: AsyncIterable<Uint8Array>, path: string): Promise<FetchedArchive> {
@@ -48,12 +74,14 @@ async function written(pieces: AsyncIterable<Uint8Array>, path: string): Promise
     sizeBytes += piece.byteLength;
     if (sizeBytes > ARCHIVE_LIMITS.compressedBytesMax) throw hostTooLarge();
     hasher.update(piece);
-    await file.writeFile(piece).catch((error: unknown) => {
-      throw isDiskFull(error) ? diskFull(error) : error;
-    });
+    await file.writeFile(piece).catch(refuseDiskFull);
   }
   if (sizeBytes === 0) throw notAnArchive();
-  return { sizeBytes, sha256: hasher.digest("hex") };
+  return { sizeBytes, sha256: hasher.digest("hex"), compression: "gzip" };
+}
+
+function refuseDiskFull(error: unknown): never {
+  throw isDiskFull(error) ? diskFull(error) : error;
 }
 
 /** A sign-in page, for example; the first piece of an archive is longer than its magic number. */

@@ -27,6 +27,8 @@ export interface HostArchiveOptions {
   path: string;
   /** leaves symbolic links out instead of refusing them */
   skipLinks: boolean;
+  /** of the archive; default: gzip */
+  compression?: "gzip" | "none" | undefined;
   /** overrides some of ARCHIVE_LIMITS */
   limits?: Partial<ArchiveLimits>;
 }
@@ -46,11 +48,11 @@ export interface HostArchive {
 export async function readHostArchive(
   stream: AsyncIterable<Uint8Array>,
   spool: Spool,
-  { path, skipLinks, limits: changed = {} }: HostArchiveOptions,
+  { path, skipLinks, compression = "gzip", limits: changed = {} }: HostArchiveOptions,
 ): Promise<HostArchive> {
   const limits = { ...ARCHIVE_LIMITS, ...changed };
   const reading = new Reading(spool, { path, skipLinks, limits });
-  const source: ByteSource = new Source(expanded(stream, limits), truncated);
+  const source: ByteSource = new Source(expanded(stream, compression, limits), truncated);
   try {
     const onRefused = (refused: RefusedEntry) => reading.refuse(refused);
     for await (const entry of readTar(source, limits, { onRefused })) await reading.take(entry);
@@ -60,7 +62,11 @@ export async function readHostArchive(
   return reading.end();
 }
 
-function expanded(stream: AsyncIterable<Uint8Array>, limits: ArchiveLimits): AsyncIterable<Uint8Array> {
+function expanded(
+  stream: AsyncIterable<Uint8Array>,
+  compression: "gzip" | "none",
+  limits: ArchiveLimits,
+): AsyncIterable<Uint8Array> {
   const { compressedBytesMax, expandedBytesMax } = limits;
   const compressed = {
     ...{ bytes: 0, max: compressedBytesMax },
@@ -68,10 +74,14 @@ function expanded(stream: AsyncIterable<Uint8Array>, limits: ArchiveLimits): Asy
   };
   const unpacked = {
     ...{ bytes: 0, max: expandedBytesMax },
-    refuse: () => refusal("expands_too_large", `the repository has more than ${expandedBytesMax} bytes`),
+    refuse: () => expandsTooLarge(expandedBytesMax),
   };
-  return metered(gunzip(metered(stream, compressed)), unpacked);
+  return metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked);
 }
+
+/** @returns the error for a repository with more bytes than an unpacked archive may have */
+export const expandsTooLarge = (bytesMax: number): DomainError =>
+  refusal("expands_too_large", `the repository has more than ${bytesMax} bytes`);
 
 /** What to do about a repository beyond the limits. */
 export const SIZE_REMEDY =

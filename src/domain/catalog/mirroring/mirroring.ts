@@ -10,6 +10,8 @@ export interface Mirroring {
   folders: TemporaryFolders;
   /** in this thread or in another */
   repack: RunRepack;
+  /** @returns the absolute path of git, if the machine has it; default: it has none */
+  findGit?: (() => string | undefined) | undefined;
   observeSource?: ((inspection: SourceInspection) => void) | undefined;
 }
 

@@ -1,12 +1,14 @@
 // Mirrors commits of the company's repositories: finds the commit of a ref, makes one reproducible archive of it, and stores that as an
 // artifact with where it came from. Inspecting publishes nothing. package-sources.ts limits how many run at once.
 import type { Tx } from "../../../platform/database/database.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import type { TemporaryFolders } from "../../../platform/files/temporary-folders.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { Connection, Connections } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";
 import { outcomeOf, type SourceOutcome } from "../connections/faults.ts";
+import type { CloneAccess } from "../connections/git/clones.ts";
 import { AppTokens } from "../connections/hosts/app-tokens.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";
 import { HostRequests, INSPECTION_MS_MAX } from "../connections/hosts/requests.ts";
@@ -37,8 +39,10 @@ export interface SourceInspection {
   hostBytes: number;
 }
 
-export interface MirrorsDependencies extends KeptArchivesDependencies {
-  outbound: Pick<Outbound, "fetch">;
+export interface MirrorsDependencies
+  extends KeptArchivesDependencies,
+    Pick<CloneAccess, "findGit" | "gitProtocols"> {
+  outbound: Pick<Outbound, "fetch" | "passage">;
   connections: Connections;
   folders: TemporaryFolders;
   repack: RunRepack;
@@ -113,6 +117,20 @@ export class Mirrors {
       this.#requests(connection, coordinates, signal),
       coordinates,
     );
+  }
+
+  /** @returns connections that need the git program, if the machine has none that is fit */
+  async withoutGit(): Promise<string[]> {
+    const needing = this.own.connections.list().filter(({ clone }) => clone);
+    const [first] = needing;
+    if (!first) return [];
+    try {
+      await this.#requests(first, { repository: "" }, this.#deadline()).clones.version();
+      return [];
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return needing.map(({ id }) => id);
+    }
   }
 
   /** Removes folders of killed processes. */
@@ -219,11 +237,13 @@ export class Mirrors {
     const host = await fetchHostArchive(requests, { ...wanted, folder: folder.path, commit: found.commit });
     const { skipLinks } = connection;
     const repacked = await this.own.repack(
-      { folder: folder.path, path: coordinates.path, skipLinks },
+      { folder: folder.path, path: coordinates.path, skipLinks, compression: host.compression },
       { signal },
     );
     const archive = { ...repacked, file: mirrorFileIn(folder.path), hostSha256: host.sha256 };
-    const mirrored = await this.#kept.keep(named, archive, known?.artifact.sha256);
+    const { committedAtMs = host.committedAtMs } = found;
+    const dated = { ...named, found: { ...found, committedAtMs } };
+    const mirrored = await this.#kept.keep(dated, archive, known?.artifact.sha256);
     return {
       source: mirroredSourceOf(mirrored, { connection, coordinates, found }),
       hostBytes: host.sizeBytes,

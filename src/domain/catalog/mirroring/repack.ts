@@ -11,7 +11,7 @@ import { inFormatOrder, MirrorWriter } from "./mirror-format.ts";
 import { Spool, writeFully } from "./spool.ts";
 
 /** Files of one mirroring, in its folder. */
-const HOST_FILE = "host.tar.gz";
+const HOST_FILE = "host-archive";
 const SPOOL_FILE = "spool";
 const MIRROR_FILE = "mirror.tar.gz";
 

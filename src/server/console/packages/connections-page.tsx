@@ -102,6 +102,8 @@ const PROVIDER_WORDS: Readonly<Record<PackageSourceConnection["provider"], strin
   gitlab: "GitLab",
   gitea: "Gitea or Forgejo",
   bitbucket_data_center: "Bitbucket Data Center",
+  bitbucket_cloud: "Bitbucket Cloud",
+  git: "git server",
 };
 
 const Behind = ({ behind }: Pick<ConnectionsPageProps, "behind">) => (

@@ -10,10 +10,12 @@ import {
   ConfiguredConnections,
 } from "../../../../src/app/installation/connections/configured-connections.ts";
 import {
+  CLONE_PATH_CHARACTERS_MAX,
   DOWNLOAD_HOSTS_MAX,
   ID_CHARACTERS_MAX,
   NAME_CHARACTERS_MAX,
   NAMESPACES_MAX,
+  USERNAME_CHARACTERS_MAX,
   WATCH_HOURS_MAX,
 } from "../../../../src/app/installation/connections/connection-members.ts";
 import { TOKEN_CHARACTERS_MAX } from "../../../../src/app/installation/connections/connection-secrets.ts";
@@ -57,6 +59,7 @@ describe("SRC-29 a connection", () => {
     expect(connectionsOf({ ...FORGE, ...more }).list()).toEqual([
       {
         ...{ id: "forge", name: "Forge", provider: "gitea", apiBase: "https://forge.example/git/api/v1" },
+        clone: undefined,
         ...{ downloadOrigins: ["https://cdn.example"], namespaces: ["acme"], skipLinks: true },
         ...{ watchEveryHours: 6, ca: undefined, credential: expect.any(Function) },
       },
@@ -74,6 +77,38 @@ describe("SRC-29 a connection", () => {
     const [connection] = connectionsOf({ ...FORGE, provider, api_base_url: base }).list();
     expect(connection?.apiBase).toBe(api);
     expect(connection?.downloadOrigins).toEqual(hosts.map((host) => `https://${host}`));
+  });
+
+  test.each([
+    ["bitbucket_cloud", {}, "https://api.bitbucket.org/2.0 https://bitbucket.org {namespace}/{name}.git"],
+    [
+      "bitbucket_cloud",
+      { api_base_url: "https://api.bitbucket.org/2.0/", web_base_url: "https://bb.example/" },
+      "https://api.bitbucket.org/2.0 https://bb.example {namespace}/{name}.git",
+    ],
+    [
+      "git",
+      { api_base_url: "https://g.example/a/" },
+      "https://g.example/a https://g.example/a {namespace}/{name}",
+    ],
+    [
+      "git",
+      { api_base_url: "https://g.example", clone_path: "{namespace}/_git/{name}" },
+      "https://g.example https://g.example {namespace}/_git/{name}",
+    ],
+  ])("of %s with %o has the address of its repositories", (provider, more, addresses) => {
+    const [connection] = connectionsOf({ ...FORGE, api_base_url: undefined, provider, ...more }).list();
+    const { base, path } = connection?.clone ?? {};
+    expect(`${connection?.apiBase} ${base} ${path}`).toBe(addresses);
+  });
+
+  test("of Bitbucket Cloud has two destinations: the API and the repositories (SRC-16)", () => {
+    const connection = { ...FORGE, provider: "bitbucket_cloud", api_base_url: undefined };
+    const config = configWith({ package_sources: { connections: [connection] } });
+    expect(allDestinationsOf(config).map(({ name, origin }) => [name, origin])).toEqual([
+      ["package-source:forge", "https://api.bitbucket.org"],
+      ["package-source:forge:bitbucket.org", "https://bitbucket.org"],
+    ]);
   });
 
   test("gives the namespaces of the organization by its slug, or of * (SRC-47)", () => {
@@ -133,6 +168,21 @@ describe("a credential", () => {
     expect(JSON.stringify([connections.rows(), connections.warnings()])).not.toContain(expected);
   });
 
+  test("of a git server is a user name with a token, or nothing", () => {
+    const server = { ...FORGE, provider: "git" };
+    const credentialOf = (more: object) =>
+      connectionsOf({ ...server, ...more })
+        .list()[0]
+        ?.credential();
+    expect(credentialOf({ username: "reader" })).toMatchObject({ kind: "login", username: "reader" });
+    expect(credentialOf({})).toMatchObject({ kind: "login", username: "git" });
+    expect(credentialOf({ token: undefined })).toEqual({ kind: "none" });
+    expect(connectionsOf({ ...server, username: "reader" }).rows()[0]?.value).toBe(
+      "git, username and token set",
+    );
+    expect(connectionsOf({ ...FORGE, username: "reader" }).warnings()).toHaveLength(1);
+  });
+
   test("may be passed by the service manager", () => {
     secret("package-source-forge-token", "from-systemd");
     const { token: _, ...rest } = FORGE;
@@ -190,7 +240,22 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
   test.each([
     [{ ...other, tokn: "x" }, ["there is no member tokn; the nearest is token"]],
     [{ ...other, provider: "svn" }, [expect.stringContaining("provider must be one of github")]],
-    [{ ...other, provider: "git" }, [expect.stringContaining("provider git is not supported yet")]],
+    [{ ...other, provider: "git", api_base_url: undefined }, [expect.stringContaining("https URL")]],
+    [{ ...other, provider: "git", username: "a:b" }, [expect.stringContaining("username must be")]],
+    [{ ...other, provider: "git", username: "a", token: undefined }, ["token is missing"]],
+    [{ ...other, provider: "git", app_id: 1 }, ["app_id and private_key are for a GitHub App"]],
+    [
+      { ...other, provider: "git", clone_path: "../{namespace}/{name}" },
+      [expect.stringContaining("clone_path")],
+    ],
+    [
+      { ...other, provider: "git", clone_path: "{name}/{namespace}" },
+      [expect.stringContaining("clone_path")],
+    ],
+    [
+      { ...other, provider: "bitbucket_cloud", web_base_url: "http://bb.example" },
+      [expect.stringContaining("web_base_url must be an https URL")],
+    ],
     [{ ...other, api_base_url: "http://forge.example" }, [expect.stringContaining("must be an https URL")]],
     [{ ...other, api_base_url: "https://u:p@forge.example" }, [expect.stringContaining("https URL")]],
     [{ ...other, organizations: undefined }, [expect.stringContaining("organizations must be")]],
@@ -222,6 +287,12 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
     const namespaces = (length: number) => ({ organizations: { dev: Array(length).fill("acme") } });
     expect(around(NAMESPACES_MAX, (length) => accepts(namespaces(length)))).toEqual(WITHIN);
     expect(around(WATCH_HOURS_MAX, (hours) => accepts({ watch_every_hours: hours }))).toEqual(WITHIN);
+    const git = (more: object) => accepts({ provider: "git", ...more });
+    expect(around(USERNAME_CHARACTERS_MAX, (length) => git({ username: "a".repeat(length) }))).toEqual(
+      WITHIN,
+    );
+    const path = (length: number) => ({ clone_path: "{namespace}/{name}".padStart(length, "a") });
+    expect(around(CLONE_PATH_CHARACTERS_MAX, (length) => git(path(length)))).toEqual(WITHIN);
     const tokens = (length: number) => ({ token: secret("token", "t".repeat(length)) });
     expect(around(TOKEN_CHARACTERS_MAX, (length) => accepts(tokens(length)))).toEqual(WITHIN);
     const pem = (length: number) => {

@@ -30,6 +30,14 @@ export interface Ask {
   json(path: string, headers?: Readonly<Record<string, string>>): Promise<unknown>;
   /** The same for a text. */
   text(path: string, headers?: Readonly<Record<string, string>>): Promise<string | undefined>;
+  /** @returns whether the host offers git that repository @throws DomainError `source.*` */
+  offers(repository: string): Promise<boolean>;
+  /**
+   * @param names whole names of refs
+   * @returns the object names of those that exist; under `^{}` what an annotated tag points to
+   * @throws DomainError `source.*`
+   */
+  refs(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The API of one kind of host. Names are checked before, and encoded here. */
@@ -46,8 +54,8 @@ export interface Host {
   tag(ask: Ask, repository: string, ref: string): Promise<string | undefined>;
   /** @returns undefined if the commit is not in the repository */
   commit(ask: Ask, repository: string, named: NamedRef): Promise<FoundCommit | undefined>;
-  /** @returns the path of an archive with one folder around everything */
-  archivePath(repository: string, commit: string, folder: string): string;
+  /** @returns the path of an archive with one folder around everything; missing if archives come through git */
+  archivePath?(repository: string, commit: string, folder: string): string;
   /** @returns whether the credential may write, if the host says so */
   mayWrite?(ask: Ask, repository: string): Promise<boolean | undefined>;
 }

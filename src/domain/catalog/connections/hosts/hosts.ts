@@ -1,6 +1,8 @@
 // The hosts by provider.
 import type { Provider } from "../connection.ts";
+import { bitbucketCloud } from "./bitbucket-cloud.ts";
 import { bitbucketDataCenter } from "./bitbucket-data-center.ts";
+import { git } from "./git.ts";
 import { gitea } from "./gitea.ts";
 import { github } from "./github.ts";
 import { gitlab } from "./gitlab.ts";
@@ -12,4 +14,6 @@ export const HOSTS: Readonly<Record<Provider, Host>> = {
   gitlab,
   gitea,
   bitbucket_data_center: bitbucketDataCenter,
+  bitbucket_cloud: bitbucketCloud,
+  git,
 };

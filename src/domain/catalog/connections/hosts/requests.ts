@@ -1,8 +1,9 @@
 // Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and nowhere
 // else. Only archives may redirect, to origins that are listed for the connection; every other address is made here.
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
-import { type Connection, destinationsOfConnection } from "../connection.ts";
+import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
+import { basicOf, type CloneAccess, Clones } from "../git/clones.ts";
 import {
   bodyText,
   isMissing,
@@ -19,8 +20,8 @@ import type { Ask } from "./host.ts";
 export const INSPECTION_MS_MAX = 60_000;
 export const REDIRECTS_MAX = 5;
 
-export interface RequestsDependencies {
-  outbound: Pick<Outbound, "fetch">;
+export interface RequestsDependencies extends CloneAccess {
+  outbound: Pick<Outbound, "fetch" | "passage">;
   tokens: AppTokens;
 }
 
@@ -36,8 +37,15 @@ type Headers = Readonly<Record<string, string>>;
 /** Without `accept-encoding`, a host may choose any content coding (RFC 9110 section 12.5.3). */
 const FIXED_HEADERS: Headers = { "user-agent": "quartermaster", "accept-encoding": "identity" };
 
+/** What a git server that is asked for its refs answers with (gitprotocol-http(5), "Smart Clients"). */
+const REFS_SERVICE = "/info/refs?service=git-upload-pack";
+const REFS_ANSWER = "application/x-git-upload-pack-advertisement";
+
 export class HostRequests implements Ask {
+  /** what needs the git program */
+  readonly clones: Clones;
   readonly #destinations;
+  #offered: Promise<boolean> | undefined;
 
   constructor(
     private readonly own: RequestsDependencies,
@@ -45,6 +53,7 @@ export class HostRequests implements Ask {
     private readonly bounds: { repository: string; signal: AbortSignal },
   ) {
     this.#destinations = destinationsOfConnection(connection);
+    this.clones = new Clones(own, connection, bounds);
   }
 
   /** Asks for anything, without the credential. @returns the `Date` of the answer @throws DomainError `source.*` */
@@ -69,6 +78,27 @@ export class HostRequests implements Ask {
     await refuseMoved(response, this.connection.apiBase);
     await refuseUnfit(response);
     return await this.#bounded(() => bodyText(response));
+  }
+
+  /** Is answered once, and shows what is wrong with the host or the credential before git runs. */
+  async offers(repository: string): Promise<boolean> {
+    this.#offered ??= this.#asked(repository);
+    return await this.#offered;
+  }
+
+  async refs(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return (await this.offers(repository)) ? await this.clones.refs(repository, names) : new Map();
+  }
+
+  async #asked(repository: string): Promise<boolean> {
+    const url = `${this.clones.urlOf(repository)}${REFS_SERVICE}`;
+    const response = await this.#authorized({ ...this.#target(""), url }, { "git-protocol": "version=2" });
+    await response.body?.cancel();
+    if (isMissing(response.status)) return false;
+    await refuseMoved(response, this.connection.apiBase);
+    await refuseUnfit(response);
+    if (response.headers.get("content-type") !== REFS_ANSWER) throw sourceFault("bad_answer");
+    return true;
   }
 
   /** @returns the answer with an archive, after its redirects; undefined if there is none */
@@ -125,15 +155,10 @@ export class HostRequests implements Ask {
   }
 
   async #credential(): Promise<Record<string, string>> {
-    const { provider, credential } = this.connection;
-    const given = credential();
-    if (given.kind === "app") {
-      const token = await this.own.tokens.tokenFor(this.connection, given, this.bounds);
-      return { authorization: `Bearer ${token.reveal()}` };
-    }
-    const token = given.token.reveal();
-    if (provider === "gitlab") return { "private-token": token };
-    return { authorization: `${provider === "gitea" ? "token" : "Bearer"} ${token}` };
+    const given = this.connection.credential();
+    if (given.kind !== "app") return headersOf(this.connection, given);
+    const token = await this.own.tokens.tokenFor(this.connection, given, this.bounds);
+    return { authorization: `Bearer ${token.reveal()}` };
   }
 
   #target(path: string): Target {
@@ -158,4 +183,15 @@ export class HostRequests implements Ask {
       throw networkFault(error, this.bounds.signal);
     }
   }
+}
+
+function headersOf(
+  { provider }: Pick<Connection, "provider">,
+  credential: Exclude<Credential, { kind: "app" }>,
+): Record<string, string> {
+  if (credential.kind === "none") return {};
+  if (credential.kind === "login") return { authorization: basicOf(credential) };
+  const token = credential.token.reveal();
+  if (provider === "gitlab") return { "private-token": token };
+  return { authorization: `${provider === "gitea" ? "token" : "Bearer"} ${token}` };
 }

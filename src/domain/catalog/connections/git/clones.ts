@@ -1,0 +1,93 @@
+// The repositories of a connection as git reaches them: their addresses, the credential for them, and a private folder for each run.
+import type { TemporaryFolders } from "../../../../platform/files/temporary-folders.ts";
+import type { Outbound } from "../../../../platform/outbound/outbound.ts";
+import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
+import { sourceFault } from "../faults.ts";
+import { type GitArchiveTarget, type GitRun, GitTransport } from "./git-transport.ts";
+
+/** User names that the host or, by custom, any server takes with a token (Bitbucket Cloud, "Repository access tokens"). */
+const TOKEN_USER = "x-token-auth";
+
+export interface CloneAccess {
+  outbound: Pick<Outbound, "passage">;
+  /** for what git writes */
+  folders: TemporaryFolders;
+  /** @returns the absolute path of git, if the machine has it; default: it has none */
+  findGit?: (() => string | undefined) | undefined;
+  /** default: https only; tests have hosts without TLS on this machine */
+  gitProtocols?: string | undefined;
+}
+
+/** Each method throws DomainError `source.*`. */
+export class Clones {
+  readonly #git: GitTransport;
+  readonly #listed = new Map<string, Promise<ReadonlyMap<string, string>>>();
+
+  constructor(
+    private readonly own: CloneAccess,
+    private readonly connection: Connection,
+    private readonly bounds: { signal: AbortSignal },
+  ) {
+    this.#git = new GitTransport({ path: own.findGit?.(), protocols: own.gitProtocols });
+  }
+
+  /** @returns the address of a repository, without a credential */
+  urlOf(repository: string): string {
+    const { clone } = this.connection;
+    if (!clone) throw sourceFault("bad_answer");
+    const [namespace = "", name = ""] = repository.split("/").map(encodeURIComponent);
+    return `${clone.base}/${clone.path.replace("{namespace}", namespace).replace("{name}", name)}`;
+  }
+
+  /** @returns the version of git */
+  async version(): Promise<string> {
+    await using folder = await this.own.folders.create();
+    return await this.#git.version({ folder: folder.path, ...this.bounds });
+  }
+
+  /** @param names whole names of refs; the same ones are looked up once @returns the object names of those that exist */
+  async refs(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const key = JSON.stringify([repository, names]);
+    const listed = this.#listed.get(key) ?? this.#run(repository, (run) => this.#git.refs(run, names));
+    this.#listed.set(key, listed);
+    return await listed;
+  }
+
+  /** Writes the archive of a commit. @returns undefined if the commit has no such folder */
+  async archive(
+    repository: string,
+    wanted: { commit: string; path: string },
+    target: GitArchiveTarget,
+  ): Promise<{ committedAtMs: number | undefined } | undefined> {
+    return await this.#run(repository, (run) => this.#git.archive(run, wanted, target));
+  }
+
+  async #run<T>(repository: string, work: (run: GitRun) => Promise<T>): Promise<T> {
+    await using folder = await this.own.folders.create();
+    const url = this.urlOf(repository);
+    const { ca } = this.connection;
+    const { proxy, authorities } = await this.own.outbound.passage(this.#destinationOf(url), url, { ca });
+    const remote = { url, authorization: authorizationOf(this.connection.credential()), proxy };
+    return await work({ remote, authorities, folder: folder.path, ...this.bounds });
+  }
+
+  #destinationOf(url: string): string {
+    const { origin } = new URL(url);
+    const found = destinationsOfConnection(this.connection).find(
+      (destination) => destination.origin === origin,
+    );
+    return found?.name ?? "";
+  }
+}
+
+function authorizationOf(credential: Credential): string | undefined {
+  if (credential.kind === "login") return basicOf(credential);
+  return credential.kind === "token" ? basicOf({ ...credential, username: TOKEN_USER }) : undefined;
+}
+
+/** @returns the value of the header `Authorization` (RFC 7617) */
+export const basicOf = ({
+  username,
+  token,
+}: Pick<Credential & { kind: "login" }, "username" | "token">): string =>
+  `Basic ${Buffer.from(`${username}:${token.reveal()}`).toString("base64")}`;

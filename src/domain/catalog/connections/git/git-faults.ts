@@ -1,0 +1,37 @@
+// What git's messages mean. They are read in one language, and nothing of them is repeated. Lines that the host made git print are
+// left out, except the one that says which object it does not give.
+import type { DomainError } from "../../../../platform/errors.ts";
+import { rateLimited, type SourceFault, sourceFault } from "../faults.ts";
+
+const HOST_LINE = /^remote: /;
+
+/** The first that matches decides. */
+const MEANINGS: readonly [RegExp, SourceFault][] = [
+  [/not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i, "ref_not_found"],
+  [/remote-https' is not a git command|unable to find remote helper/, "git_missing"],
+  [/could not read (?:Username|Password)|Authentication failed/, "credential_refused"],
+  [/repository '.*' not found/, "repository_not_found"],
+  [/fsck error|error in object|object fsck|bad (?:tree|commit|tag) object/i, "objects_refused"],
+  [/not valid: is this a git repository|dumb http transport|invalid server response/, "bad_answer"],
+  [/certificate|\bSSL\b|\bTLS\b|gnutls/i, "tls_untrusted"],
+];
+
+/** @returns the error for a run that failed */
+export function gitFault(errors: string): DomainError {
+  const lines = errors.split("\n").filter((line) => !HOST_LINE.test(line));
+  const text = lines.join("\n");
+  const [, status] = /requested URL returned error: (\d{3})/.exec(text) ?? [];
+  if (status !== undefined) return faultOfStatus(Number(status));
+  return sourceFault(MEANINGS.find(([pattern]) => pattern.test(text))?.[1] ?? "host_down");
+}
+
+function faultOfStatus(status: number): DomainError {
+  if (status === 429) return rateLimited(undefined);
+  if (status === 401 || status === 403) return sourceFault("credential_refused");
+  if (status === 404) return sourceFault("repository_not_found");
+  return sourceFault(status >= 500 ? "host_down" : "bad_answer");
+}
+
+/** Of a full disk, in the words of the system. */
+export const saysDiskFull = (errors: string): boolean =>
+  /No space left on device|Disk quota exceeded/.test(errors);

@@ -1,0 +1,97 @@
+// What git is told in one run: its whole environment, and its settings. Nothing of the machine or of its user counts.
+import { SHARED_TEXT_PATH } from "../../../../platform/programs/program.ts";
+
+const MIB = 1024 ** 2;
+/** Seconds without a byte from the host after which git gives up, also when this process was killed meanwhile. */
+const SILENT_SECONDS_MAX = 60;
+
+/** A repository as git reaches it. */
+export interface GitRemote {
+  /** https, without a user name */
+  url: string;
+  /** value of the header `Authorization`; undefined for none */
+  authorization: string | undefined;
+  /** may contain a user name and a password; undefined for none */
+  proxy: string | undefined;
+}
+
+/** Places of one run, all of them private. */
+export interface GitPlaces {
+  /** has no files */
+  home: string;
+  /** PEM file with every certificate authority that is trusted */
+  authorities: string;
+  /** bare repository */
+  repository: string;
+}
+
+/**
+ * @param protocols that git may speak, separated by colons
+ * @returns all variables; none of them is a secret
+ * @source git(1), "Environment Variables"
+ */
+export const gitEnvironment = (
+  { home, repository }: GitPlaces,
+  protocols: string,
+): Readonly<Record<string, string>> => ({
+  HOME: home,
+  XDG_CONFIG_HOME: home,
+  GIT_DIR: repository,
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ASKPASS: "/bin/false",
+  SSH_ASKPASS: "/bin/false",
+  GIT_SSH_COMMAND: "/bin/false",
+  GIT_ALLOW_PROTOCOL: protocols,
+  GIT_LITERAL_PATHSPECS: "1",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  LC_ALL: "C",
+  TZ: "UTC",
+});
+
+/** Arguments by which every run reads the settings. */
+export const WITH_SETTINGS: readonly string[] = ["-c", `include.path=${SHARED_TEXT_PATH}`];
+
+/**
+ * @returns the text of a configuration file, with the credential
+ * @source git-config(1)
+ */
+export function gitSettings(
+  { url, authorization, proxy = "" }: GitRemote,
+  { home, authorities }: GitPlaces,
+): string {
+  const { origin } = new URL(url);
+  return [
+    ...section("core", {
+      ...{ hooksPath: "/dev/null", attributesFile: "/dev/null", excludesFile: "/dev/null" },
+      ...{ fsmonitor: "false", packedGitLimit: 32 * MIB, packedGitWindowSize: MIB },
+      // Files beyond that are streamed, without export-subst and line endings. Another value changes what archives contain.
+      ...{ deltaBaseCacheLimit: 16 * MIB, bigFileThreshold: 32 * MIB },
+    }),
+    ...section("protocol", { version: 2 }),
+    ...section("transfer", { fsckObjects: "true", bundleURI: "false" }),
+    ...section("fetch", { unpackLimit: 1, recurseSubmodules: "false", writeCommitGraph: "false" }),
+    ...section("gc", { auto: 0 }),
+    ...section("maintenance", { auto: "false" }),
+    ...section("pack", { threads: 1 }),
+    ...section("credential", { helper: "" }),
+    ...section("http", {
+      ...{ followRedirects: "false", sslVerify: "true", sslCAInfo: authorities, sslCAPath: home },
+      ...{ proxy, proxyAuthMethod: "basic", proxySSLCAInfo: authorities },
+      ...{ lowSpeedLimit: 1, lowSpeedTime: SILENT_SECONDS_MAX, userAgent: "git/quartermaster" },
+    }),
+    ...(authorization === undefined
+      ? []
+      : section(`http ${quotedValue(`${origin}/`)}`, { extraHeader: `Authorization: ${authorization}` })),
+    "",
+  ].join("\n");
+}
+
+const section = (name: string, values: Readonly<Record<string, string | number>>): string[] => [
+  `[${name}]`,
+  ...Object.entries(values).map(([key, value]) => `\t${key} = ${quotedValue(String(value))}`),
+];
+
+/** git-config(1), "Syntax": only these two are escaped. No value here has a line break. */
+const quotedValue = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -1,0 +1,179 @@
+// Reads repositories with the git program of the machine: which commit a ref stands for, and the archive of a commit. Nothing of a
+// repository runs: nothing is checked out, and git has no hooks, filters, submodules and settings but ours. Each run has a private
+// folder, which its owner removes.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DomainError } from "../../../../platform/errors.ts";
+import { type ProgramEnd, runProgram } from "../../../../platform/programs/program.ts";
+import { type SourceFault, sourceFault } from "../faults.ts";
+import { gitFault, saysDiskFull } from "./git-faults.ts";
+import {
+  type GitPlaces,
+  type GitRemote,
+  gitEnvironment,
+  gitSettings,
+  WITH_SETTINGS,
+} from "./git-settings.ts";
+import { GIT_OUTPUT_BYTES_MAX, installedGit } from "./installed-git.ts";
+
+/** What one commit of a repository, without its history, may take on disk while it is fetched. */
+export const GIT_FOLDER_BYTES_MAX = 300 * 1024 ** 2;
+const ERROR_BYTES_KEPT = 64 * 1024;
+/** Length of an object name with SHA-256. */
+const LONG_NAME = 64;
+
+export interface GitRun {
+  remote: GitRemote;
+  /** every certificate authority that is trusted, in PEM */
+  authorities: string;
+  /** private and empty */
+  folder: string;
+  signal: AbortSignal;
+}
+
+export interface GitOptions {
+  /** absolute path of git; undefined if the machine has none */
+  path: string | undefined;
+  /** default: `https` */
+  protocols?: string | undefined;
+}
+
+/** Where an archive goes, and how large it may be. */
+export interface GitArchiveTarget {
+  /** open file */
+  file: number;
+  /** path of that file */
+  path: string;
+  bytesMax: number;
+  /** @returns the error for more than that */
+  refuse(): DomainError;
+}
+
+/** Each method throws DomainError `source.*`. */
+export class GitTransport {
+  constructor(private readonly own: GitOptions) {}
+
+  /** @returns the version of git @throws DomainError `source.git_missing` */
+  async version({ folder, signal }: Pick<GitRun, "folder" | "signal">): Promise<string> {
+    return (await installedGit(this.own.path, { directory: folder, signal })).version;
+  }
+
+  /** @param names whole names of refs @returns the object names of those that exist, under `^{}` what an annotated tag points to */
+  async refs(run: GitRun, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const git = await this.#prepare(run);
+    const patterns = names.flatMap((name) => [name, `${name}^{}`]);
+    const listing = await git(["ls-remote", "--quiet", run.remote.url, ...patterns]);
+    return new Map(refLines(listing).filter(([name]) => patterns.includes(name)));
+  }
+
+  /**
+   * Fetches one commit without its history, and writes its tar archive.
+   * @param path folder of the repository; empty for all of it
+   * @returns when it was committed, in UTC milliseconds; undefined if the commit has no such folder
+   * @throws DomainError `source.too_large`; what the target refuses with
+   */
+  async archive(
+    run: GitRun,
+    { commit, path }: { commit: string; path: string },
+    target: GitArchiveTarget,
+  ): Promise<{ committedAtMs: number | undefined } | undefined> {
+    const git = await this.#prepare(run);
+    const format = commit.length === LONG_NAME ? ["--object-format=sha256"] : [];
+    await git(["init", "--bare", "--quiet", "--template=", ...format, placesIn(run.folder).repository]);
+    await git([...FETCH, run.remote.url, commit]);
+    const committedAtMs = timeOf(commit, await git(["log", "-1", "--no-walk", "--format=%H %ct", commit]));
+    const wanted =
+      path === "" ? [] : partsIn(await git(["ls-tree", "-z", commit, "--", SUBMODULES, path]), path);
+    if (!wanted) return undefined;
+    await git(["archive", "--format=tar", `--prefix=${TOP}/`, commit, "--", ...wanted], target);
+    return { committedAtMs };
+  }
+
+  async #prepare({ remote, authorities, folder, signal }: GitRun) {
+    const { path } = await installedGit(this.own.path, { directory: folder, signal });
+    const places = placesIn(folder);
+    await mkdir(places.home, { mode: 0o700 });
+    await writeFile(places.authorities, authorities, { mode: 0o600, flag: "wx" });
+    const program = {
+      ...{ path, directory: folder, workingDirectory: folder, input: "" },
+      environment: gitEnvironment(places, this.own.protocols ?? "https"),
+      sharedText: gitSettings(remote, places),
+      ...{ outputBytesMax: GIT_OUTPUT_BYTES_MAX, errorBytesMax: ERROR_BYTES_KEPT },
+    };
+    return async (args: readonly string[], target?: GitArchiveTarget): Promise<string> => {
+      const filled = target
+        ? { path: target.path, bytesMax: target.bytesMax }
+        : { path: folder, bytesMax: GIT_FOLDER_BYTES_MAX };
+      const output = target && { outputFile: target.file };
+      const run = { ...program, args: [...WITH_SETTINGS, ...args], filled, ...output };
+      try {
+        return textOf(await runProgram(run, signal));
+      } catch (error) {
+        throw programFault(error, target?.refuse);
+      }
+    };
+  }
+}
+
+/** Folder around everything in an archive, which is removed later. */
+const TOP = "archive";
+const SUBMODULES = ".gitmodules";
+const FETCH = [
+  ...["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"],
+  ...["--no-recurse-submodules", "--no-auto-maintenance"],
+];
+
+const placesIn = (folder: string): GitPlaces => ({
+  home: join(folder, "home"),
+  authorities: join(folder, "authorities.pem"),
+  repository: join(folder, "repository.git"),
+});
+
+/** What became of the run. */
+function programFault(
+  error: unknown,
+  tooLarge: () => DomainError = () => sourceFault("repository_too_large"),
+): unknown {
+  if (!(error instanceof DomainError)) return error;
+  if (error.reason === "program.folder_too_large") return tooLarge();
+  const what = PROGRAM_FAULTS[error.reason];
+  return what ? sourceFault(what, error) : error;
+}
+
+const PROGRAM_FAULTS: Readonly<Record<string, SourceFault>> = {
+  "program.too_slow": "too_slow",
+  "program.not_started": "git_missing",
+  "program.output_too_large": "bad_answer",
+};
+
+function textOf({ exitCode, output, errors }: ProgramEnd): string {
+  if (exitCode === 0) return Buffer.from(output).toString();
+  const text = Buffer.from(errors).toString();
+  if (saysDiskFull(text)) throw Object.assign(new Error("git found the disk full"), { code: "ENOSPC" });
+  throw gitFault(text);
+}
+
+function refLines(output: string): [name: string, object: string][] {
+  return output.split("\n").flatMap((line) => {
+    const [, object, name] = /^([0-9a-f]{40}|[0-9a-f]{64})\t(\S+)$/.exec(line) ?? [];
+    return object === undefined || name === undefined ? [] : [[name, object]];
+  });
+}
+
+/**
+ * The list of submodules goes into the archive of a folder as well, because it tells a submodule from a folder without files.
+ * @returns the paths to archive; undefined if the folder is missing
+ */
+function partsIn(listing: string, path: string): string[] | undefined {
+  const entries = listing.split("\0").map((line) => /^\d+ (\w+) \w+\t(.*)$/s.exec(line)?.slice(1) ?? []);
+  const has = (type: string, name: string) => entries.some(([t, n]) => t === type && n === name);
+  if (!has("tree", path)) return undefined;
+  return has("blob", SUBMODULES) ? [SUBMODULES, path] : [path];
+}
+
+/** An object of another kind under that name, such as a tag, is not the commit. */
+function timeOf(commit: string, output: string): number | undefined {
+  const [name, seconds] = output.trim().split(" ");
+  if (name !== commit) throw sourceFault("ref_not_found");
+  return seconds !== undefined && /^\d{1,11}$/.test(seconds) ? Number(seconds) * 1_000 : undefined;
+}
