@@ -72,37 +72,57 @@ export interface RolloutDependencies {
 const SHARED_TIMES = 20;
 /** The longest time for which counts are shared. Live pages change no faster (CON-115). */
 export const SHARED_MS_MAX = 2_000;
-/** Revisions whose counts are shared. */
-const ROLLOUTS_KEPT = 4;
+/** Revisions, and organizations, whose counts are shared. */
+const COUNTS_KEPT = 4;
 
-interface SharedRollout {
+interface SharedCounts<Counts extends object> {
   untilMs: number;
-  counted: Promise<Rollout>;
+  counted: Promise<Counts>;
+}
+
+/** Counts that several readers share for a while. */
+class Shared<Counts extends object> {
+  readonly #known = new LRUCache<string, SharedCounts<Counts>>({ max: COUNTS_KEPT });
+
+  constructor(private readonly clock: Clock) {}
+
+  async of(key: string, count: () => Steps<Counts>): Promise<Counts> {
+    const beganMs = this.clock.nowMs();
+    const known = this.#known.get(key);
+    if (known && beganMs < known.untilMs) return await known.counted;
+    const counted = runInTurns(count());
+    const shared = { untilMs: beganMs + SHARED_MS_MAX, counted };
+    this.#known.set(key, shared);
+    try {
+      const counts = await counted;
+      const endedMs = this.clock.nowMs();
+      shared.untilMs = endedMs + Math.min(SHARED_MS_MAX, SHARED_TIMES * (endedMs - beganMs));
+      return counts;
+    } catch (error) {
+      this.#known.delete(key);
+      throw error;
+    }
+  }
 }
 
 export class Rollouts {
-  readonly #shared = new LRUCache<string, SharedRollout>({ max: ROLLOUTS_KEPT });
+  readonly #rollouts: Shared<Rollout>;
+  readonly #revisions: Shared<ReadonlyMap<string, number>>;
 
-  constructor(private readonly own: RolloutDependencies) {}
+  constructor(private readonly own: RolloutDependencies) {
+    this.#rollouts = new Shared(own.clock);
+    this.#revisions = new Shared(own.clock);
+  }
 
   /** As `of`, in turns; the counts may be shared with other readers. */
   async shared(revision: Revision, inForce: string): Promise<Rollout> {
-    const beganMs = this.own.clock.nowMs();
-    const known = this.#shared.get(revision.id);
-    if (known && beganMs < known.untilMs)
-      return { ...(await known.counted), isInForce: revision.id === inForce };
-    const counted = runInTurns(this.of(revision, inForce));
-    const shared = { untilMs: beganMs + SHARED_MS_MAX, counted };
-    this.#shared.set(revision.id, shared);
-    try {
-      const rollout = await counted;
-      const endedMs = this.own.clock.nowMs();
-      shared.untilMs = endedMs + Math.min(SHARED_MS_MAX, SHARED_TIMES * (endedMs - beganMs));
-      return rollout;
-    } catch (error) {
-      this.#shared.delete(revision.id);
-      throw error;
-    }
+    const rollout = await this.#rollouts.of(revision.id, () => this.of(revision, inForce));
+    return { ...rollout, isInForce: revision.id === inForce };
+  }
+
+  /** As `onRevisions`, in turns; the counts may be shared with other readers. */
+  sharedOnRevisions(organizationId: string): Promise<ReadonlyMap<string, number>> {
+    return this.#revisions.of(organizationId, () => this.onRevisions(organizationId));
   }
 
   /** @param inForce id of the current revision */

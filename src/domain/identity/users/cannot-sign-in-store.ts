@@ -6,9 +6,10 @@ import { users } from "../tables.ts";
 /** @returns the number of active provisioned users without a password */
 export function countProvisionedWithoutPassword(connection: Connection, organizationId: string): number {
   const matching = and(
-    sql`+${users.organizationId} = ${organizationId}`, // with +, because reading every row in order is faster than an index
-    eq(users.provisioningSource, "scim"),
-    eq(users.status, "active"),
+    eq(users.organizationId, organizationId),
+    // Not as parameters, so that SQLite uses the index of these users.
+    sql`${users.provisioningSource} = 'scim'`,
+    sql`${users.status} = 'active'`,
     isNull(users.passwordHash),
   );
   return connection.select({ total: count() }).from(users).where(matching).get()?.total ?? 0;

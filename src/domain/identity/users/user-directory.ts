@@ -7,6 +7,7 @@ import type { UserSet } from "../../shared/ordered-rows-store.ts";
 import { offsetOf, type Page, type PageQuery, readPageQuery, readSearchText } from "../../shared/page.ts";
 import {
   type OrderedRows,
+  overSpans,
   type PageWindow,
   type Place,
   pageInSteps,
@@ -57,7 +58,7 @@ const STEP_ADDRESSES = 500;
 /** Users as administrators and commands see them. Operations in steps are for callers who let the event loop turn. */
 export class UserDirectory {
   readonly #totals: RowTotals;
-  #active: { organizationId: string; revision: string; total: number } | undefined;
+  #counts: { organizationId: string; revision: string; counts: readonly lists.UserCount[] } | undefined;
 
   constructor(protected readonly dependencies: IdentityDependencies) {
     this.#totals = new RowTotals(dependencies.db, "user_rows");
@@ -206,16 +207,29 @@ export class UserDirectory {
     return yield* firstOf(lists.activeUsersExcept(this.dependencies.db.read, organizationId, search), limit);
   }
 
-  /** @returns the number of active users; counted again only after a user or somebody's access changed */
+  /** @returns the number of active users */
   *activeTotal(organizationId: string): Steps<number> {
+    const counts = yield* this.countsInSteps(organizationId);
+    return counts.reduce((sum, { status, total }) => sum + (status === "active" ? total : 0), 0);
+  }
+
+  /** @returns the number of users by source and status; counted again only after a user or somebody's access changed */
+  *countsInSteps(organizationId: string): Steps<readonly lists.UserCount[]> {
     const { db } = this.dependencies;
     const revision = `${db.revision("user_rows")} ${db.revision("access")}`;
-    if (this.#active?.revision === revision && this.#active.organizationId === organizationId)
-      return this.#active.total;
-    const rows = lists.usersLike(db.read, organizationId, { status: "active" });
-    const { total } = yield* pageInSteps(rows, { offset: 0, limit: 0 });
-    this.#active = { organizationId, revision, total };
-    return total;
+    if (this.#counts?.revision === revision && this.#counts.organizationId === organizationId)
+      return this.#counts.counts;
+    const { placeAhead, countIn } = lists.userCounts(db.read, organizationId);
+    const counts = new Map<string, lists.UserCount>();
+    yield* overSpans({ placeAhead }, (span) => {
+      for (const { total, ...kind } of countIn(span)) {
+        const key = `${kind.provisioningSource} ${kind.status}`;
+        counts.set(key, { ...kind, total: total + (counts.get(key)?.total ?? 0) });
+      }
+      return true;
+    });
+    this.#counts = { organizationId, revision, counts: [...counts.values()] };
+    return this.#counts.counts;
   }
 
   /** @returns a condition for the users whose address contains the text in any case, for statements of other areas */

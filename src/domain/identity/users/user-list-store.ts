@@ -1,14 +1,18 @@
 // SQL of lists of users, by folded address. user-directory.ts reads them in steps.
-import { and, eq, inArray, ne, notInArray, or, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, inArray, ne, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import {
+  boundsOf,
   isAmong,
+  isInSpan,
+  NAMED,
   type OrderedList,
   orderedRows,
   orderOf,
+  placesOf,
   type UserSet,
 } from "../../shared/ordered-rows-store.ts";
-import { JOINED_STEP_ROWS, type OrderedRows, type Place } from "../../shared/page-steps.ts";
+import { JOINED_STEP_ROWS, type OrderedRows, type Place, type Span } from "../../shared/page-steps.ts";
 import type { ProvisioningSource, Role, User, UserStatus } from "../model.ts";
 import { contains } from "../search-store.ts";
 import { isRow, type RowId, shown } from "../store.ts";
@@ -41,6 +45,27 @@ export const usersLike = (
     matching: conditionsOf(filter),
     stepRows: filter.sets?.length ? JOINED_STEP_ROWS : undefined,
   });
+
+/** Users of one source with one status. */
+export interface UserCount extends Pick<User, "provisioningSource" | "status"> {
+  total: number;
+}
+
+/** @returns the places of all users by folded address, and a function that counts those of a span */
+export function userCounts(connection: Connection, organizationId: string) {
+  const { provisioningSource, status } = users;
+  const within = eq(users.organizationId, organizationId);
+  const counted = connection
+    .select({ provisioningSource, status, total: count() })
+    .from(users)
+    .where(and(within, isInSpan(BY_ADDRESS, NAMED)))
+    .groupBy(provisioningSource, status)
+    .prepare();
+  return {
+    placeAhead: placesOf(connection, { order: BY_ADDRESS, within }),
+    countIn: (span: Span): UserCount[] => counted.all({ ...boundsOf(BY_ADDRESS, span) }),
+  };
+}
 
 /** @returns whether one set alone decides which users match */
 export const isSetOnly = ({ sets = [], ...others }: UserFilter): boolean =>

@@ -1,5 +1,5 @@
-// SQL of the counts in the status.
-import { and, count, eq, type SQL } from "drizzle-orm";
+// SQL of the counts in the status. Values that an index is limited to are part of the statement, so that SQLite uses it.
+import { and, count, eq, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { scimGroups, scimUsers } from "../tables.ts";
 
@@ -9,7 +9,7 @@ export function countResources(connection: Connection, organizationId: string) {
   const isGroupOfOurs = eq(scimGroups.organizationId, organizationId);
   return {
     users: countIn(connection, scimUsers, isOurs),
-    suspendedUsers: countIn(connection, scimUsers, and(isOurs, eq(scimUsers.active, false))),
+    suspendedUsers: countIn(connection, scimUsers, and(isOurs, sql`${scimUsers.active} = 0`)),
     groups: countIn(connection, scimGroups, isGroupOfOurs),
   };
 }

@@ -2,7 +2,7 @@
 import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
-import { matchOf, searchParts } from "../../shared/text-search/trigram-store.ts";
+import { numbersWith, searchParts } from "../../shared/text-search/trigram-store.ts";
 import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
 import { capturedSessions, sessionGrants } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
@@ -25,7 +25,7 @@ export function searched(
 ): string[] | undefined {
   const parts = q === undefined || status !== undefined ? [] : searchParts(q);
   if (parts.length === 0) return undefined;
-  const numbers = candidates(connection, parts);
+  const numbers = numbersWith(connection, "session_search", { parts, max: SEARCH_CANDIDATES_MAX });
   const waiting = connection
     .select({ id })
     .from(capturedSessions)
@@ -50,38 +50,6 @@ export function searched(
       .map((row) => row.id),
   );
 }
-
-/** SQLite reads the whole list of each part, so the rarest parts are tried before the others. */
-function candidates(connection: Connection, parts: readonly string[]): number[] {
-  const rarest = parts
-    .map((part) => ({ part, reach: reachOf(connection, part) }))
-    .sort((one, other) => other.reach - one.reach)
-    .slice(0, RARE_PARTS)
-    .map(({ part }) => part);
-  const numbers = numbersWith(connection, rarest);
-  const isEnough = numbers.length <= SEARCH_CANDIDATES_MAX || rarest.length === parts.length;
-  return isEnough ? numbers : numbersWith(connection, parts);
-}
-
-/** Parts that are looked up together at first. */
-const RARE_PARTS = 2;
-/** Texts with a part that are sampled to estimate how frequent it is. */
-const SAMPLED_TEXTS = 50;
-
-/** @returns how many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer it is */
-function reachOf(connection: Connection, part: string): number {
-  const [row] = connection.values<[number]>(sql`
-    SELECT rowid FROM session_search WHERE session_search MATCH ${matchOf([part])} LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`);
-  return row?.[0] ?? Number.POSITIVE_INFINITY;
-}
-
-/** @returns the numbers of texts with all the parts; of more than SEARCH_CANDIDATES_MAX one more */
-const numbersWith = (connection: Connection, parts: readonly string[]): number[] =>
-  connection
-    .values<[number]>(sql`
-      SELECT rowid FROM session_search WHERE session_search MATCH ${matchOf(parts)}
-      LIMIT ${SEARCH_CANDIDATES_MAX + 1}`)
-    .map(([number]) => number);
 
 /** Checks rows that other columns select: the plus prevents SQLite from using indexes of these columns. */
 function seenIn(scope: Scope): SQL | undefined {

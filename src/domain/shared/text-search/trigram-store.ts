@@ -1,7 +1,7 @@
 // Indexes of texts by three characters in a row (SQLite FTS5, tokenizer `trigram`): which parts of a text are looked up. An index
 // names the rows that may have a text; the caller compares the text of each.
-import { sql } from "drizzle-orm";
-import type { Db, Tx } from "../../../platform/database/database.ts";
+import { type SQL, sql } from "drizzle-orm";
+import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 
 /** Parts of a text that are looked up; the index reads the list of each. */
 export const SEARCH_PARTS_MAX = 16;
@@ -22,11 +22,43 @@ export function searchParts(text: string): string[] {
 }
 
 /** @returns the query for texts with all the parts */
-export const matchOf = (parts: readonly string[]): string =>
+const matchOf = (parts: readonly string[]): string =>
   parts.map((part) => `"${part.replaceAll('"', '""')}"`).join(" ");
 
 /** The indexes of this installation. */
 export type TrigramIndex = "session_search" | "client_search";
+
+/** Parts that are looked up together at first. */
+const RARE_PARTS = 2;
+/** Texts with a part that are sampled to estimate how frequent it is. */
+const SAMPLED_TEXTS = 50;
+
+/**
+ * SQLite reads the whole list of each part, so the rarest parts are tried before the others.
+ * @returns the numbers of texts that may have all the parts; of more than `max` one more
+ */
+export function numbersWith(
+  connection: Connection,
+  index: TrigramIndex,
+  { parts, max }: { parts: readonly string[]; max: number },
+): number[] {
+  const having = (wanted: readonly string[], window: SQL): number[] =>
+    connection
+      .values<[number]>(sql`SELECT rowid FROM ${sql.identifier(index)}
+        WHERE ${sql.identifier(index)} MATCH ${matchOf(wanted)} ${window}`)
+      .map(([number]) => number);
+  // How many numbers it takes to find SAMPLED_TEXTS texts with the part: the more, the rarer it is.
+  const reachOf = (part: string): number =>
+    having([part], sql`LIMIT 1 OFFSET ${SAMPLED_TEXTS - 1}`)[0] ?? Number.POSITIVE_INFINITY;
+  const rarest = parts
+    .map((part) => ({ part, reach: reachOf(part) }))
+    .sort((one, other) => (one.reach === other.reach ? 0 : other.reach - one.reach))
+    .slice(0, RARE_PARTS)
+    .map(({ part }) => part);
+  const numbers = having(rarest, sql`LIMIT ${max + 1}`);
+  const isEnough = numbers.length <= max || rarest.length === parts.length;
+  return isEnough ? numbers : having(parts, sql`LIMIT ${max + 1}`);
+}
 
 /** of one transaction: some milliseconds */
 const MERGED_PAGES = 16;

@@ -166,15 +166,10 @@ async function identityFacts(
 ): Promise<IdentityFacts> {
   const { sso, scim, identity } = domain;
   const settings = sso.settings();
-  const count = async (provisioningSource: string, status: string): Promise<number> => {
-    const wanted = { provisioningSource, status, perPage: 1 };
-    return (await runInTurns(identity.users.listInSteps(organizationId, wanted))).total;
-  };
-  const sources: IdentityFacts["sources"][number][] = [];
-  for (const source of PROVISIONING_SOURCES) {
-    const [active, suspended] = [await count(source, "active"), await count(source, "suspended")];
-    sources.push({ source, active, suspended });
-  }
+  const counts = await runInTurns(identity.users.countsInSteps(organizationId));
+  const count = (source: string, wanted: string): number =>
+    counts.find(({ provisioningSource, status }) => provisioningSource === source && status === wanted)
+      ?.total ?? 0;
   return {
     mode: identity.identityStatus(scim.tokens.hasActive()).auth_mode,
     oidc: sso.status(),
@@ -186,7 +181,11 @@ async function identityFacts(
       ...mappingsOf("scim.group_role_mappings", Object.entries(scim.settings.groupRoleMappings)),
       ...mappingsOf("identity.oidc.group_role_mappings", [...(settings?.groupRoleMappings ?? [])]),
     ],
-    sources,
+    sources: PROVISIONING_SOURCES.map((source) => ({
+      source,
+      active: count(source, "active"),
+      suspended: count(source, "suspended"),
+    })),
   };
 }
 

@@ -1,6 +1,5 @@
 // The history of the policy in the console: all revisions, the newest first, and their file.
 import { DomainError } from "../../../../platform/errors.ts";
-import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, listValues, numberIn } from "../../../console/list/list.ts";
@@ -22,7 +21,7 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
           const { organizationId } = reader;
           const { cursor } = listValues(reader);
           const { rows, problems } = await found(() => revisions.list(organizationId, beforeIn(cursor)));
-          const counts = await runInTurns(clients.rollouts.onRevisions(organizationId));
+          const counts = await clients.rollouts.sharedOnRevisions(organizationId);
           const last = rows?.at(-1)?.sequence ?? 1;
           return historyPage({
             rows: rows?.map((row) => ({ ...row, clients: counts.get(row.id) ?? 0 })),
@@ -38,7 +37,7 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const { organizationId } = reader;
-          const counts = await runInTurns(clients.rollouts.onRevisions(organizationId));
+          const counts = await clients.rollouts.sharedOnRevisions(organizationId);
           const pages = await walkPages<HistoryRow>(async (after) =>
             revisions
               .list(organizationId, after?.sequence)
