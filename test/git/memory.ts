@@ -34,7 +34,7 @@ export async function measureExecutable(host: GitHost, folder: string): Promise<
     if ((await child.exited) !== 0) throw new Error(`${args.join(" ")} failed`);
     return (child.resourceUsage()?.maxRSS ?? 0) / MIB;
   };
-  await run("init");
+  await run("setup");
   const idle = await run("artifacts", "list");
   const mirrored = await run(
     "artifacts",

@@ -91,7 +91,12 @@ const behindDocument = (behind: PackageBehind) => ({
 function findIn(known: readonly OperatorConnection[], id: string): OperatorConnection {
   const found = known.find((connection) => connection.id === id);
   if (found) return found;
-  throw new DomainError("not_found", "package_source.unknown_connection", `there is no connection ${id}`, {
-    hint: "see `quartermaster connections list`; name the configuration file with --config",
-  });
+  throw new DomainError(
+    "not_found",
+    "package_source.unknown_connection",
+    `there is no repository connection ${JSON.stringify(id)}`,
+    {
+      hint: "see `quartermaster connections list`; name the configuration file with --config",
+    },
+  );
 }

@@ -1,6 +1,7 @@
 // Reads an administrator's request to mirror a commit, and decides whether the organization may have that repository. All of this
 // happens before the network.
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { quoted } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
 import {
   type Coordinates,
@@ -64,7 +65,7 @@ export function findConnection(
 export function connectionWith(connections: readonly Connection[], id: string): Connection {
   const found = connections.find((connection) => connection.id === id && connection.namespaces.length > 0);
   if (found) return found;
-  throw unknownConnection();
+  throw unknownConnection(id);
 }
 
 /** @returns whether the organization was given that repository */
@@ -82,11 +83,11 @@ export const namespaceRefused = (): DomainError =>
     { hint: "the operator adds it to organizations of the connection" },
   );
 
-const unknownConnection = (): DomainError =>
+const unknownConnection = (id: string): DomainError =>
   new DomainError(
     "not_found",
     "package_source.unknown_connection",
-    "there is no repository connection of that id",
+    `there is no repository connection ${quoted(id)}`,
     {
       hint: "`quartermaster connections list --config FILE` shows the connections, and why one is disabled",
     },

@@ -6,6 +6,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
+import { quoted } from "../archive/limits.ts";
 import type { Mirrored, MirrorRow } from "../mirroring/mirror-store.ts";
 import * as mirrorStore from "../mirroring/mirror-store.ts";
 import * as store from "../store.ts";
@@ -45,7 +46,7 @@ export class Artifacts {
   get(organizationId: string, id: string): StoredArtifact {
     const { read } = this.own.db;
     const artifact = store.findArtifact(read, organizationId, id.toLowerCase());
-    if (!artifact) throw unknown();
+    if (!artifact) throw unknown(id);
     return { artifact, mirrors: mirrorsIn(read, artifact) };
   }
 
@@ -111,7 +112,7 @@ export class Artifacts {
     const { id, sha256, sizeBytes } = artifact;
     await db.write((tx) => {
       mirrorStore.removeMirrors(tx, id);
-      if (!store.removeArtifact(tx, actor.organizationId, id)) throw unknown();
+      if (!store.removeArtifact(tx, actor.organizationId, id)) throw unknown(id);
       const repositories = mirrors.map(({ repository, commit }) => `${repository}@${commit}`);
       const before = { sha256, size_bytes: sizeBytes, repositories };
       audit.record(tx, { actor, action: "artifact.remove", target: id, before });
@@ -122,8 +123,8 @@ export class Artifacts {
 const mirrorsIn = (connection: Connection, { organizationId, id }: store.ArtifactRow): MirrorRow[] =>
   mirrorStore.mirrorsOf(connection, organizationId, id).map(({ mirror }: Mirrored) => mirror);
 
-const unknown = (): DomainError =>
-  new DomainError("not_found", "artifact.unknown", "there is no stored archive with that id", {
+const unknown = (id: string): DomainError =>
+  new DomainError("not_found", "artifact.unknown", `there is no stored archive ${quoted(id)}`, {
     hint: "see `quartermaster artifacts list`",
   });
 
