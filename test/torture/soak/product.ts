@@ -1,7 +1,8 @@
-// An installation with the whole product on: policy, captured sessions, inference, provisioning, console, backups.
+// An installation with the whole product on: policy, captured sessions, inference, provisioning, console, backups, traces.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import { writeFleet } from "../../bench/fleet/fleet-rows.ts";
 import { publishPolicies } from "../../bench/fleet/workstations.ts";
 import { script, startServer } from "../../bench/processes.ts";
 import { temporaryDirectory } from "../../bench/tools/installation.ts";
@@ -9,6 +10,8 @@ import { sectionOf } from "../../domain/governance/governance-world.ts";
 import { createSite, type Site } from "../site.ts";
 
 const WORKSTATIONS = 48;
+/** Workstations that only have rows: as many as fill the page caches of the service, which would grow with the rows of the run. */
+const ROWS = 5_000;
 const UPSTREAM = "inference/inference-upstream.ts";
 
 export interface Product extends AsyncDisposable {
@@ -21,9 +24,12 @@ export async function prepareProduct(): Promise<Product> {
   const directory = starting.use(temporaryDirectory());
   const upstream = await startServer(script(UPSTREAM), "measuring");
   starting.defer(upstream.stop);
+  const collector = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: takeTraces });
+  starting.defer(() => collector.stop(true));
   const config = join(directory.path, "quartermaster.yaml");
   const url = `http://127.0.0.1:${upstream.port}`;
-  writeFileSync(config, JSON.stringify(settingsOf(url)), { mode: 0o600 });
+  const settings = settingsOf(url, collector.url.origin);
+  writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
   const site = starting.use(
     await createSite({ workstations: WORKSTATIONS, prepare, flags: ["--config", config] }),
   );
@@ -32,14 +38,20 @@ export async function prepareProduct(): Promise<Product> {
 }
 
 /** All workstations belong to one user here, whose requests are not limited. */
-const settingsOf = (url: string) => ({
+const settingsOf = (url: string, collector: string) => ({
   gateway: {
     ...{ type: "litellm", url },
     provisioner: { type: "builtin-litellm", admin_key: "sk-soak-admin-key-0123456789" },
     proxy: { budgets: { parallel_requests: 0 } },
   },
   backup: { keep: 2 },
+  tracing: { url: collector, sample_ratio: 0.1, propagate: true },
 });
+
+async function takeTraces(request: Request): Promise<Response> {
+  await request.bytes();
+  return Response.json({});
+}
 
 /** The policy asks for captured sessions, and has packages. */
 async function prepare(installation: ExistingInstallation, origin: string): Promise<void> {
@@ -48,5 +60,7 @@ async function prepare(installation: ExistingInstallation, origin: string): Prom
   const presign_url = `${origin}/session-uploads/presign`;
   const input = JSON.stringify(sectionOf({ session_upload: { presign_url } }));
   await domain.governance.deployments.apply(operator, { input, variables: {}, linesOf: async () => [] });
-  await publishPolicies(installation);
+  const { current: policy } = await publishPolicies(installation);
+  const tokens = join(installation.directory.path, "..", "tokens");
+  await writeFleet(installation, { count: ROWS, policy, tokens, round: ROWS });
 }

@@ -73,7 +73,7 @@ function workstationSteps(site: Site, { administrator, others, renewing }: Fleet
     timed("publication", 0.1, once(publications(site, administrator))),
     waiting("policy events", 1, () => listen(site, one(others))),
     timed("backup", 0.01, () =>
-      visit(site, "/admin/backups", { method: "POST", headers: bearer(administrator) }),
+      visit(site, "/admin/jobs/backup/run", { method: "POST", headers: bearer(administrator) }),
     ),
     timed("doctor", 0.02, () => visit(site, "/admin/doctor", { headers: bearer(administrator) })),
   ];
