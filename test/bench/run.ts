@@ -1,6 +1,7 @@
 // `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table.
 // Figures are for people to read. Only a budget that is missed by a factor of three makes the run fail, with exit code 1.
 import { measureBackup } from "./backup.ts";
+import { measureCapacity } from "./capacity/capacity.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureClients } from "./clients/clients.ts";
 import { measureConsole } from "./console/console.ts";
@@ -23,9 +24,11 @@ import { measureSessions } from "./sessions/sessions.ts";
 import { measureSources } from "./sources/sources.ts";
 import { measureSso } from "./sso/sso.ts";
 import { measureTokens } from "./tokens/tokens.ts";
+import { measureTracing } from "./tracing/tracing.ts";
 import { measureWrites } from "./writes.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
+  capacity: measureCapacity,
   catalog: measureCatalog,
   guard: measureGuard,
   gateway: measureGateway,
@@ -37,6 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   content: measureContent,
   fleet: measureFleet,
   tokens: measureTokens,
+  tracing: measureTracing,
   oauth: measureOAuth,
   scim: measureScim,
   sessions: async () => [...(await measureSessions()), ...(await measureSessionLists())],
@@ -52,6 +56,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 /** takes minutes of the whole machine */
 const ONLY_WHEN_NAMED = new Set([
+  "capacity",
   "session-lists",
   "session-pages",
   "backup",

@@ -1,0 +1,158 @@
+// `bun run bench capacity`: what an operation costs with ten times the rows, what workstations take on disk and in a replica, and how
+// many of them a core serves at each cadence.
+import { statSync } from "node:fs";
+import { atMost, type Figure } from "../figures.ts";
+import { paced } from "../inference/inference-requests.ts";
+import { load, processorMs } from "../processes.ts";
+import { compareAlternating } from "../tools/compare.ts";
+import { temporaryDirectory } from "../tools/installation.ts";
+import type { PacedResult } from "../tools/paced-load.ts";
+import { type CapacitySite, type Operation, startCapacitySite } from "./capacity-site.ts";
+
+const SMALL = { workstations: 5_000, revisions: 10, auditEntries: 1_000 };
+const TIMES = 10;
+const LARGE = {
+  workstations: SMALL.workstations * TIMES,
+  revisions: SMALL.revisions * TIMES,
+  auditEntries: SMALL.auditEntries * TIMES,
+};
+const ROUNDS = 3;
+const SECONDS = 1.2;
+const CALLERS = 4;
+const PAGES = 12;
+const US = 1_000;
+/** of an operation that does not grow with rows */
+const GROWTH_MAX = 1.5;
+/** at which the cost of one request is taken: most arrive alone */
+const PACE = { perSecond: 500, seconds: 6 };
+const CADENCES_SECONDS = [60, 300, 900];
+/** of a core: the rest is for what comes at once */
+const USED_SHARE = 0.5;
+const MICROSECONDS = 1_000_000;
+
+/** Measures small and large installations side by side. */
+export async function measureCapacity(): Promise<Figure[]> {
+  await using servers = new AsyncDisposableStack();
+  const start = async (rows: typeof SMALL, flags: readonly string[] = []): Promise<CapacitySite> => {
+    const directory = servers.use(temporaryDirectory());
+    const site = await startCapacitySite(directory.path, rows, flags);
+    servers.defer(site.service.stop);
+    return site;
+  };
+  const [small, large] = [await start(SMALL), await start(LARGE)];
+  const figures = [...(await costs(small, large)), bytesEach(small, large), ...(await perCore(large))];
+  return [...figures, ...(await replicated(await start(SMALL, ["--database-replicated", "yes"])))];
+}
+
+async function costs(small: CapacitySite, large: CapacitySite): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, operation] of Object.entries(small.operations)) {
+    console.error(`  ${name} …`);
+    const other = large.operations[name];
+    if (!other) throw new Error(`both have ${name}`);
+    const subjects = {
+      small: () => processorUs(small, operation),
+      large: () => processorUs(large, other),
+    };
+    for (const warmUp of Object.values(subjects)) await warmUp();
+    const [reference, ours] = await compareAlternating({ rounds: ROUNDS, subjects });
+    const ratio = ours?.ratio ?? Number.NaN;
+    figures.push({
+      ...{ what: `${name}, ${TIMES} times the rows`, unit: "µs of processor time" },
+      ...{ ours: ours?.median ?? Number.NaN, reference: reference?.median ?? Number.NaN, ratio },
+      verdict: atMost(GROWTH_MAX, ratio),
+    });
+  }
+  return figures;
+}
+
+/** @returns processor time of one request, in microseconds */
+async function processorUs(site: CapacitySite, operation: Operation): Promise<number> {
+  const { pid } = site.service;
+  const beforeMs = await processorMs(pid);
+  const requests = await (operation.isSlow ? sendSome : sendMany)(site, operation);
+  return (((await processorMs(pid)) - beforeMs) * US) / requests;
+}
+
+async function sendMany(
+  { service: { port } }: CapacitySite,
+  { requests, status }: Operation,
+): Promise<number> {
+  return (await load({ port, connections: CALLERS, seconds: SECONDS, requests }, status)).requests;
+}
+
+/** One after the other, as an administrator opens pages. */
+async function sendSome(
+  { service: { port } }: CapacitySite,
+  { requests, status }: Operation,
+): Promise<number> {
+  for (let at = 0; at < PAGES; at++)
+    for (const { path, headers = {} } of requests) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      await answer.bytes();
+      if (answer.status !== status) throw new Error(`${path} was answered ${answer.status}`);
+    }
+  return PAGES * requests.length;
+}
+
+const bytesEach = (small: CapacitySite, large: CapacitySite): Figure => ({
+  what: "a workstation of a user of its own, in the database",
+  unit: "bytes",
+  ours: (large.databaseBytes - small.databaseBytes) / (LARGE.workstations - SMALL.workstations),
+});
+
+/** Requests at a steady pace cost more than those of a full load, which share turns and commits. */
+async function perCore(site: CapacitySite): Promise<Figure[]> {
+  const at = async (name: string): Promise<number> => {
+    const { requests = [] } = site.operations[name] ?? {};
+    const beforeMs = await processorMs(site.service.pid);
+    const { due }: PacedResult = await pacedAt(site, requests);
+    return (((await processorMs(site.service.pid)) - beforeMs) * US) / due;
+  };
+  const [policyUs, reportUs] = [await at("unchanged policy"), await at("report")];
+  const unit = "µs of processor time";
+  return [
+    { what: `unchanged policy at ${PACE.perSecond} a second`, unit, ours: policyUs },
+    { what: `report at ${PACE.perSecond} a second`, unit, ours: reportUs },
+    ...CADENCES_SECONDS.map((cadence) => ({
+      what: `half a core: policy and report every ${cadence} s`,
+      unit: "workstations",
+      ours: (USED_SHARE * MICROSECONDS * cadence) / (policyUs + reportUs),
+    })),
+  ];
+}
+
+const pacedAt = ({ service: { port } }: CapacitySite, requests: Operation["requests"]) =>
+  paced({ ...PACE, port, requests });
+
+/** With other software that replicates, the log only grows, so its size tells what a replica is sent before it is compressed. */
+async function replicated(site: CapacitySite): Promise<Figure[]> {
+  const { report } = site.operations;
+  if (!report) throw new Error("a site has reports");
+  const logBytes = () => statSync(`${site.database}-wal`).size;
+  const beforeReports = logBytes();
+  const { due } = await pacedAt(site, report.requests);
+  const afterReports = logBytes();
+  const refreshed = await refreshAll(site);
+  return [
+    {
+      ...{ what: `a report at ${PACE.perSecond} a second, in the write-ahead log`, unit: "bytes" },
+      ours: (afterReports - beforeReports) / due,
+    },
+    {
+      ...{ what: "a token refresh that is alone, in the write-ahead log", unit: "bytes" },
+      ours: (logBytes() - afterReports) / refreshed,
+    },
+  ];
+}
+
+/** One after the other, as those of a fleet seldom meet. @returns how many there were */
+async function refreshAll({ service: { port }, refreshTokens }: CapacitySite): Promise<number> {
+  for (const token of refreshTokens) {
+    const fields = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: token };
+    const body = new URLSearchParams(fields);
+    const answer = await fetch(`http://127.0.0.1:${port}/api/auth/oauth2/token`, { method: "POST", body });
+    if (answer.status !== 200) throw new Error(`refresh: ${answer.status} ${await answer.text()}`);
+  }
+  return refreshTokens.length;
+}
