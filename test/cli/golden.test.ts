@@ -981,6 +981,7 @@ test("probe", async () => {
     `probe ${origin}`,
     `probe ${origin} --json`,
     `probe ${origin} --token-file token`,
+    `probe ${origin} --only-ready`,
     "probe http://127.0.0.1:1",
     "probe https://control.invalid",
     "probe control.example.org",

@@ -1,6 +1,6 @@
 // `bun run test:packages`: makes the packages of a release, and installs, upgrades and removes them with dpkg and rpm in a copy of
-// this machine. Needs root, Linux, dpkg, and `nfpm` on PATH or at $NFPM, which is why `bun run test` leaves it out.
-import { mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
+// this machine. Lints the Containerfile of the handbook, too. Needs root, Linux, dpkg, and `nfpm` on PATH or at $NFPM, which is why `bun run test` leaves it out.
+import { copyFileSync, mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
@@ -9,6 +9,7 @@ import { EXECUTABLE_PLACE } from "../../src/app/release/packages/layout.ts";
 import { makePackages } from "../../src/app/release/packages/nfpm.ts";
 import { makeRelease, signRelease } from "../../src/app/release/release.ts";
 import { newSigner } from "../app/release/signer.ts";
+import { examineContainer } from "./container.ts";
 import { examineDeb } from "./deb.ts";
 import { type Examination, examination } from "./examination.ts";
 import { examineRpm } from "./rpm.ts";
@@ -36,6 +37,9 @@ async function main(): Promise<void> {
   examineDeb(rootIn("deb"), releases.deb, seen);
   if (Bun.which("rpm")) examineRpm(rootIn("rpm"), releases.rpm, seen);
   else seen.skip("rpm is not installed (apt-get install rpm)");
+  const root = rootIn("container");
+  copyFileSync(releases.executable, join(root.path, EXECUTABLE_PLACE));
+  await examineContainer(root, folder, seen);
   if (seen.failures > 0) throw new Error(`${seen.failures} checks failed`);
 }
 
@@ -55,7 +59,7 @@ async function makeAll(
   folder: string,
   nfpm: string,
   seen: Examination,
-): Promise<{ deb: Generations; rpm: Generations }> {
+): Promise<{ executable: string; deb: Generations; rpm: Generations }> {
   const built = join(folder, "built");
   build({ directory: built });
   const executable = join(built, "quartermaster");
@@ -77,7 +81,7 @@ async function makeAll(
     );
     return [one, two, three];
   };
-  return { deb: generations(".deb"), rpm: generations(".rpm") };
+  return { executable, deb: generations(".deb"), rpm: generations(".rpm") };
 }
 
 /** The list of the folder has every file of it, and its signature verifies. */

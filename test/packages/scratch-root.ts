@@ -83,6 +83,13 @@ export class ScratchRoot {
     writeFileSync(join(this.path, path), text);
   }
 
+  /** Makes everything read-only except one folder, which is empty and belongs to the user and group. */
+  protect(folder: string, user: string): void {
+    mount("--rbind", this.path, this.path);
+    mount("-o", "remount,ro,bind", this.path);
+    mount("-t", "tmpfs", "-o", `uid=${user},gid=${user},mode=700`, "tmpfs", join(this.path, folder));
+  }
+
   /** @returns the files of the product that differ from this machine */
   changedFiles(): string[] {
     return [

@@ -104,6 +104,7 @@ export function wrapped(text: string, width: number): string[] {
 
 /** Example files by topic, generated on demand. They are printed unchanged, so that they can be redirected to a file. */
 export const FILES: ReadonlyMap<string, () => Promise<string>> = new Map([
+  ["containerfile", async () => (await import("../../../src/handbook/containerfile.ts")).containerfile()],
   ["fail2ban", async () => (await import("../../../src/app/monitoring/fail2ban.ts")).fail2banFilter()],
   ["alert-rules", async () => (await import("../../../src/app/monitoring/alert-rules.ts")).alertRules()],
   ["dashboard", async () => (await import("../../../src/app/monitoring/dashboard.ts")).dashboard()],

@@ -18,8 +18,10 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
         "quartermaster probe https://control.example.org",
         "quartermaster probe https://control.example.org --ca company-ca.pem",
         "quartermaster probe https://control.example.org --token-file token --json",
+        "quartermaster probe http://127.0.0.1:8080 --only-ready",
       )
-      .addOption(new Option("--ca <file>", "also trust the certificates in this PEM file")),
+      .addOption(new Option("--ca <file>", "also trust the certificates in this PEM file"))
+      .option("--only-ready", "only check that the service is ready, for the health check of a container"),
     "token",
   )
     .printsJson()

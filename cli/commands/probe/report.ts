@@ -23,9 +23,14 @@ export async function runProbe(context: Context, command: CliCommand, url: strin
   const token = hasToken ? await readSecret(context, command, "token") : undefined;
   const { clock, env } = context;
   const asking = startProgress(context, { label: `probing ${origin.host}`, unit: "checks" });
-  const { findings: checks, isReachable } = await probe({ origin, clock, env, token, ca }).finally(
-    asking.end,
-  );
+  const { findings: checks, isReachable } = await probe({
+    origin,
+    clock,
+    env,
+    token,
+    ca,
+    isOnlyReady: options.onlyReady === true,
+  }).finally(asking.end);
   const failed = checks.filter(({ result }) => result === "failed").length;
   const output = outputFor(context, command);
   const text = findingsText(checks, output.hasColor);

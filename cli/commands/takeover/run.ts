@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import {
   findSource,
   refuseUnprepared,
+  refuseWithoutReplica,
   type Source,
   type TakenOver,
   takeOver,
@@ -30,6 +31,7 @@ export async function takeover(call: SettingsCall): Promise<void> {
   const { context, config, has } = call;
   const label = operatorName(context); // before opening, which may switch to the owner of the directory
   const places = placesIn(resolve(config.get("data_dir")));
+  refuseWithoutReplica(config); // before it asks for anything else
   if (!config.get("standby.lease") && !has("oldMachineIsOff") && !has("dryRun")) throw notConfirmedOff();
   if (has("dryRun")) {
     const source = await findSource({ config, clock: context.clock }, places);

@@ -12,6 +12,7 @@ import { shortened } from "./json-answer.ts";
 import { CONNECTION_PATH, checkAddress, checkEventStream, checkLatency } from "./network-path.ts";
 import { checkOutgoingProxy } from "./outgoing-proxy.ts";
 import { isLoopbackName, type Reached, reach } from "./reach.ts";
+import { checkReadiness } from "./readiness.ts";
 
 /** Time and size limits; clients wait 10 s for a connection and 15 s for an answer. */
 export const PROBE_LIMITS: NamedServerLimits = {
@@ -32,6 +33,8 @@ export interface ProbeOptions {
   /** PEM certificates that are trusted in addition */
   ca?: string | undefined;
   limits?: NamedServerLimits;
+  /** whether to ask only if the service is ready, which starts no device login */
+  isOnlyReady?: boolean;
 }
 
 export interface ProbeResult {
@@ -84,6 +87,8 @@ async function checkService(
   { localAddress = "" }: Reached,
   options: ProbeOptions,
 ): Promise<Finding[]> {
+  if (options.isOnlyReady)
+    return await examine(READY, (check) => checkReadiness(check, server), "start the service");
   const found: Discovery[] = [];
   const findings = await examine("discovery", (check) => checkDiscovery(check, server, found), REMEDY);
   const look = async (name: string, find: (check: Check) => Finding | Promise<Finding>): Promise<void> =>
@@ -115,8 +120,10 @@ const guarded = (check: Check, server: NamedServer): Finding | undefined =>
 
 const SERVICE_CHECKS = ["discovery", "issuer", "clock", "address", "device_login", "event_stream", "latency"];
 
-async function skipAll({ token }: ProbeOptions, reason: string): Promise<Finding[]> {
-  const names = [...SERVICE_CHECKS, ...(token ? Object.keys(CREDENTIAL_CHECKS) : [])];
+const READY = "ready";
+
+async function skipAll({ token, isOnlyReady }: ProbeOptions, reason: string): Promise<Finding[]> {
+  const names = isOnlyReady ? [READY] : [...SERVICE_CHECKS, ...(token ? Object.keys(CREDENTIAL_CHECKS) : [])];
   return (await Promise.all(names.map((name) => examine(name, (check) => check.skipped(reason))))).flat();
 }
 

@@ -75,8 +75,9 @@ export async function findSource(
   { config, clock }: Pick<TakeoverOptions, "config" | "clock">,
   directory: Pick<DataDirectory, "standby">,
 ): Promise<Source> {
+  refuseWithoutReplica(config);
   const store = replicaStoreOf(config, { clock });
-  if (!store) throw byHand(config);
+  if (!store) throw byHand();
   const terms = await listTerms(store);
   const last = Math.max(0, ...terms.map(numberOf), numberOf(findOwnTerm(directory)?.term ?? ""));
   const skipped: string[] = [];
@@ -185,14 +186,18 @@ export function refuseUnprepared({
   });
 }
 
-const byHand = (config: Config): DomainError =>
-  config.has("standby.replica")
-    ? new DomainError("invalid", "standby.by_hand", "only Litestream can read a replica at sftp://", {
-        hint: "restore it by hand: quartermaster help standby",
-      })
-    : new DomainError("invalid", "standby.off", "standby.replica is not set", {
-        hint: "pass the configuration file of the service with --config",
-      });
+/** @throws DomainError `standby.off` */
+export function refuseWithoutReplica(config: Config): void {
+  if (config.has("standby.replica")) return;
+  throw new DomainError("invalid", "standby.off", "standby.replica is not set", {
+    hint: "pass the configuration file of the service with --config",
+  });
+}
+
+const byHand = (): DomainError =>
+  new DomainError("invalid", "standby.by_hand", "only Litestream can read a replica at sftp://", {
+    hint: "restore it by hand: quartermaster help standby",
+  });
 
 const noReplica = ({ url }: ReplicaStore): DomainError =>
   new DomainError("not_found", "standby.no_replica", `${url} has no replica`, {

@@ -41,6 +41,16 @@ describe("with TLS of a private CA", () => {
     );
   });
 
+  test.concurrent("only the way and the readiness are checked if nothing else is asked for", async () => {
+    await using service = await createCertifiedServer();
+    const ready = (options: Partial<ProbeOptions>) =>
+      findingsAt(service.origin, { ...options, isOnlyReady: true });
+    const way = { dns: "ok", connection: "ok", tls: "ok" };
+    expect(resultsOf(await ready({ ca: service.ca }))).toEqual({ ...way, ready: "ok" });
+    expect(resultsOf(await ready({}))).toEqual({ ...way, tls: "failed", ready: "skipped" });
+    expect(service.logged.filter(({ event }) => event === "http.answered")).toHaveLength(1);
+  });
+
   test.concurrent("only the certificate check fails if the CA is unknown, and nothing is sent", async () => {
     await using service = await createCertifiedServer();
     const findings = await findingsAt(service.origin, { token: new Secret("not sent") });

@@ -26,6 +26,21 @@ async function probedServer(fetch: (request: Request) => Response, limits = PROB
 
 const failed = (detail: string) => ({ result: "failed", detail: expect.stringContaining(detail) });
 
+test("a service that is not ready is reported with the names of its failing checks", async () => {
+  const body = { detail: "not ready: disk, lease" };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json(body, { status: 503 }),
+  });
+  const { findings } = await probe({ origin: server.url, clock: systemClock, env: {}, isOnlyReady: true });
+  await server.stop(true);
+  expect(findings.at(-1)).toMatchObject({
+    check: "ready",
+    ...failed("/ready answered 503: not ready: disk, lease"),
+  });
+});
+
 describe("an unreachable server", () => {
   test("is reported if its name is unknown", async () => {
     const { isReachable, of } = await probed("https://control.invalid");

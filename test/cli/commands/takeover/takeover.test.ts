@@ -114,6 +114,15 @@ test("STB-6 takeover names the sealing keys that the data needs and this machine
   expect(ids).not.toContain(id);
 });
 
+test("STB-6 takeover without a replica asks for that setting first", async () => {
+  using active = await createInstallation();
+  const { exitCode, stderr } = await active.run("takeover");
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("standby.replica is not set"),
+  });
+});
+
 describe("STB-7 a start", () => {
   const claim = (bench: Bench) => {
     const lines: string[] = [];
