@@ -5,6 +5,8 @@ import { sha256Hex } from "../../src/platform/ids.ts";
 import { clientReport } from "../bench/clients/client-report.ts";
 import { EMAIL, PASSWORD, SCIM_TOKEN, type Site, type Workstation } from "./site.ts";
 
+type Address = Pick<Site, "baseUrl">;
+
 export interface Caller {
   readonly name: string;
   /** how many changes were acknowledged */
@@ -24,7 +26,7 @@ interface Call {
 }
 
 /** @returns the answer and its JSON, or undefined when the connection broke */
-async function call(site: Site, { method, path, token, type = "application/json", body }: Call) {
+async function call(site: Address, { method, path, token, type = "application/json", body }: Call) {
   const headers: Record<string, string> = { "content-type": type };
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
   try {
@@ -68,7 +70,7 @@ class Counter {
 const numberIn = (text: unknown): number => Number(/\d+/.exec(String(text))?.[0] ?? 0);
 
 /** Signs in with the administrator's password. */
-export function signIns(site: Site): Caller {
+export function signIns(site: Address): Caller {
   const made = new Made();
   return {
     name: "sign-ins",
@@ -95,7 +97,7 @@ const PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 const scim = { token: SCIM_TOKEN, type: "application/scim+json" };
 
 /** Provisions users, each with its entry in the audit log. */
-export function provisionedUsers(site: Site): Caller {
+export function provisionedUsers(site: Address): Caller {
   const made = new Made();
   return {
     name: "provisioned users",
@@ -120,7 +122,7 @@ export function provisionedUsers(site: Site): Caller {
 }
 
 /** Changes the display name of one provisioned user, one number after the other. */
-export function provisionedName(site: Site): Caller {
+export function provisionedName(site: Address): Caller {
   const counter = new Counter();
   let id: string | undefined;
   const create = async () => {
@@ -155,7 +157,7 @@ export function provisionedName(site: Site): Caller {
 }
 
 /** Reports of one workstation, each from another host. */
-export function reports(site: Site, workstation: Workstation): Caller {
+export function reports(site: Address, workstation: Workstation): Caller {
   const counter = new Counter();
   const report = clientReport(workstation.at, { revision: "unknown", packages: [] });
   return {
@@ -182,7 +184,7 @@ export function reports(site: Site, workstation: Workstation): Caller {
 }
 
 /** Replaces one workstation's tokens; with the last one it was given it must always be let in. */
-export function refreshes(site: Site, workstation: Workstation): Caller {
+export function refreshes(site: Address, workstation: Workstation): Caller {
   let acknowledged = 0;
   return {
     name: "refreshed tokens",
@@ -220,7 +222,7 @@ export function refreshes(site: Site, workstation: Workstation): Caller {
 const FIRST_PATCH = 12;
 
 /** Publishes revisions of the policy, each on top of the one in force. */
-export function publications(site: Site, workstation: Workstation): Caller {
+export function publications(site: Address, workstation: Workstation): Caller {
   const made = new Made();
   const path = "/admin/harnesses/claude/managed-config";
   let base: string | undefined;

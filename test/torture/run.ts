@@ -4,14 +4,16 @@ import { type Figure, printFigures } from "../bench/figures.ts";
 import { tortureByKilling } from "./kill.ts";
 import { tortureBySlowness } from "./slow.ts";
 import { soak } from "./soak/soak.ts";
+import { tortureByUpgrades } from "./upgrade/upgrade.ts";
 
-/** @param amount rounds, clients or minutes, in place of the part's own */
+/** @param amount rounds, clients, minutes or schemas, in place of the part's own */
 type Part = (amount?: number) => Promise<Figure[]>;
 
 const PARTS: Readonly<Record<string, Part>> = {
   kill: tortureByKilling,
   slow: tortureBySlowness,
   soak,
+  upgrade: tortureByUpgrades,
 };
 
 const wanted = process.argv.slice(2).map((argument) => {

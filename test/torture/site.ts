@@ -12,7 +12,7 @@ export const PASSWORD = "correct horse battery";
 export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
 
 /** All callers come from one address, and an attempt that was killed stays counted. */
-const UNLIMITED = [
+export const UNLIMITED = [
   ...[
     "password-guesses-per-account",
     "password-guesses-per-address",
@@ -72,7 +72,8 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   };
 }
 
-function secretFiles(directory: string): string[] {
+/** @returns the flags that name the files of the secrets */
+export function secretFiles(directory: string): string[] {
   const files = { "bootstrap-admin-password": PASSWORD, "scim-token": SCIM_TOKEN };
   return Object.entries(files).flatMap(([name, secret]) => {
     const path = join(directory, name);
