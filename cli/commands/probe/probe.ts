@@ -16,8 +16,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       )
       .examples(
         "quartermaster probe https://control.example.org",
-        "quartermaster probe https://control.example.org --ca company-ca.pem",
-        "quartermaster probe https://control.example.org --token-file token --json",
+        "quartermaster probe https://control.example.org --ca company-ca.pem --token-file token",
         "quartermaster probe http://127.0.0.1:8080 --only-ready",
       )
       .addOption(new Option("--ca <file>", "also trust the certificates in this PEM file"))
