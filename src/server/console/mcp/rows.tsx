@@ -120,7 +120,7 @@ const KeptValue = ({ at, kept }: { at: number; kept: string }) => (
     <RowButton act="show_env" at={at} label={`Show the value of variable ${at + 1}`}>
       Show
     </RowButton>
-    <RowButton act="new_env" at={at} label={`Enter a new value of variable ${at + 1}`}>
+    <RowButton act="new_env" at={at} label={`Replace the value of variable ${at + 1}`}>
       Replace
     </RowButton>
   </>
