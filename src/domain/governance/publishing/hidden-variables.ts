@@ -53,6 +53,9 @@ export const hasVariables = (value: unknown, path: readonly string[] = []): bool
 const STEPS: readonly (string | undefined)[] = ["harnesses", undefined, "mcp", undefined, "env", undefined];
 const VARIABLE_DEPTH = STEPS.length;
 
+/** Matches the pointers of these steps. A policy has thousands of places, and almost none is one of these. */
+const POINTER_WITH_VARIABLES = /^(?:\/harnesses(?:\/[^/]*(?:\/mcp(?:\/.*)?)?)?)?$/s;
+
 const mayHaveVariables = (path: readonly string[]): boolean =>
   path.length <= VARIABLE_DEPTH && path.every((name, at) => STEPS[at] === undefined || STEPS[at] === name);
 
@@ -63,6 +66,10 @@ function hiddenText(value: unknown, former: unknown): unknown {
   const lines = typeof value === "string" && value.includes("\n") ? linesOf(value) : 1;
   return lines === 1 ? shown : `${shown}\n`.repeat(lines - 1);
 }
+
+/** @returns whether a part of a document at the pointer has a value to hide */
+export const hasVariablesAt = (pointer: string, value: unknown): boolean =>
+  POINTER_WITH_VARIABLES.test(pointer) && hasVariables(value, tokensOf(pointer));
 
 /** @returns the number of lines that a value takes in a YAML text */
 const linesOf = (value: string): number => yamlText({ value, end: 0 }).split("\n").length - 2;
@@ -75,6 +82,7 @@ export function withHiddenSides<Item extends { path: string }>(
   item: Item,
   [first, ...others]: readonly [keyof Item, ...(keyof Item)[]],
 ): Item {
+  if (!POINTER_WITH_VARIABLES.test(item.path)) return item;
   const path = tokensOf(item.path);
   const sides = [first, ...others]
     .filter((name) => name in item)

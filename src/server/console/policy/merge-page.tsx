@@ -2,9 +2,8 @@
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
-import { hasVariables, withHiddenSides } from "../../../domain/governance/publishing/hidden-variables.ts";
+import { hasVariablesAt, withHiddenSides } from "../../../domain/governance/publishing/hidden-variables.ts";
 import type { Conflict, Decision } from "../../../domain/governance/service.ts";
-import { tokensOf } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -68,7 +67,7 @@ export function mergePage({ undecided, decided, version }: MergeProps): ConsoleP
 function HiddenValues({ places }: { places: readonly Conflict[] }) {
   const { url } = useReader();
   const isNeeded = places.some(({ path, base, theirs, mine }) =>
-    [base, theirs, mine].some((value) => hasVariables(value, tokensOf(path))),
+    [base, theirs, mine].some((value) => hasVariablesAt(path, value)),
   );
   if (!isNeeded) return null;
   const linked = (path: string, label: string) => (

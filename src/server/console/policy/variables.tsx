@@ -3,10 +3,10 @@
 /** @jsxImportSource preact */
 import {
   hasVariables,
+  hasVariablesAt,
   withHiddenSides,
   withHiddenVariables,
 } from "../../../domain/governance/publishing/hidden-variables.ts";
-import { tokensOf } from "../../../platform/errors.ts";
 import { addressWith } from "../list/address.ts";
 import { useReader } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";
@@ -53,7 +53,7 @@ export function Variables({ of = [], sides = [], path }: VariablesProps) {
   const isNeeded =
     of.some((policy) => policy && hasVariables(policy.document)) ||
     sides.some(({ path: pointer, ...values }) =>
-      Object.values(values).some((value) => hasVariables(value, tokensOf(pointer))),
+      Object.values(values).some((value) => hasVariablesAt(pointer, value)),
     );
   if (!isNeeded) return null;
   const url = path === undefined ? reader.url : new URL(path, reader.url);

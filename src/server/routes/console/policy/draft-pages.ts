@@ -103,7 +103,7 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
 const saverOf =
   ({ governance: { drafts, deployments, revisions } }: RouteContext["domain"]) =>
   async ({ actor, organizationId }: Reader, fields: Fields): Promise<ConsolePage | Done> => {
-    const text = withoutReturns(fields.text ?? "");
+    const text = await setImmediate(withoutReturns(fields.text ?? ""));
     const version = versionIn(fields.version);
     const error = lengthProblem(text);
     if (error !== undefined) return editPage({ text, version, problems: [], error });

@@ -1,5 +1,6 @@
 // The effect of the policy on one person, in the console, optionally compared with another.
 import { setImmediate } from "node:timers/promises";
+import { hasVariablesAt } from "../../../../domain/governance/publishing/hidden-variables.ts";
 import type { Revision } from "../../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
@@ -32,10 +33,11 @@ function withShownValues(reader: Reader, sides: readonly Explained[]): Explained
   const shown = shownTo(reader);
   const first = new Map(sides[0]?.explanation.values.map(({ pointer, value }) => [pointer, value]));
   return sides.map(({ label, explanation }) => {
-    const values = explanation.values.map(({ pointer, ...rest }) => {
-      const place = { path: pointer, former: first.get(pointer), value: rest.value };
-      const value = shown.sides([place], ["former", "value"])[0]?.value;
-      return { ...rest, pointer, value };
+    const values = explanation.values.map((explained) => {
+      const { pointer, value } = explained;
+      if (!hasVariablesAt(pointer, value)) return explained;
+      const place = { path: pointer, former: first.get(pointer), value };
+      return { ...explained, value: shown.sides([place], ["former", "value"])[0]?.value };
     });
     return { label, explanation: { ...explanation, values } };
   });
