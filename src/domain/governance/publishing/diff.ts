@@ -27,16 +27,10 @@ export const diffRevisions = (before: Said, after: Said): Change[] => [
 ];
 
 /** Members that publishing writes itself. */
-const STAMPS: readonly string[] = [
-  "contract_version",
-  "required_capabilities",
-  "minimum_client_version",
-  "gateway",
-];
+const STAMPS = /^\/(?:contract_version|required_capabilities|minimum_client_version|gateway)(?:\/|$)/;
 
 /** @returns whether the place follows from the others */
-export const isStamp = ({ path }: Pick<Change, "path">): boolean =>
-  STAMPS.includes(path.split("/", 2)[1] ?? "");
+export const isStamp = ({ path }: Pick<Change, "path">): boolean => STAMPS.test(path);
 
 /** @returns the places where the audiences differ */
 export const changedAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): string[] =>

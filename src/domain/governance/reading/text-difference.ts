@@ -2,6 +2,7 @@
 // pure function of plain values, because a thread may run it (tasks.ts).
 import { structuredPatch } from "diff";
 import { documentYaml } from "../document/yaml.ts";
+import { withHiddenVariables } from "../publishing/hidden-variables.ts";
 import { parse } from "../publishing/judged.ts";
 
 /** Inserted and removed lines. The work grows with their square, so texts that differ more are not compared. */
@@ -25,9 +26,19 @@ export interface TextRow {
 /** Rows without a gap. */
 export type TextHunk = readonly TextRow[];
 
-/** @param documents as JSON @returns undefined if they differ in more than TEXT_EDITS_MAX lines */
-export function textDifference({ before, after }: { before: string; after: string }): TextHunk[] | undefined {
-  const [from, to] = [parse(before), parse(after)];
+interface Compared {
+  /** documents as JSON */
+  before: string;
+  after: string;
+  /** whether the values of variables of MCP servers are hidden */
+  isHidden?: boolean;
+}
+
+/** @returns undefined if they differ in more than TEXT_EDITS_MAX lines */
+export function textDifference({ before, after, isHidden = false }: Compared): TextHunk[] | undefined {
+  const [former, latter] = [parse(before), parse(after)];
+  const from = isHidden ? withHiddenVariables(former) : former;
+  const to = isHidden ? withHiddenVariables(latter, { former }) : latter;
   // The id of a revision differs always and means nothing.
   const texts = [{ ...from, revision: to.revision }, to].map(documentYaml);
   const [old = "", next = ""] = texts;

@@ -51,9 +51,12 @@ export class Views {
     return this.parts.runTask("exported", { document: JSON.stringify(document), configuration, sources });
   }
 
-  /** @returns the whole document as YAML, in the format that `policy apply` accepts */
-  text({ document }: Pick<Revision, "document">): Promise<string> {
-    return this.parts.runTask("wholeText", { document: JSON.stringify(document) });
+  /**
+   * @param isHidden whether the values of variables of MCP servers are hidden
+   * @returns the whole document as YAML, in the format that `policy apply` accepts
+   */
+  text({ document }: Pick<Revision, "document">, isHidden = false): Promise<string> {
+    return this.parts.runTask("wholeText", { document: JSON.stringify(document), isHidden });
   }
 
   /** @returns every place where two revisions differ, audiences included */
@@ -63,13 +66,17 @@ export class Views {
     return await this.parts.runTask("difference", { before: textOf(before), after: textOf(after) });
   }
 
-  /** @returns the lines in which two policies differ as text; undefined if there are too many to compare */
+  /**
+   * @param isHidden as for text
+   * @returns the lines in which two policies differ as text; undefined if there are too many to compare
+   */
   textDifference(
     before: Pick<Revision, "document">,
     after: Pick<Revision, "document">,
+    isHidden = false,
   ): Promise<TextHunk[] | undefined> {
     const texts = { before: JSON.stringify(before.document), after: JSON.stringify(after.document) };
-    return this.parts.runTask("textDifference", texts);
+    return this.parts.runTask("textDifference", { ...texts, isHidden });
   }
 
   /** @returns the settings of a harness as YAML, in a thread if they are long; empty for none */

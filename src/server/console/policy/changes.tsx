@@ -3,7 +3,8 @@
 import { leavesOf } from "../../../domain/governance/reading/policy-lines.ts";
 import { type Change, isStamp } from "../../../domain/governance/service.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
-import { Text } from "../parts/values.tsx";
+import { Text, useReader } from "../parts/values.tsx";
+import { shownTo } from "./variables.tsx";
 import { placeText, valueText } from "./words.ts";
 
 /** Rows of a table; more changes are counted. */
@@ -14,9 +15,10 @@ export function Changes({ changes, caption }: { changes: readonly Change[]; capt
   const written = changes.filter((change) => !isStamp(change)).flatMap(inParts);
   const stamped = changes.filter(isStamp);
   const left = written.length - CHANGES_SHOWN_MAX;
+  const shown = shownTo(useReader()).sides(written.slice(0, CHANGES_SHOWN_MAX), ["before", "after"]);
   return (
     <>
-      {written.length > 0 && <ChangeTable changes={written.slice(0, CHANGES_SHOWN_MAX)} caption={caption} />}
+      {written.length > 0 && <ChangeTable changes={shown} caption={caption} />}
       {left > 0 && <p>{left} more places change. The command below lists all of them.</p>}
       {stamped.length > 0 && (
         <details>

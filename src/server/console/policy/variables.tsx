@@ -5,7 +5,6 @@ import {
   hasVariables,
   hasVariablesAt,
   withHiddenSides,
-  withHiddenVariables,
 } from "../../../domain/governance/publishing/hidden-variables.ts";
 import { addressWith } from "../list/address.ts";
 import { useReader } from "../parts/values.tsx";
@@ -23,11 +22,7 @@ const areShown = ({ url }: Pick<Reader, "url">): boolean => url.searchParams.get
 export function shownTo(reader: Pick<Reader, "url">) {
   const isWhole = areShown(reader);
   return {
-    /** @param former policy that the reader compares with */
-    policy<Policy extends { document: object }>(policy: Policy, former?: Pick<Policy, "document">): Policy {
-      if (isWhole || !hasVariables(policy.document)) return policy;
-      return { ...policy, document: withHiddenVariables(policy.document, { former: former?.document }) };
-    },
+    isHidden: !isWhole,
     /** @param names as for withHiddenSides */
     sides<Item extends { path: string }>(
       items: readonly Item[],

@@ -237,17 +237,12 @@ const reviewerOf =
     const review = await draftPublishing.review(actor, draft);
     const change = { before: review.current, after: draft };
     const { comment, refused } = more;
-    const shown = shownTo(reader);
-    const changes = shown.sides(review.changes, ["before", "after"]);
     return reviewPage({
-      ...{ draft, review: { ...review, changes }, refused, ...(comment !== undefined && { comment }) },
+      ...{ draft, review, refused, ...(comment !== undefined && { comment }) },
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
       impact: await runInTurns(clients.impactOf(organizationId, change)),
-      hunks: await governance.views.textDifference(
-        shown.policy(review.base),
-        shown.policy({ document: draft.document }, review.base),
-      ),
+      hunks: await governance.views.textDifference(review.base, draft, shownTo(reader).isHidden),
     });
   };

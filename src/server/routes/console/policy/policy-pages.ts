@@ -16,11 +16,8 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
   const { governance } = domain;
   const { revisions, views } = governance;
   const differenceOf = async (reader: Reader, from: Revision, to: Revision) => {
-    const shown = shownTo(reader);
-    return {
-      changes: shown.sides(await views.difference(from, to), ["before", "after"]),
-      hunks: await views.textDifference(shown.policy(from), shown.policy(to, from)),
-    };
+    const changes = await views.difference(from, to);
+    return { changes, hunks: await views.textDifference(from, to, shownTo(reader).isHidden) };
   };
 
   return router
@@ -32,7 +29,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const found = await governance.fileConflicts.list(reader.organizationId, CONFLICTS_SHOWN_MAX);
           const shown = shownTo(reader);
           const conflicts = { ...found, conflicts: shown.sides(found.conflicts, ["policy", "file"]) };
-          const text = revision ? await views.text(shown.policy(revision)) : "";
+          const text = revision ? await views.text(revision, shown.isHidden) : "";
           return policyPage({ revision, text, conflicts });
         }),
       pageRoute("showPolicyPage", "The policy in force"),
@@ -45,7 +42,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const former = formerOf(governance, revision);
           return revisionPage({
             ...{ revision, former, current: revisions.inForce(reader.organizationId) },
-            text: await views.text(shownTo(reader).policy(revision)),
+            text: await views.text(revision, shownTo(reader).isHidden),
             ...(former ? await differenceOf(reader, former, revision) : { changes: [], hunks: [] }),
           });
         }),
