@@ -54,8 +54,8 @@ function isLongerThan(charactersMax: number, request: unknown): boolean {
   while (rest.length > 0 && characters <= charactersMax) {
     const value = rest.pop();
     if (typeof value === "string" || value instanceof Uint8Array) characters += value.length;
-    else if (Array.isArray(value)) for (const member of value) rest.push(member);
-    else if (typeof value === "object" && value !== null) rest.push(...Object.values(value));
+    else if (typeof value === "object" && value !== null)
+      for (const member of Object.values(value)) rest.push(member);
   }
   return characters > charactersMax;
 }

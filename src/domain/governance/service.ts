@@ -56,6 +56,7 @@ export {
   type PlacedServer,
   serverProblems,
   serversIn,
+  serversNamed,
 } from "./publishing/mcp-lists.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
 export { matchingOffers, pageOfOffers } from "./reading/catalog-list.ts";

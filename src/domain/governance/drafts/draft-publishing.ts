@@ -1,4 +1,5 @@
 // Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -7,7 +8,7 @@ import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
-import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
+import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { Change } from "../publishing/diff.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
@@ -88,7 +89,11 @@ export class DraftPublishing {
     const current = revisions.inForce(actor.organizationId);
     if (current.id === draft.baseRevision) return { draft, undecided: [] };
     const base = revisions.find(actor.organizationId, draft.baseRevision);
-    const texts = { base: base && policyText(base), current: policyText(current), mine: policyText(draft) };
+    const texts = {
+      base: base && (await policyText(base)),
+      current: await policyText(current),
+      mine: await policyText(draft),
+    };
     const { undecided, merged } = await runTask("mergeDraft", { ...texts, decisions });
     if (undecided.length > 0) return { draft, undecided };
     const policy: Policy = JSON.parse(merged);
@@ -135,7 +140,7 @@ export class DraftPublishing {
     const current = revisions.inForce(actor.organizationId);
     const base = revisions.find(actor.organizationId, draft.baseRevision) ?? current;
     const frame = publisher.frame({ gateway: publisher.hasGateway(actor, current) });
-    const texts = { draft: policyText(draft), base: policyText(base) };
+    const texts = { draft: await policyText(draft), base: await policyText(base) };
     const { validated, changes, commentReasons } = await runTask("reviewDraft", { ...texts, frame });
     const problems = [
       ...typedProblems(draft.typed),
@@ -188,11 +193,6 @@ export class DraftPublishing {
   }
 }
 
-/** @returns a `Policy` as JSON */
-const policyText = ({
-  document,
-  audiences,
-}: {
-  document: GovernanceConfig;
-  audiences: PackageAudiences;
-}): string => JSON.stringify({ document, audiences });
+/** @returns a `Policy` as JSON. It may have megabytes, so the event loop turns afterwards. */
+const policyText = ({ document, audiences }: Pick<Draft, "document" | "audiences">): Promise<string> =>
+  setImmediate(JSON.stringify({ document, audiences }));

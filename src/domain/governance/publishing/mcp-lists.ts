@@ -1,8 +1,8 @@
 // The MCP servers of a document, seen by server instead of by harness: which harnesses have one, and the lists after it is added,
 // changed or removed. Also checks lists that an administrator sends for some harnesses.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
-import { canonicalJson } from "../../../platform/text/canonical-json.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { readDraft } from "../document/draft.ts";
 import { unstamped } from "../document/stamp.ts";
@@ -35,31 +35,48 @@ const listOf = ({ harnesses }: Servers, key: HarnessKey): readonly McpServer[] =
 
 /** @returns every server, by name; servers of one name that differ stand one after the other */
 export function serversIn(document: Servers): PlacedServer[] {
-  const placed = new Map<string, { server: McpServer; harnesses: HarnessKey[] }>();
-  for (const key of HARNESS_KEYS)
-    for (const server of listOf(document, key)) {
-      const text = canonicalJson(server);
-      const known = placed.get(text);
-      if (known) known.harnesses.push(key);
-      else placed.set(text, { server, harnesses: [key] });
-    }
-  return [...placed.values()].toSorted((one, other) =>
-    one.server.name.localeCompare(other.server.name, "en"),
+  const placed = Map.groupBy(
+    HARNESS_KEYS.flatMap((key) => listOf(document, key).map((server) => ({ server, key }))),
+    ({ server }) => server.name,
   );
+  return [...placed.values()]
+    .flatMap(joined)
+    .toSorted((one, other) => byName(one.server.name, other.server.name));
+}
+
+/** @returns every server of that name; names are compared after trimming, as the check of a document does */
+export const serversNamed = (document: Servers, name: string): PlacedServer[] =>
+  joined(
+    HARNESS_KEYS.flatMap((key) =>
+      listOf(document, key).flatMap((server) =>
+        server.name.trim() === name.trim() ? [{ server, key }] : [],
+      ),
+    ),
+  );
+
+const { compare: byName } = new Intl.Collator("en");
+
+/** A server may have a hundred variables, so only servers of one name are compared. */
+function joined(servers: readonly { server: McpServer; key: HarnessKey }[]): PlacedServer[] {
+  const placed: { server: McpServer; harnesses: HarnessKey[] }[] = [];
+  for (const { server, key } of servers) {
+    const known = placed.find((one) => isDeepStrictEqual(one.server, server));
+    if (known) known.harnesses.push(key);
+    else placed.push({ server, harnesses: [key] });
+  }
+  return placed;
 }
 
 /**
- * Names are compared after trimming, as the check of a document does.
+ * @param name as for serversNamed
  * @param harness the harness whose server is meant; undefined for the first that has one
  */
 export const findServer = (
   document: Servers,
   { name, harness }: { name: string; harness?: string | undefined },
 ): PlacedServer | undefined =>
-  serversIn(document).find(
-    ({ server, harnesses }) =>
-      server.name.trim() === name.trim() &&
-      (harness === undefined || harnesses.some((key) => key === harness)),
+  serversNamed(document, name).find(
+    ({ harnesses }) => harness === undefined || harnesses.some((key) => key === harness),
   );
 
 /** @returns the harnesses where another server has the name that this one shall get */

@@ -8,6 +8,7 @@ import {
   type PlacedServer,
   serverProblems,
   serversIn,
+  serversNamed,
 } from "../../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import {
@@ -198,8 +199,7 @@ function ownProblems(problems: readonly Problem[]): Problem[] {
 
 /** @returns which harnesses have the server, and which ones have a different server of its name */
 function placesOf({ document }: Draft, { server, harnesses }: PlacedServer) {
-  const named = serversIn(document).filter((one) => one.server.name.trim() === server.name.trim());
-  const others: HarnessKey[] = named.flatMap((one) =>
+  const others: HarnessKey[] = serversNamed(document, server.name).flatMap((one) =>
     one.harnesses[0] === harnesses[0] ? [] : one.harnesses,
   );
   return { name: server.name, from: harnesses[0], others };
@@ -218,6 +218,7 @@ function matching({ document }: Draft, values: Values): { items: ListedServer[];
   refuseProblems("policy.invalid", problems);
   const text = q.toLowerCase();
   const all = serversIn(document);
+  const named = Map.groupBy(all, ({ server }) => server.name.trim());
   const items = all
     .filter(
       ({ server, harnesses }) =>
@@ -228,7 +229,7 @@ function matching({ document }: Draft, values: Values): { items: ListedServer[];
     )
     .map((placed) => ({
       ...placed,
-      isAmbiguous: all.filter(({ server }) => server.name.trim() === placed.server.name.trim()).length > 1,
+      isAmbiguous: (named.get(placed.server.name.trim())?.length ?? 0) > 1,
     }));
   return { items, query };
 }
