@@ -5,6 +5,7 @@ import type { ScimType } from "../../domain/scim/errors.ts";
 import type { ScimCaller } from "../../domain/scim/model.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { invariant } from "../../platform/errors.ts";
+import { traceContextIn } from "../../platform/tracing/trace-context.ts";
 import type { Forwarding } from "../listener/peer-address.ts";
 
 /** Time limits of request bodies. */
@@ -104,12 +105,5 @@ export function noteRefusal(request: Request, refusal: Refusal): void {
   exchange.refusal = account ? { reason, account } : { reason };
 }
 
-const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
-
-/**
- * The service creates no traces of its own.
- * @returns the trace id of the caller for the log, 32 hex digits; undefined if the header is missing or invalid
- * @source W3C Trace Context section 3.2
- */
-export const traceIdOf = ({ headers }: Request): string | undefined =>
-  TRACEPARENT.exec(headers.get("traceparent") ?? "")?.[1];
+/** @returns the trace id of the caller for the log, 32 hex digits; undefined if `traceparent` is missing or invalid */
+export const traceIdOf = ({ headers }: Request): string | undefined => traceContextIn(headers)?.traceId;

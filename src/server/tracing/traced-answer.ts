@@ -7,17 +7,20 @@ import type { Answer } from "../listener/listen.ts";
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const FIRST_FAILURE = 500;
 
-/** @returns the method as a name of a span may have it: any other text of a caller stays here */
-const methodOf = ({ method }: Pick<Request, "method">): string => (METHODS.has(method) ? method : "HTTP");
+/** Stands for a method that is not listed, because callers choose its text (OpenTelemetry, "HTTP spans"). */
+const OTHER = { inName: "HTTP", asFact: "_OTHER" };
+
+const namedMethod = ({ method }: Pick<Request, "method">): string =>
+  METHODS.has(method) ? method : OTHER.inName;
 
 /** @returns what answers the same, with a span for each request that is sampled */
 export const tracedAnswer =
   (answer: Answer, tracer: Tracer): Answer =>
   (request, ...rest) => {
-    const method = methodOf(request);
-    const span = tracer.begin(method, request.headers);
+    const { method } = request;
+    const span = tracer.begin(namedMethod(request), request.headers);
     if (!span) return answer(request, ...rest);
-    span.set({ "http.request.method": method });
+    span.set({ "http.request.method": METHODS.has(method) ? method : OTHER.asFact });
     return tracer.within(span, async () => {
       const response = await answer(request, ...rest);
       const { status } = response;
@@ -40,7 +43,7 @@ function nameSpan(tracer: Tracer, { request, exchange }: Answered): void {
   const span = tracer.active();
   if (!span) return;
   const { route, requestId } = exchange;
-  if (route !== undefined) span.rename(`${methodOf(request)} ${route}`);
+  if (route !== undefined) span.rename(`${namedMethod(request)} ${route}`);
   span.set({
     ...(route !== undefined && { "http.route": route }),
     "quartermaster.request_id": requestId,

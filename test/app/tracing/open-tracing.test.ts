@@ -1,0 +1,77 @@
+// Tracing as the settings turn it on or leave it off.
+import { afterAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { openTracing } from "../../../src/app/tracing/open-tracing.ts";
+import { tracedProvisioner } from "../../../src/app/tracing/traced-provisioner.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
+import { systemIds } from "../../../src/platform/ids.ts";
+import { createLog } from "../../../src/platform/observe/log.ts";
+import { tracedDatabase } from "../../../src/platform/tracing/traced-database.ts";
+import { answerObserver } from "../../../src/server/tracing/traced-answer.ts";
+import { createBench } from "../../support/in-process.ts";
+import { certify } from "../../support/network/private-ca.ts";
+import { createTraceCollector } from "../../support/network/trace-collector.ts";
+
+const bench = createBench();
+afterAll(() => bench[Symbol.dispose]());
+
+const log = createLog({ level: "error", format: "json", write: () => {}, clock: systemClock });
+
+const open = (
+  flags: Record<string, string>,
+  undo: AsyncDisposableStack,
+  env: Record<string, string> = {},
+) => {
+  const metrics = new Registry();
+  const config = loadConfig({ flags, env, cwd: bench.folder });
+  const stateFile = join(bench.folder, "run", "tracing.json");
+  const opened = openTracing({ config, ids: systemIds, log, metrics, stateFile, undo });
+  return { opened, metrics };
+};
+
+test("TRC-1 without a collector there is no tracer, and nothing is wrapped", async () => {
+  await using undo = new AsyncDisposableStack();
+  const { opened, metrics } = open({ tracingSampleRatio: "1" }, undo);
+  expect(await opened).toBeUndefined();
+  const db = openDatabase(join(bench.folder, "off.db"));
+  undo.defer(() => db.close());
+  const observe = () => {};
+  expect(tracedDatabase(db, undefined)).toBe(db);
+  expect(tracedProvisioner(observe, undefined)).toBe(observe);
+  expect(answerObserver(undefined)).toBeUndefined();
+  expect(await metrics.metrics()).toContain("\nquartermaster_trace_spans_sent_total 0\n");
+});
+
+test("TRC-5 TRC-6 the collector gets the client certificate and the header of the settings, and the metrics count its spans", async () => {
+  const [server, client] = await Promise.all([certify(), certify()]);
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(bench.folder, name), text, { mode: 0o600 });
+    return join(bench.folder, name);
+  };
+  const { cert, key } = server;
+  using collector = createTraceCollector({
+    ...{ cert, key, ca: client.ca },
+    ...{ requestCert: true, rejectUnauthorized: true },
+  });
+  const flags = {
+    ...{ tracingUrl: collector.url, tracingSampleRatio: "1", tracingCaFile: file("ca.pem", server.ca) },
+    tracingClientCert: file("client.pem", client.cert),
+    tracingClientKey: file("client.key", client.key),
+  };
+  const undo = new AsyncDisposableStack();
+  const { opened, metrics } = open(flags, undo, { QUARTERMASTER_TRACING_AUTHORIZATION: "Bearer a" });
+  const tracing = await opened;
+  tracing?.tracer.begin("GET", new Headers())?.end();
+  expect(await metrics.metrics()).toContain("\nquartermaster_trace_spans_waiting 1\n");
+  await undo.disposeAsync();
+  expect(collector.spans.map(({ name }) => name)).toEqual(["GET"]);
+  expect(collector.headers.get("authorization")).toBe("Bearer a");
+  tracing?.tracer.begin("GET", new Headers())?.end();
+  const page = await metrics.metrics();
+  expect(page).toContain("\nquartermaster_trace_spans_sent_total 1\n");
+  expect(page).toContain('\nquartermaster_trace_spans_dropped_total{cause="stopped"} 1\n');
+});
