@@ -69,7 +69,7 @@ export function createServer(options: ServerOptions): Server {
   const routes: readonly DocumentedRoute[] = router.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
-  const settle = alsoTold(createAnswerRecorder({ ...options, refusals }, routes), options.observeAnswer);
+  const record = createAnswerRecorder({ ...options, refusals }, routes);
   return {
     routes,
     endStreams() {
@@ -93,7 +93,8 @@ export function createServer(options: ServerOptions): Server {
         // The framework does not catch the rejection of a handler that returns a promise without being async.
         response = refuse(error, { request: routed, path: new URL(routed.url).pathname });
       }
-      settle({ request, exchange, response, durationMs: performance.now() - startedMs });
+      record({ request, exchange, response, durationMs: performance.now() - startedMs });
+      options.observeAnswer?.({ request, exchange });
       if (exchange.principal?.renewed) {
         const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
         renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });
@@ -102,15 +103,6 @@ export function createServer(options: ServerOptions): Server {
       secure ??= baseUrl().startsWith("https:");
       return endBody(routed, exchange, complete(response, { requestId: exchange.requestId, secure }));
     },
-  };
-}
-
-/** @returns what records an answer and tells the observer; only the former without one */
-function alsoTold<T>(record: (answered: T) => void, observe: ((answered: T) => void) | undefined) {
-  if (!observe) return record;
-  return (answered: T): void => {
-    record(answered);
-    observe(answered);
   };
 }
 

@@ -14,7 +14,6 @@ import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { Upstream } from "../../platform/outbound/upstream.ts";
 import type { Tracer } from "../../platform/tracing/tracer.ts";
 import { createForwarding, type Forwarding } from "../../server/inference/forwarding/forwarding.ts";
-import type { FinishedRequest } from "../../server/inference/forwarding/open-calls.ts";
 import { InferenceHandler, type ObservedRefusal } from "../../server/inference/handler.ts";
 import { createInferenceMetrics, type InferenceMetrics } from "../../server/inference/inference-metrics.ts";
 import { refusedRow } from "../../server/inference/refused-row.ts";
@@ -99,16 +98,13 @@ function forwardingOf(
 ): Forwarding {
   const { inference, usage, allowedModels } = domain;
   const { healKey, sessionWatch } = inference;
-  const finished = spans
-    ? (request: FinishedRequest) => {
-        counters.finished(request);
-        spans.finished(request);
-      }
-    : counters.finished;
   return createForwarding({
     ...{ settings, upstream, usage, allowedModels, metrics, clock, report },
     ...{ log: requestLog, heal: healKey, watch: sessionWatch, classify: disownedReasonIn },
-    finished,
+    finished(request) {
+      counters.finished(request);
+      spans?.finished(request);
+    },
     refused: counters.refused,
   });
 }

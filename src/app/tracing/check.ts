@@ -1,6 +1,7 @@
 // Checks that the collector takes the traces. Traces are all that is lost when it does not, so nothing here is worse than a warning.
 import { DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import { DROP_CAUSES } from "../../platform/tracing/span-queue.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import type { TracingState } from "./tracing-state.ts";
 
@@ -32,4 +33,4 @@ export function checkTracing(
 
 /** @returns the spans that were dropped since the start, whatever the cause */
 export const droppedIn = ({ dropped }: Pick<TracingState, "dropped">): number =>
-  dropped.queue_full + dropped.refused + dropped.stopped;
+  DROP_CAUSES.reduce((sum, cause) => sum + dropped[cause], 0);
