@@ -74,6 +74,12 @@ export class DomainError extends Error {
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
+/** @returns what is wrong, with the short name of the system error, which only operators may see */
+export function reasonForOperators({ message, problems, cause }: DomainError): string {
+  if (problems.length > 0) return problems.map(({ detail }) => detail).join(", ");
+  return cause instanceof Error ? `${message} (${codeOf(cause) ?? cause.name})` : message;
+}
+
 /** Asserts a condition that must hold; a failure is a bug, never caused by the caller. */
 export function invariant(condition: unknown, text: string): asserts condition {
   if (!condition) throw new Error(`invariant violated: ${text}`);

@@ -8,6 +8,7 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -126,11 +127,21 @@ export function flushToDisk(path: string): void {
 
 /** Writes one of our files completely or not at all, also across a power failure; one writer at a time. */
 export function writeWholeFile(path: string, text: string): void {
+  replaceFile(path, text, { flush: true });
+  flushToDisk(dirname(path));
+}
+
+/** Writes a file in `run/` that means nothing after a power failure: completely or not at all, but not flushed; one writer at a time. */
+export function writeRunFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  replaceFile(path, text, { flush: false });
+}
+
+function replaceFile(path: string, text: string, { flush }: { flush: boolean }): void {
   const partial = `${path}.partial`;
   rmSync(partial, { force: true }); // left by a killed writer, or a foreign link, which must not be followed
-  writeFileSync(partial, text, { mode: 0o600, flush: true, flag: "wx" });
+  writeFileSync(partial, text, { mode: 0o600, flush, flag: "wx" });
   renameSync(partial, path);
-  flushToDisk(dirname(path));
 }
 
 function refusingLink<T>(path: string, work: () => T): T {

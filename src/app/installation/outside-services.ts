@@ -6,7 +6,7 @@ import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/in
 import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
-import { codeOf, DomainError } from "../../platform/errors.ts";
+import { DomainError, reasonForOperators } from "../../platform/errors.ts";
 import { isTlsOrigin } from "../../platform/outbound/origins.ts";
 import {
   ANY_PUBLIC_HOST,
@@ -125,13 +125,6 @@ async function ask(
     return { name, origin, state: "unreachable", reason: `it answered ${response.status}` };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return { name, origin, state: "unreachable", reason: reasonOf(error) };
+    return { name, origin, state: "unreachable", reason: reasonForOperators(error) };
   }
-}
-
-/** Includes the short name of the system error, because only operators see it. */
-function reasonOf({ message, problems, cause }: DomainError): string {
-  if (problems.length > 0) return problems.map(({ detail }) => detail).join(", ");
-  if (!(cause instanceof Error)) return message;
-  return `${message} (${codeOf(cause) ?? cause.name})`;
 }

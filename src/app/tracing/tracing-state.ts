@@ -1,12 +1,10 @@
-// What became of the traces of a running process, for `doctor` and `status`: a small file in run/ of the data directory. It is not
-// flushed, because it says nothing about another start.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+// What became of the traces of a running process, for `doctor` and `status`: a small file in run/ of the data directory.
+import { rmSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
-import { readOwnFile } from "../../platform/own-files.ts";
+import { readOwnFile, writeRunFile } from "../../platform/own-files.ts";
 import type { QueueFigures } from "../../platform/tracing/span-queue.ts";
 
 const Time = Type.Union([Type.Null(), Type.Integer({ minimum: 0 })]);
@@ -23,25 +21,22 @@ export type TracingState = Static<typeof TracingStateSchema>;
 
 const WRITE_EVERY_MS = 10 * SECOND_MS;
 
-/** @returns a function that replaces the file: when attempts begin or cease to fail, and else every ten seconds at most */
+/** @returns a function that writes the file at most every ten seconds, and at once when attempts start or stop failing */
 export function keepTracingState(file: string, nowMs: () => number): (figures: QueueFigures) => void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   let writtenMs = Number.NEGATIVE_INFINITY;
   let wasFailing = false;
   return (figures) => {
     const isFailing = figures.error !== null;
     if (isFailing === wasFailing && nowMs() - writtenMs < WRITE_EVERY_MS) return;
     [writtenMs, wasFailing] = [nowMs(), isFailing];
-    rmSync(`${file}.partial`, { force: true });
-    writeFileSync(`${file}.partial`, `${JSON.stringify(figures)}\n`, { mode: 0o600, flag: "wx" });
-    renameSync(`${file}.partial`, file);
+    writeRunFile(file, `${JSON.stringify(figures)}\n`);
   };
 }
 
 /** Removes the file of this process, or of one that was killed. */
 export const forgetTracingState = (file: string): void => rmSync(file, { force: true });
 
-/** @returns the sums of the processes that run; undefined if none has sent anything yet */
+/** @returns the totals of all running processes; undefined if none has sent anything yet */
 export function findTracingState({
   tracing,
   forwarderTracing,

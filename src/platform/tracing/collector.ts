@@ -2,7 +2,7 @@
 import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { SECOND_MS } from "../clock.ts";
-import { codeOf, DomainError } from "../errors.ts";
+import { DomainError, reasonForOperators } from "../errors.ts";
 import type { Outbound, PeerTls } from "../outbound/outbound.ts";
 import type { Secret } from "../secret.ts";
 import type { Delivered } from "./span-queue.ts";
@@ -50,7 +50,8 @@ export const collector =
         error: `the collector answered ${answer.status}`,
       };
     } catch (error) {
-      if (error instanceof DomainError) return { taken: false, isFinal: false, error: textOf(error) };
+      if (error instanceof DomainError)
+        return { taken: false, isFinal: false, error: reasonForOperators(error) };
       // Whatever else goes wrong must not stop the service, and this batch must not go wrong again.
       return { taken: false, isFinal: true, error: error instanceof Error ? error.name : "unknown" };
     }
@@ -70,12 +71,4 @@ async function refusedIn(answer: Response): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-/** With the settings that are wrong, or the code of the system error, because only operators see it. */
-function textOf({ message, problems, cause }: DomainError): string {
-  const settings = problems.map(({ detail }) => detail).join(", ");
-  const code = cause instanceof Error ? (codeOf(cause) ?? cause.name) : "";
-  const reason = settings || code;
-  return reason === "" ? message : `${message} (${reason})`;
 }

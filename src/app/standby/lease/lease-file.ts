@@ -1,25 +1,17 @@
 // Lets the processes beside the service change the database only while the service holds the lease: it writes until when into
 // run/lease.json in the data directory. Both read the clock of the same machine.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { rmSync } from "node:fs";
 import type { Config } from "../../../platform/config/config.ts";
 import type { DataDirectory } from "../../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { readOwnFile } from "../../../platform/own-files.ts";
+import { readOwnFile, writeRunFile } from "../../../platform/own-files.ts";
 import { LEASE_MS } from "./lease-times.ts";
 
 type Place = Pick<DataDirectory, "lease">;
 
-/** Replaces the file. It is not flushed: after a power failure it is too old anyway. */
-export function writeLeaseFile({ lease }: Place, untilMs: number): void {
-  mkdirSync(dirname(lease), { recursive: true, mode: 0o700 });
-  rmSync(`${lease}.partial`, { force: true });
-  writeFileSync(`${lease}.partial`, `${JSON.stringify({ until_ms: untilMs })}\n`, {
-    mode: 0o600,
-    flag: "wx",
-  });
-  renameSync(`${lease}.partial`, lease);
-}
+/** After a power failure the file is too old anyway. */
+export const writeLeaseFile = ({ lease }: Place, untilMs: number): void =>
+  writeRunFile(lease, `${JSON.stringify({ until_ms: untilMs })}\n`);
 
 /** Closes the gate for other processes. */
 export const removeLeaseFile = ({ lease }: Place): void => rmSync(lease, { force: true });
