@@ -135,6 +135,15 @@ const RULES: readonly Rule[] = [
     action: "quartermaster audit forwarding; quartermaster doctor",
   },
   {
+    alert: "QuartermasterSpansDropped",
+    expr: "sum by (instance, cause) (increase(quartermaster_trace_spans_dropped_total[15m])) > 0",
+    for: "15m",
+    severity: "warning",
+    summary:
+      "{{ $labels.instance }} has dropped spans of traces for more than 15 minutes: {{ $labels.cause }}",
+    action: "quartermaster doctor; check the collector, or lower tracing.sample_ratio",
+  },
+  {
     alert: "QuartermasterReplicaBehind",
     expr: `quartermaster_replica_lag_seconds > ${REPLICA_LAG_SECONDS}`,
     for: "1m",

@@ -192,7 +192,7 @@ function mistakesIn(query: string, page: string): string[] {
   return mistakes;
 }
 
-test("OBS-6 the example alert rules are valid and query only existing metrics", async () => {
+test("OBS-6 TRC-6 the example alert rules are valid and query only existing metrics", async () => {
   const { groups } = parse(alertRules());
   const rules: Record<string, unknown>[] = groups[0].rules;
   for (const { expr, for: duration, labels, annotations } of rules) {
@@ -210,7 +210,8 @@ test("OBS-6 the example alert rules are valid and query only existing metrics", 
     "SessionsLost",
     "SessionsNotDeleted",
     "DiskFilling",
-  ]; // OBS-6, and SES-48 for sessions
+    "SpansDropped",
+  ]; // OBS-6, SES-48 for sessions, and TRC-6 for traces
   expect(rules.map(({ alert }) => alert)).toEqual(
     expect.arrayContaining(wanted.map((name) => `Quartermaster${name}`)),
   );
