@@ -5,23 +5,13 @@ import { join } from "node:path";
 import { receiverDestinations, receiverTlsOf } from "../../../src/app/audit-forwarding/receiver.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
 import { createBench } from "../../support/in-process.ts";
 import { certify } from "../../support/network/private-ca.ts";
+import { problemsOf } from "../problems.ts";
 
 const HEADER = "QUARTERMASTER_AUDIT_FORWARD_AUTHORIZATION";
 const load = (flags: Record<string, string>, env: Record<string, string> = {}): Config =>
   loadConfig({ flags, env, cwd: "/" });
-
-function problemsOf(work: () => unknown): string[] {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
-    throw error;
-  }
-  return [];
-}
 
 test.each([
   ["https://logs.example.org/ingest/", "https://logs.example.org/ingest", "https://logs.example.org"],

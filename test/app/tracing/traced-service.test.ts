@@ -1,9 +1,8 @@
-// A service that sends traces: what the collector gets of a sign-in, of a gateway key and of inference, and what it must not get.
+// The spans that a service sends for requests, gateway keys and inference, and what they must not contain.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Service, startService } from "../../../src/app/service/service.ts";
-import { findTracingState } from "../../../src/app/tracing/tracing-state.ts";
 import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
@@ -25,20 +24,24 @@ const dataDir = temporaryDirectory();
 let administration: LitellmGateway;
 let gateway: Bun.Server<undefined>;
 let collector: TraceCollector;
-let service: Service;
-/** what the upstream of inference was told */
-const told: (string | null)[] = [];
-let isStopped = false;
+/** the header `traceparent` of each request that the upstream of inference received */
+const receivedTraceHeaders: (string | null)[] = [];
+/** what was used in the requests and must be in no span */
+let credentials: string[];
 
 beforeAll(async () => {
   administration = await LitellmGateway.start();
   administration.addUser(ACCOUNT.email);
   gateway = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answerOfGateway });
   collector = createTraceCollector();
-  service = await start();
+  const service = await start();
+  try {
+    credentials = await use(service);
+  } finally {
+    await service.stop();
+  }
 });
 afterAll(async () => {
-  if (!isStopped) await service.stop();
   collector[Symbol.dispose]();
   await gateway.stop(true);
   await administration.stop();
@@ -49,7 +52,7 @@ afterAll(async () => {
 async function answerOfGateway(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   if (pathname === CHAT) {
-    told.push(request.headers.get("traceparent"));
+    receivedTraceHeaders.push(request.headers.get("traceparent"));
     return new Response("data: {}\n\n", { headers: { "content-type": "text/event-stream" } });
   }
   const { method, headers } = request;
@@ -94,13 +97,8 @@ async function signIn({ installation: { db, domain } }: Service): Promise<string
   return (await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID })).access_token;
 }
 
-const kindredOf = ({ traceId, spanId }: ReceivedSpan): string[] =>
-  collector.spans
-    .filter((span) => span.traceId === traceId && span.parentSpanId === spanId)
-    .map(({ name }) => name)
-    .sort();
-
-test("TRC-3 the collector gets each request with its writes, its provisioner calls and its upstream, and nothing about a person", async () => {
+/** Sends requests of each kind. @returns the tokens that they carried */
+async function use(service: Service): Promise<string[]> {
   const { baseUrl } = service;
   const accessToken = await signIn(service);
   const headers = { authorization: `Bearer ${accessToken}` };
@@ -114,50 +112,63 @@ test("TRC-3 the collector gets each request with its writes, its provisioner cal
     body: JSON.stringify({ model: "a", stream: true, messages: [] }),
   });
   expect([inference.status, await inference.text()]).toEqual([200, "data: {}\n\n"]);
-  await service.stop();
-  isStopped = true;
+  return [accessToken, token];
+}
 
-  const { spans } = collector;
-  const named = (name: string) => spans.find((span) => span.name === name) ?? expect.unreachable(name);
-  const ready = named("GET /ready");
-  expect(ready.facts).toMatchObject({
+const spanNamed = (name: string): ReceivedSpan =>
+  collector.spans.find((span) => span.name === name) ?? expect.unreachable(name);
+
+const childNamesOf = ({ traceId, spanId }: ReceivedSpan): string[] =>
+  collector.spans
+    .filter((span) => span.traceId === traceId && span.parentSpanId === spanId)
+    .map(({ name }) => name);
+
+test("TRC-3 a request is a span with its method, route, status and request id", () => {
+  expect(collector.resource).toMatchObject({ "service.name": "quartermaster" });
+  expect(spanNamed("GET /ready").facts).toMatchObject({
     "http.request.method": "GET",
     "http.route": "/ready",
     "http.response.status_code": 200,
     "quartermaster.request_id": expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
-  expect(ready.links).toMatchObject([{ spanId: "b7ad6b7169203331" }]);
-  expect(named("HTTP").facts).toMatchObject({ "http.response.status_code": 404 });
-  expect(kindredOf(named("POST /gateway/key/ensure"))).toEqual(
+});
+
+test("TRC-2 by default, the trace of a caller is linked and not continued", () => {
+  const { traceId, parentSpanId, links } = spanNamed("GET /ready");
+  expect(TRACEPARENT).not.toContain(traceId);
+  expect(parentSpanId).toBeUndefined();
+  expect(links).toMatchObject([{ spanId: "b7ad6b7169203331" }]);
+});
+
+test("TRC-3 a span names an unknown method and an unknown path in no words of the caller", () => {
+  const { facts } = spanNamed("HTTP");
+  expect(facts).toMatchObject({ "http.request.method": "_OTHER", "http.response.status_code": 404 });
+  expect(JSON.stringify(collector.spans)).not.toContain("PROPFIND");
+});
+
+test("TRC-3 writes and provisioner calls are children of their request", () => {
+  expect(childNamesOf(spanNamed("POST /gateway/key/ensure"))).toEqual(
     expect.arrayContaining(["database write", "provisioner provision"]),
   );
-  const chat = named(`POST ${CHAT}`);
+});
+
+test("TRC-3 an inference request has its outcome, and its upstream is a child that receives the trace", () => {
+  const chat = spanNamed(`POST ${CHAT}`);
   expect(chat.facts).toMatchObject({
     "http.route": CHAT,
     "http.response.status_code": 200,
     "quartermaster.outcome": "complete",
   });
-  expect(kindredOf(chat)).toContain("POST upstream");
-  expect(told).toEqual([`00-${chat.traceId}-${named("POST upstream").spanId}-01`]);
-  expect(collector.resource).toMatchObject({ "service.name": "quartermaster" });
-  const everything = JSON.stringify(spans);
-  const hidden = [
-    "secret",
-    ACCOUNT.email,
-    accessToken,
-    token,
-    ADMIN_KEY,
-    "192.0.2.7",
-    "127.0.0.1",
-    "PROPFIND",
-  ];
+  expect(childNamesOf(chat)).toContain("POST upstream");
+  expect(receivedTraceHeaders).toEqual([`00-${chat.traceId}-${spanNamed("POST upstream").spanId}-01`]);
+});
+
+test("TRC-3 spans contain no secrets, no personal data, no addresses, no paths and no queries", () => {
+  const everything = JSON.stringify(collector.spans);
+  const hidden = [...credentials, "secret", ACCOUNT.email, ADMIN_KEY, "192.0.2.7", "127.0.0.1"];
   expect(hidden.filter((text) => everything.includes(text))).toEqual([]);
 });
 
-test("TRC-6 a stopped service leaves no state of its traces", () => {
-  const run = join(dataDir, "run", "tracing.json");
-  expect(existsSync(run)).toBe(false);
-  writeFileSync(run, "{}");
-  expect(findTracingState({ tracing: run, forwarderTracing: join(dataDir, "none") })).toBeUndefined();
-  expect(readFileSync(run, "utf8")).toBe("{}");
+test("TRC-6 a stopped service removes the state of its traces", () => {
+  expect(existsSync(join(dataDir, "run", "tracing.json"))).toBe(false);
 });

@@ -1,5 +1,6 @@
-// What doctor and status know of the traces of running processes.
+// What doctor and status know about the traces of running processes, and the settings of the collector.
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
@@ -15,9 +16,9 @@ import {
   type TracingState,
 } from "../../../src/app/tracing/tracing-state.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
 import { createBench } from "../../support/in-process.ts";
 import { START_MS } from "../../support/world.ts";
+import { problemsOf } from "../problems.ts";
 
 const load = (flags: Record<string, string>): Config => loadConfig({ flags, env: {}, cwd: "/" });
 const on = load({ tracingUrl: "https://traces.example.org" });
@@ -34,11 +35,11 @@ test.each([
   ["no traces were sent since the start", undefined, on],
   ["the collector took 7 spans since the start", STATE, on],
   ["the collector took 7 spans since the start", { ...STATE, lastDroppedMs: START_MS - DROPS_LATELY_MS }, on],
-])("TRC-6 nothing is wrong: %s", (detail, state, config) => {
+])("TRC-6 doctor finds no problem: %s", (detail, state, config) => {
   expect(look(state, config)).toMatchObject({ result: "ok", detail });
 });
 
-test("TRC-6 a collector that takes nothing, and spans that were dropped lately, are warnings", () => {
+test("TRC-6 doctor warns of a failing collector and of recently dropped spans", () => {
   expect(look({ ...STATE, failingSinceMs: START_MS, error: "it answered 503" })).toMatchObject({
     result: "warning",
     detail: expect.stringContaining(": it answered 503"),
@@ -50,7 +51,7 @@ test("TRC-6 a collector that takes nothing, and spans that were dropped lately, 
   });
 });
 
-test("TRC-6 the file is written when attempts begin or cease to fail, and else every ten seconds at most; both processes count", () => {
+test("TRC-6 the state is written at most every ten seconds, at once when attempts start or stop failing, and summed over both processes", () => {
   using bench = createBench();
   const files = {
     tracing: join(bench.folder, "run", "tracing.json"),
@@ -67,6 +68,8 @@ test("TRC-6 the file is written when attempts begin or cease to fail, and else e
   expect(sent()).toBe(9);
   keep({ ...STATE, sent: 10, failingSinceMs: nowMs, error: "down" });
   expect(findTracingState(files)).toMatchObject({ sent: 10, error: "down" });
+  writeFileSync(files.forwarderTracing, "{}"); // written by another version
+  expect(findTracingState(files)).toMatchObject({ sent: 10, error: "down" });
   keepTracingState(files.forwarderTracing, () => nowMs)({ ...STATE, sent: 1, lastDroppedMs: 5 });
   expect(findTracingState(files)).toMatchObject({ sent: 11, error: "down", lastDroppedMs: 5 });
 });
@@ -81,17 +84,7 @@ test.each([
   expect(collectorPathOf(config.get("tracing.url") ?? "")).toBe(path);
 });
 
-function problemsOf(work: () => unknown): string[] {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof DomainError) return error.problems.map(({ detail }) => detail);
-    throw error;
-  }
-  return [];
-}
-
-test("TRC-5 wrong settings are told together with what is wrong", () => {
+test("TRC-5 invalid settings are refused with the reason", () => {
   const url = { tracingUrl: "https://traces.example.org" };
   expect(problemsOf(() => load({ tracingUrl: "http://traces.example.org" }))).toHaveLength(1);
   for (const ratio of ["1.01", "-0.1", "a"])
@@ -109,7 +102,7 @@ test("TRC-5 wrong settings are told together with what is wrong", () => {
   ]);
 });
 
-test("TRC-6 a collector out of reach is reported with what it affects", async () => {
+test("TRC-6 status reports an unreachable collector and what that affects", async () => {
   const [collector] = await probeExternalServices(load({ tracingUrl: "http://127.0.0.1:1" }));
   expect(collector).toMatchObject({ name: "trace-collector", state: "unreachable" });
   expect(collector?.affects).toContain("traces are dropped");

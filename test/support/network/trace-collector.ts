@@ -60,12 +60,13 @@ export interface TraceCollector extends Disposable {
   received(name: string): Promise<ReceivedSpan>;
 }
 
-/** Listens on a free port of 127.0.0.1. */
-export function createTraceCollector(): TraceCollector {
+/** Listens on a free port of 127.0.0.1. @param tls a certificate for localhost; plain HTTP without it */
+export function createTraceCollector(tls?: Bun.TLSOptions): TraceCollector {
   const waiting: (() => void)[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
+    ...(tls && { tls }),
     async fetch(request) {
       collector.requests += 1;
       collector.headers = request.headers;
@@ -84,7 +85,7 @@ export function createTraceCollector(): TraceCollector {
     for (const wake of waiting.splice(0)) wake();
   };
   const collector: TraceCollector = {
-    url: server.url.origin,
+    url: tls ? `https://localhost:${server.port}` : server.url.origin,
     spans: [],
     resource: {},
     headers: new Headers(),
