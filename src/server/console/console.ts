@@ -130,7 +130,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
       try {
-        return answer(reader, await setImmediate(await work(reader))); // each may take a while
+        return answer(reader, await setImmediate(await work(reader))); // other requests run before it is rendered
       } catch (error) {
         return refuse(reader, error);
       }

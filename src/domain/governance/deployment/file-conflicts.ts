@@ -39,7 +39,7 @@ export class FileConflictSettling {
    */
   async list(organizationId: string, limit?: number): Promise<FileConflicts> {
     const { found } = await this.#read(organizationId, limit);
-    await setImmediate();
+    await setImmediate(); // other requests run before thousands of conflicts are read
     return { ...found, conflicts: JSON.parse(found.conflicts) };
   }
 
@@ -96,7 +96,7 @@ export class FileConflictSettling {
     const paths = deployment?.conflicts ?? [];
     if (!deployment || !revision || paths.length === 0)
       return { found: NONE, revision: revision?.id, deployment };
-    await setImmediate(); // there may be thousands
+    await setImmediate(); // other requests run before the policy is written for the thread
     const sides = { current: JSON.stringify(revision.document), file: deployment.baseline };
     const found = await runTask("fileConflicts", { ...sides, paths: JSON.stringify(paths), limit });
     return { found, revision: revision.id, deployment };

@@ -1,5 +1,4 @@
 // Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
-import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -11,6 +10,7 @@ import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { Change } from "../publishing/diff.ts";
+import { policyText } from "../publishing/judged.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
 import type { Conflict, Decision, Policy } from "./draft-merge.ts";
 import { type Draft, typedProblems } from "./draft-model.ts";
@@ -192,7 +192,3 @@ export class DraftPublishing {
     return this.parts.identity.findUserById(this.parts.db.read, ownerId)?.email;
   }
 }
-
-/** @returns a `Policy` as JSON. It may have megabytes, so the event loop turns afterwards. */
-const policyText = ({ document, audiences }: Pick<Draft, "document" | "audiences">): Promise<string> =>
-  setImmediate(JSON.stringify({ document, audiences }));

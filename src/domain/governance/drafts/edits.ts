@@ -11,6 +11,7 @@ import { refuseProblems } from "../errors.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
+import { policyText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import type { ModelsPublication } from "../publishing/model-assignment.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
@@ -162,11 +163,11 @@ export class Edits {
   }
 
   /** @returns the number of places as the review lists them */
-  async countChanges({ organizationId, baseRevision, document, audiences }: Draft): Promise<number> {
+  async countChanges(draft: Draft): Promise<number> {
     const { revisions, runTask } = this.parts;
+    const { organizationId, baseRevision } = draft;
     const base = revisions.find(organizationId, baseRevision) ?? revisions.inForce(organizationId);
-    const before = JSON.stringify({ document: base.document, audiences: base.audiences });
-    return await runTask("changeCount", { before, after: JSON.stringify({ document, audiences }) });
+    return await runTask("changeCount", { before: await policyText(base), after: await policyText(draft) });
   }
 
   #frame(actor: Actor): FinalizeContext {

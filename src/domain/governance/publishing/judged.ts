@@ -1,8 +1,9 @@
 // What a check of a publication says: the problems, or the stamped document compared with the current one. Documents are JSON
 // texts here, which are cheap to copy to a thread.
+import { setImmediate } from "node:timers/promises";
 import type { Problem } from "../../../platform/errors.ts";
 import { PATHS_NAMED_MAX } from "../errors.ts";
-import type { GovernanceConfig } from "../model.ts";
+import type { GovernanceConfig, Revision } from "../model.ts";
 import { diffDocuments } from "./diff.ts";
 import { type FinalizeContext, isSameDocument } from "./finalize.ts";
 
@@ -27,6 +28,13 @@ export interface BaseRevisionText {
 
 /** @returns the document of a JSON text that this program wrote */
 export const parse = (text: string): GovernanceConfig => JSON.parse(text);
+
+/** @returns the document and the audiences as JSON. It may have megabytes, so other requests run before the next step. */
+export const policyText = ({
+  document,
+  audiences,
+}: Pick<Revision, "document" | "audiences">): Promise<string> =>
+  setImmediate(JSON.stringify({ document, audiences }));
 
 /** @returns the result for a document without problems */
 export const judged = (document: GovernanceConfig, base: GovernanceConfig): Validated => {

@@ -5,6 +5,7 @@ import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { Change } from "../publishing/diff.ts";
+import { policyText } from "../publishing/judged.ts";
 import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration, ManagedSources } from "./export.ts";
@@ -62,8 +63,8 @@ export class Views {
   /** @returns every place where two revisions differ, audiences included */
   async difference(before: Revision, after: Revision): Promise<Change[]> {
     if (before.id === after.id) return [];
-    const textOf = ({ document, audiences }: Revision) => JSON.stringify({ document, audiences });
-    return await this.parts.runTask("difference", { before: textOf(before), after: textOf(after) });
+    const sides = { before: await policyText(before), after: await policyText(after) };
+    return await this.parts.runTask("difference", sides);
   }
 
   /**

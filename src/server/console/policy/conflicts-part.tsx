@@ -25,7 +25,12 @@ export function Conflicts({ version, total, conflicts }: FileConflicts) {
         <Hidden name="version" value={version} />
         <ConflictTable conflicts={conflicts} />
       </ConsoleForm>
-      {left > 0 && <p>{left} more places differ. The command below lists all of them.</p>}
+      {left > 0 && (
+        <p>
+          {left === 1 ? "1 more place differs" : `${left} more places differ`}. The command below lists all of
+          them.
+        </p>
+      )}
       <AsCommand command={["policy", "conflicts", "keep", path]} label="Keep the first one with a command" />
       <AsCommand
         command={["policy", "conflicts", "list"]}

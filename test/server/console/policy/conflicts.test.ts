@@ -62,10 +62,12 @@ test("CON-45 the text is in parts that can be folded, each with the one who chan
   expect(html).toMatch(/id="?L18/);
 });
 
-test("a page lists the first conflicts and counts the others", async () => {
+test.each([-1, 0, 1])("a page lists the first conflicts and counts the others (limit %i)", async (more) => {
+  const count = CONFLICTS_SHOWN_MAX + more;
+  // The first test has left one conflict.
+  const names = Array.from({ length: count - 1 }, (_, at) => `K${at}`);
   const servers = (value: string) => {
-    const names = Array.from({ length: CONFLICTS_SHOWN_MAX + 1 }, (_, at) => `K${at}`);
-    const env = Object.fromEntries(names.map((name) => [name, value]));
+    const env = Object.fromEntries(names.map((name) => [name, `${value}${more}`]));
     return { codex: [{ name: "docs", command: "docs", env }] };
   };
   const inFile = (value: string) => ({ harnesses: { codex: { mcp: servers(value).codex } } });
@@ -77,8 +79,8 @@ test("a page lists the first conflicts and counts the others", async () => {
     mcp: servers("b"),
   });
   await publishFirst(site, { ttl_seconds: 320, ...inFile("c") });
+  expect(governance.deployments.conflicts(site.world.organizationId)).toHaveLength(count);
   const { html } = await browser.visit("/console/policy");
-  expect(html.match(/name=take/g)).toHaveLength(CONFLICTS_SHOWN_MAX);
-  const { length } = governance.deployments.conflicts(site.world.organizationId);
-  expect(html).toContain(`${length - CONFLICTS_SHOWN_MAX} more places differ`);
+  expect(html.match(/name=take/g)).toHaveLength(Math.min(count, CONFLICTS_SHOWN_MAX));
+  expect(html.includes("1 more place differs")).toBe(more > 0);
 });

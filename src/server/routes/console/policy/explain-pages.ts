@@ -69,7 +69,7 @@ async function answersFor(
       const user = identity.users.find(organizationId, who);
       const question = { userId: user.id, harness: asked.harness, version: asked.installed || undefined };
       const explanation = await governance.explain({ organizationId }, question, revision);
-      await setImmediate(); // an explanation may have thousands of values
+      await setImmediate(); // other requests run between two explanations, which may have thousands of values
       return [{ label: `${user.email}, ${name}`, explanation }];
     } catch (error) {
       if (!(error instanceof DomainError) || !["invalid", "not_found"].includes(error.kind)) throw error;
