@@ -83,10 +83,12 @@ export interface Rivals {
 
 /** Measures several side by side, in alternating rounds, and tells each comparison by itself. */
 export async function race({ unit, rounds, subjects }: Race, told: readonly Rivals[]): Promise<Figure[]> {
-  for (let warmUp = 0; warmUp < WARM_UPS; warmUp++)
-    for (const measure of Object.values(subjects)) await measure();
   const { ours, ...others } = subjects;
-  const [own, ...rows] = await compareAlternating({ rounds, subjects: { ours, ...others } });
+  const [own, ...rows] = await compareAlternating({
+    rounds,
+    warmUps: WARM_UPS,
+    subjects: { ours, ...others },
+  });
   return told.flatMap(({ what, rivals, wanted }) => {
     const [fastest] = rows
       .filter(({ name }) => name.startsWith(rivals))

@@ -2,8 +2,8 @@
 // same bytes, or 304, to anybody; and the streams that wait for the next revision.
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
-import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
+import { CLIENT_HEADERS } from "./clients/policy-fetch.ts";
 import { DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
 import { load, type Running, script, startServer } from "./processes.ts";
@@ -48,10 +48,8 @@ export async function measureGovernance(): Promise<Figure[]> {
     revoke: () => installation.domain.access.logins.revokeEverything(actor),
   });
   const headers = {
+    ...CLIENT_HEADERS,
     Authorization: await authorizationFor(installation),
-    "User-Agent": "blue/1.0.0",
-    "x-blue-contract-version": "3",
-    "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
   };
   const tokens = await distinctTokens(installation);
   return [...(await fetches(own, { headers, tokens, directory: directory.path })), ...streams];

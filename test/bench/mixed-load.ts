@@ -3,9 +3,9 @@
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { REFRESH_GRANT } from "../../src/domain/access/wire.ts";
-import { POLICY_CAPABILITIES } from "../../src/domain/governance/wire.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
 import { clientReport, type Policy } from "./clients/client-report.ts";
+import { CLIENT_HEADERS } from "./clients/policy-fetch.ts";
 import { enrol, publishRequirement } from "./fleet/workstations.ts";
 import { writeGatewayConfig } from "./gateway/gateway-config.ts";
 import { CLIENT_ID } from "./oauth/oauth-plan.ts";
@@ -105,11 +105,6 @@ async function publishPackage(installation: ExistingInstallation) {
 
 const bearer = (token = "") => ({ Authorization: `Bearer ${token}` });
 const JSON_BODY = { "Content-Type": "application/json" };
-const CLIENT = {
-  "User-Agent": "blue/1.0.0",
-  "x-blue-contract-version": "3",
-  "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
-};
 
 interface Site {
   origin: string;
@@ -135,7 +130,9 @@ async function downloadOf(site: Site, token: string | undefined): Promise<string
 }
 
 async function etagOf({ origin }: Site, token: string | undefined): Promise<string> {
-  const answer = await fetch(`${origin}/governance-config`, { headers: { ...CLIENT, ...bearer(token) } });
+  const answer = await fetch(`${origin}/governance-config`, {
+    headers: { ...CLIENT_HEADERS, ...bearer(token) },
+  });
   if (answer.status !== 200) throw new Error(`no policy: ${await answer.text()}`);
   return answer.headers.get("etag") ?? "";
 }
@@ -143,7 +140,7 @@ async function etagOf({ origin }: Site, token: string | undefined): Promise<stri
 function requestsOf(at: number, workstation: Workstation): LoadRequest[] {
   const { token, policy, download, etag, administrator } = workstation;
   const headers = bearer(token);
-  const client = { ...CLIENT, ...headers };
+  const client = { ...CLIENT_HEADERS, ...headers };
   const body = JSON.stringify(clientReport(at, policy));
   return [
     { method: "GET", path: "/governance-config", headers: client },

@@ -1,24 +1,32 @@
 // Two services that differ only in their rows: one has ten times the users, workstations, groups, revisions and audit entries of
 // the other.
-import { statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
-import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
-import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
 import { clientReport } from "../clients/client-report.ts";
+import { policyFetch } from "../clients/policy-fetch.ts";
 import { writeGroups } from "../console/console-groups.ts";
 import { readTokens } from "../fleet/fleet-requests.ts";
 import { writeFleet } from "../fleet/fleet-rows.ts";
 import { publishPolicies, publishRequirement } from "../fleet/workstations.ts";
 import type { Running } from "../processes.ts";
-import { administratorOf, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
+import { TOKEN } from "../scim/scim-plan.ts";
+import { unlimitedScim } from "../scim/scim-sides.ts";
+import {
+  administratorOf,
+  logIn,
+  openBeside,
+  sessionCookie,
+  startQuartermaster,
+} from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
 
-const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
-/** of the fleet, whose requests are sent */
+/** workstations of the fleet whose requests are sent */
 const ASKING = 1_000;
 const RENEWING = 100;
+/** recorded together, so that they share commits */
+const ENTRIES_AT_ONCE = 1_000;
 
 export interface Rows {
   workstations: number;
@@ -49,16 +57,18 @@ export async function startCapacitySite(
   flags: readonly string[] = [],
 ): Promise<CapacitySite> {
   const [data, tokens] = [join(directory, "data"), join(directory, "tokens")];
-  const scimToken = join(directory, "scim-token");
-  writeFileSync(scimToken, SCIM_TOKEN, { mode: 0o600 });
   const first = await startQuartermaster(data);
   await first.stop();
   const seeded = await seed(data, first.port, { ...rows, tokens });
   const databaseBytes = statSync(seeded.database).size;
   const service = await startQuartermaster(
     data,
-    ...["--server-listen", `127.0.0.1:${first.port}`, "--scim-token-file", scimToken],
-    ...["--scim-requests-per-second", "100000", "--scim-requests-burst", "100000", ...flags],
+    ...[
+      "--server-listen",
+      `127.0.0.1:${first.port}`,
+      ...unlimitedScim(join(directory, "scim-token")),
+      ...flags,
+    ],
   );
   const asking = (await readTokens({ tokens })).slice(0, ASKING);
   return {
@@ -76,7 +86,7 @@ async function seed(data: string, port: number, { tokens, ...rows }: Rows & { to
   const { workstations: count } = rows;
   await writeFleet(installation, { count, policy, tokens, round: count });
   await recordEntries(installation, rows.auditEntries);
-  const cookie = await signIn(installation);
+  const cookie = await sessionCookie(installation);
   const refreshTokens = (await logIn(installation, RENEWING)).map(({ refresh_token: token = "" }) => token);
   const { database } = installation.directory;
   await installation.close();
@@ -87,22 +97,11 @@ async function seed(data: string, port: number, { tokens, ...rows }: Rows & { to
 async function recordEntries(installation: ExistingInstallation, count: number): Promise<void> {
   const administrator = administratorOf(installation);
   const { exports } = installation.domain;
-  for (let at = 0; at < count; at += ASKING)
-    await Promise.all(
-      Array.from({ length: ASKING }, (_, rows) =>
-        exports.record(administrator, { list: "users", filter: "", rows }),
-      ),
-    );
-}
-
-async function signIn(installation: ExistingInstallation): Promise<string> {
-  const { db, domain } = installation;
-  const { token } = await db.write(
-    (tx) =>
-      domain.access.sessions.open(tx, administratorOf(installation).id, { address: null, userAgent: null }),
-    "access",
-  );
-  return `${SESSION_COOKIE}=${token}`;
+  const record = (rows: number) => exports.record(administrator, { list: "users", filter: "", rows });
+  for (let at = 0; at < count; at += ENTRIES_AT_ONCE) {
+    const length = Math.min(ENTRIES_AT_ONCE, count - at);
+    await Promise.all(Array.from({ length }, (_, rows) => record(rows)));
+  }
 }
 
 interface Callers {
@@ -116,26 +115,20 @@ async function operationsOn(
   { port }: Running,
   { asking, cookie, policy, workstations }: Callers,
 ): Promise<CapacitySite["operations"]> {
-  const client = {
-    "User-Agent": "blue/1.0.0",
-    "x-blue-contract-version": "3",
-    "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
-  };
-  const etag = await etagFor(port, { ...client, Authorization: `Bearer ${asking[0]}` });
+  const etag = await policyEtag(port, asking[0]);
   const page = (path: string): Operation => ({
     requests: [{ method: "GET", path, headers: { cookie } }],
     status: 200,
     isSlow: true,
   });
-  const scim = { Authorization: `Bearer ${SCIM_TOKEN}` };
+  const scim = { Authorization: `Bearer ${TOKEN}` };
   const someone = Math.floor(workstations / 2);
   return {
     "unchanged policy": {
-      requests: asking.map((token) => ({
-        method: "GET",
-        path: "/governance-config",
-        headers: { ...client, Authorization: `Bearer ${token}`, "If-None-Match": etag },
-      })),
+      requests: asking.map((token) => {
+        const { headers, ...request } = policyFetch(token);
+        return { ...request, headers: { ...headers, "If-None-Match": etag } };
+      }),
       status: 304,
     },
     report: {
@@ -166,8 +159,9 @@ async function operationsOn(
   };
 }
 
-async function etagFor(port: number, headers: Record<string, string>): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${port}/governance-config`, { headers });
+async function policyEtag(port: number, token = ""): Promise<string> {
+  const { path, headers = {} } = policyFetch(token);
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
   if (answer.status !== 200) throw new Error(`no policy: ${await answer.text()}`);
   return answer.headers.get("etag") ?? "";
 }

@@ -20,7 +20,7 @@ const ROUNDS = 3;
 const SECONDS = 1.2;
 const CALLERS = 4;
 const PAGES = 12;
-const US = 1_000;
+const US_PER_MS = 1_000;
 /** of an operation that does not grow with rows */
 const GROWTH_MAX = 1.5;
 /** at which the cost of one request is taken: most arrive alone */
@@ -28,7 +28,7 @@ const PACE = { perSecond: 500, seconds: 6 };
 const CADENCES_SECONDS = [60, 300, 900];
 /** of a core: the rest is for what comes at once */
 const USED_SHARE = 0.5;
-const MICROSECONDS = 1_000_000;
+const US_PER_SECOND = 1_000_000;
 
 /** Measures small and large installations side by side. */
 export async function measureCapacity(): Promise<Figure[]> {
@@ -54,8 +54,7 @@ async function costs(small: CapacitySite, large: CapacitySite): Promise<Figure[]
       small: () => processorUs(small, operation),
       large: () => processorUs(large, other),
     };
-    for (const warmUp of Object.values(subjects)) await warmUp();
-    const [reference, ours] = await compareAlternating({ rounds: ROUNDS, subjects });
+    const [reference, ours] = await compareAlternating({ rounds: ROUNDS, warmUps: 1, subjects });
     const ratio = ours?.ratio ?? Number.NaN;
     figures.push({
       ...{ what: `${name}, ${TIMES} times the rows`, unit: "µs of processor time" },
@@ -71,7 +70,7 @@ async function processorUs(site: CapacitySite, operation: Operation): Promise<nu
   const { pid } = site.service;
   const beforeMs = await processorMs(pid);
   const requests = await (operation.isSlow ? sendSome : sendMany)(site, operation);
-  return (((await processorMs(pid)) - beforeMs) * US) / requests;
+  return (((await processorMs(pid)) - beforeMs) * US_PER_MS) / requests;
 }
 
 async function sendMany(
@@ -107,7 +106,7 @@ async function perCore(site: CapacitySite): Promise<Figure[]> {
     const { requests = [] } = site.operations[name] ?? {};
     const beforeMs = await processorMs(site.service.pid);
     const { due }: PacedResult = await pacedAt(site, requests);
-    return (((await processorMs(site.service.pid)) - beforeMs) * US) / due;
+    return (((await processorMs(site.service.pid)) - beforeMs) * US_PER_MS) / due;
   };
   const [policyUs, reportUs] = [await at("unchanged policy"), await at("report")];
   const unit = "µs of processor time";
@@ -117,7 +116,7 @@ async function perCore(site: CapacitySite): Promise<Figure[]> {
     ...CADENCES_SECONDS.map((cadence) => ({
       what: `half a core: policy and report every ${cadence} s`,
       unit: "workstations",
-      ours: (USED_SHARE * MICROSECONDS * cadence) / (policyUs + reportUs),
+      ours: (USED_SHARE * US_PER_SECOND * cadence) / (policyUs + reportUs),
     })),
   ];
 }

@@ -1,16 +1,15 @@
 // A service with 100,000 workstations of 50,000 users, twenty administrators signed in, and the pages that they open.
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
-import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
-import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
 import { runInTurns } from "../../../src/platform/steps.ts";
 import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
 import type { ListedUser } from "../../../src/server/console/people/user-list.tsx";
+import { policyFetch } from "../clients/policy-fetch.ts";
 import { readTokens } from "../fleet/fleet-requests.ts";
 import { writeFleet } from "../fleet/fleet-rows.ts";
 import { publishPolicies } from "../fleet/workstations.ts";
 import { quartermaster, type Running, startServer } from "../processes.ts";
-import { administratorOf, openBeside, startQuartermaster } from "../tools/installation.ts";
+import { administratorOf, openBeside, sessionCookie, startQuartermaster } from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
 import { writeGroups } from "./console-groups.ts";
 
@@ -86,33 +85,16 @@ async function seed(data: string, port: number, tokens: string) {
   await installation.close();
   writeGroups(database);
   const asking = (await readTokens({ tokens })).slice(0, ASKING);
-  return { database, cookies, users, policyRequests: asking.map(policyRequest) };
+  return { database, cookies, users, policyRequests: asking.map(policyFetch) };
 }
-
-const policyRequest = (token: string): LoadRequest => ({
-  method: "GET",
-  path: "/governance-config",
-  headers: {
-    "User-Agent": "blue/1.0.0",
-    "x-blue-contract-version": "3",
-    "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
-    Authorization: `Bearer ${token}`,
-  },
-});
 
 /** Signs the administrators in, and writes entries to the audit log. */
 async function signIn(installation: ExistingInstallation): Promise<string[]> {
-  const { db, domain } = installation;
+  const { domain } = installation;
   const administrator = administratorOf(installation);
   for (let at = 0; at < ENTRIES; at++)
     await domain.exports.record(administrator, { list: "users", filter: "", rows: at });
-  const open = () =>
-    db.write(
-      (tx) => domain.access.sessions.open(tx, administrator.id, { address: null, userAgent: null }),
-      "access",
-    );
-  const opened = await Promise.all(Array.from({ length: ADMINISTRATORS }, open));
-  return opened.map(({ token }) => `${SESSION_COOKIE}=${token}`);
+  return await Promise.all(Array.from({ length: ADMINISTRATORS }, () => sessionCookie(installation)));
 }
 
 async function readUsers({ domain, organizationId }: ExistingInstallation): Promise<ListedUser[]> {

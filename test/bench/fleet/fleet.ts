@@ -6,9 +6,9 @@
 //   FLEET_PUBLISH=1     publishes a revision halfway, which is new to whoever asks from then on
 //   FLEET_STEP_SECONDS  then raises the rate in steps of that length until answers are late or missing
 import { join } from "node:path";
-import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
 import { follow, typical } from "../../torture/footprint.ts";
+import { CLIENT_HEADERS } from "../clients/policy-fetch.ts";
 import { atMost, type Figure } from "../figures.ts";
 import { onItsCore, processorMs, type Running, residentMb, script } from "../processes.ts";
 import type { TokenPlan } from "../tokens/token-load.ts";
@@ -42,12 +42,6 @@ const SECONDS = Number(process.env.FLEET_SECONDS ?? 300);
 const PUBLISHES = process.env.FLEET_PUBLISH === "1";
 const STEP_SECONDS = Number(process.env.FLEET_STEP_SECONDS ?? 0);
 
-const HEADERS = {
-  "User-Agent": "blue/1.0.0",
-  "x-blue-contract-version": "3",
-  "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
-};
-
 /** Measures a fleet. Required: no error, 99 of 100 answers in 100 ms, stable memory. */
 export async function measureFleet(): Promise<Figure[]> {
   using directory = temporaryDirectory();
@@ -56,7 +50,12 @@ export async function measureFleet(): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const service = await startQuartermaster(data, "--server-listen", `127.0.0.1:${port}`);
   servers.defer(service.stop);
-  const fleet: Fleet = { ...prepared, port, headers: HEADERS, etag: await policyEtag(port, prepared.tokens) };
+  const fleet: Fleet = {
+    ...prepared,
+    port,
+    headers: CLIENT_HEADERS,
+    etag: await policyEtag(port, prepared.tokens),
+  };
   await rememberTokens(fleet);
   const halfway = () => (PUBLISHES ? publishBeside(data, port) : undefined);
   const figures = await runFleet(service, fleet, halfway);
@@ -105,7 +104,7 @@ async function prepare(data: string, tokens: string) {
 
 async function policyEtag(port: number, tokens: string): Promise<string> {
   const first = await Bun.file(tokens).slice(0, FIRST_LINE_BYTES).text();
-  const headers = { ...HEADERS, Authorization: `Bearer ${first.split("\n")[0]}` };
+  const headers = { ...CLIENT_HEADERS, Authorization: `Bearer ${first.split("\n")[0]}` };
   const answer = await fetch(`http://127.0.0.1:${port}${POLICY_PATH}`, { headers });
   if (answer.status !== 200) throw new Error(`no policy: ${await answer.text()}`);
   return answer.headers.get("etag") ?? "";

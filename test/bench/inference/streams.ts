@@ -1,6 +1,6 @@
 // Event streams over time: how much later a piece arrives than without a proxy, what held streams need in memory, and what the
 // control API takes meanwhile.
-import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
+import { CLIENT_HEADERS } from "../clients/policy-fetch.ts";
 import { atLeast, atMost, type Figure } from "../figures.ts";
 import { onItsCore, residentMb, script } from "../processes.ts";
 import { PACE_MS, type StreamPlan, type StreamResult } from "./inference-load.ts";
@@ -80,12 +80,7 @@ export async function measureHeldStreams(site: InferenceSite): Promise<Figure[]>
 
 /** @returns the 99th percentile of each path */
 async function controlLatencies({ service, administrator }: InferenceSite): Promise<number[]> {
-  const headers = {
-    Authorization: `Bearer ${administrator}`,
-    "User-Agent": "blue/1.0.0",
-    "x-blue-contract-version": "3",
-    "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
-  };
+  const headers = { ...CLIENT_HEADERS, Authorization: `Bearer ${administrator}` };
   const latencies: number[] = [];
   for (const path of CONTROL_PATHS) {
     const requests = [{ method: "GET", path, headers }];

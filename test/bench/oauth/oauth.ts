@@ -120,8 +120,7 @@ async function measure(
     };
   };
   const subjects = Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, subject(side)]));
-  for (const warmUp of Object.values(subjects)) await warmUp();
-  const rows = await compareAlternating({ rounds: ROUNDS, subjects });
+  const rows = await compareAlternating({ rounds: ROUNDS, warmUps: 1, subjects });
   const ours = rows.pop();
   const reference = rows.reduce((best, row) => (row.median > best.median ? row : best));
   const ratio = ratioOf(ours, reference);

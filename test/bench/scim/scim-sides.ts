@@ -13,20 +13,19 @@ export interface OurSide extends Provisioned {
   organizationId: string;
 }
 
-/**
- * The budget of a token is for a provider, not for a benchmark. A new directory has its first backup after the start, whose
- * thread would be measured with the requests: 40 MB and a second of processor time.
- */
-const SETTINGS = [
-  ...["--scim-requests-per-second", "100000", "--scim-requests-burst", "100000"],
-  ...["--backup-every-hours", "0"],
-];
+/** A new directory has its first backup after the start, whose thread would use 40 MB and a second of processor time meanwhile. */
+const WITHOUT_BACKUPS = ["--backup-every-hours", "0"];
+
+/** Writes TOKEN to a file. @returns flags for a service that accepts it as often as a benchmark sends it */
+export function unlimitedScim(tokenFile: string): string[] {
+  writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
+  const budget = ["--scim-requests-per-second", "100000", "--scim-requests-burst", "100000"];
+  return [...budget, "--scim-token-file", tokenFile];
+}
 
 /** Makes a data directory, fills it while nobody uses it, and serves it. */
 export async function startOurs(directory: string, size: Size): Promise<OurSide> {
-  const tokenFile = `${directory}.token`;
-  writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
-  const settings = [...SETTINGS, "--scim-token-file", tokenFile];
+  const settings = [...WITHOUT_BACKUPS, ...unlimitedScim(`${directory}.token`)];
   const begun = await startQuartermaster(directory, ...settings);
   await begun.stop();
   const installation = await openBeside(directory, begun.port);

@@ -2,6 +2,7 @@
 // back at once, and when somebody sends tokens that nobody signed.
 import { atMost, type Figure } from "../figures.ts";
 import { processorMs } from "../processes.ts";
+import { quantile } from "../tools/compare.ts";
 import type { TokenResult } from "./token-load.ts";
 import { costOf, FLEET, type Load, PERSON, run, type Site, start } from "./token-site.ts";
 
@@ -44,7 +45,7 @@ async function beside(site: Site, name: string, load: Load): Promise<Figure[]> {
   const usedMs = (await processorMs(service.pid)) - before;
   console.error(`${name}: ${JSON.stringify(result)}`);
   const late = (what: string, of: (times: Latencies) => number[]): Figure => {
-    const [ours, reference] = [percentile(of(busy)), percentile(of(idle))];
+    const [ours, reference] = [quantile(of(busy), 0.99), quantile(of(idle), 0.99)];
     const figure = { what: `${name}: ${what}, 99th percentile`, unit: "ms", ours, reference };
     return what === WITH_PASSWORD ? figure : { ...figure, verdict: atMost(LATE_MS, ours) };
   };
@@ -107,9 +108,4 @@ async function probing(site: Site, meanwhile: () => Promise<void>): Promise<Late
   isOver = true;
   await Promise.all(probes);
   return times;
-}
-
-function percentile(times: readonly number[]): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 }

@@ -2,9 +2,9 @@
 // workstations. What is measured with them is for tokens.ts, token-memory.ts and token-burst.ts.
 
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
-import { POLICY_CAPABILITIES } from "../../../src/domain/governance/wire.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { CLIENT_HEADERS } from "../clients/policy-fetch.ts";
 import { type FleetTraffic, POLICY_PATH } from "../fleet/fleet-requests.ts";
 import { writeFleet } from "../fleet/fleet-rows.ts";
 import { publishPolicies } from "../fleet/workstations.ts";
@@ -16,12 +16,6 @@ export const WORKSTATIONS = Number(process.env.TOKENS_WORKSTATIONS ?? 1_000_000)
 /** of the comparison with one token, and of the restart */
 export const FLEET = Math.min(200_000, WORKSTATIONS);
 const CONNECTIONS = 32;
-
-const HEADERS = {
-  "User-Agent": "blue/1.0.0",
-  "x-blue-contract-version": "3",
-  "x-blue-capabilities": POLICY_CAPABILITIES.join(","),
-};
 
 export interface Site {
   data: string;
@@ -44,13 +38,13 @@ export async function prepare(data: string, tokens: string): Promise<Site> {
   await writeFleet(installation, { count: WORKSTATIONS, policy: policies.current, tokens, round: FLEET });
   await installation.close();
   const service = await start(data, port);
-  const headers = { ...HEADERS, Authorization: `Bearer ${await firstToken(tokens)}` };
+  const headers = { ...CLIENT_HEADERS, Authorization: `Bearer ${await firstToken(tokens)}` };
   const answer = await fetch(`http://127.0.0.1:${port}${POLICY_PATH}`, { headers });
   if (answer.status !== 200) throw new Error(`no policy: ${await answer.text()}`);
   const etag = answer.headers.get("etag") ?? "";
   await answer.bytes();
   await service.stop();
-  return { data, port, traffic: { tokens, headers: HEADERS, etag, policies } };
+  return { data, port, traffic: { tokens, headers: CLIENT_HEADERS, etag, policies } };
 }
 
 async function addPerson({ domain, organizationId }: ExistingInstallation): Promise<void> {

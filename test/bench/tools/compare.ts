@@ -12,14 +12,19 @@ export interface Comparison {
 }
 
 /**
- * Runs every subject once a round; odd rounds run in reverse order.
+ * Runs every subject once a round; odd rounds run in reverse order. Warm-ups come first and are not counted: a server compiles its
+ * code while it gets the first requests.
  * @param subjects by name, each returning one figure; the first is the reference
  * @returns one row for each subject, in their order
  */
 export async function compareAlternating(options: {
   rounds: number;
+  /** runs of each subject; none when left out */
+  warmUps?: number;
   subjects: Readonly<Record<string, () => Promise<number>>>;
 }): Promise<Comparison[]> {
+  for (let warmUp = 0; warmUp < (options.warmUps ?? 0); warmUp++)
+    for (const measure of Object.values(options.subjects)) await measure();
   const names = Object.keys(options.subjects);
   const figures = new Map<string, number[]>(names.map((name) => [name, []]));
   for (let round = 0; round < options.rounds; round++) {
@@ -47,6 +52,10 @@ export function median(figures: readonly number[]): number {
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
   return (lower + upper) / 2;
 }
+
+/** @param share from 0 to 1 @returns the smallest figure that so many of them do not exceed; NaN of none */
+export const quantile = (figures: readonly number[], share: number): number =>
+  figures.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(figures.length * share) - 1)] ?? Number.NaN;
 
 /** Prints rows as an aligned table; numbers are rounded to what a reader compares. */
 export function printTable(rows: readonly Readonly<Record<string, string | number>>[]): void {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type ExistingInstallation, openExisting } from "../../../src/app/installation/installation.ts";
 import type { RequestedDeviceLogin } from "../../../src/domain/access/device-login/device-logins.ts";
 import type { TokenAnswer } from "../../../src/domain/access/service.ts";
-import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../src/domain/access/wire.ts";
+import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES, SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -92,6 +92,17 @@ export function administratorOf({ db, domain, organizationId }: ExistingInstalla
   const user = domain.identity.findUserByEmail(db.read, organizationId, "admin@example.com");
   if (!user) throw new Error("a new data directory has its first administrator");
   return actorOf(user);
+}
+
+/** Signs the first administrator in at a browser. @returns the value of the header `Cookie` */
+export async function sessionCookie(installation: ExistingInstallation): Promise<string> {
+  const { db, domain } = installation;
+  const { id } = administratorOf(installation);
+  const { token } = await db.write(
+    (tx) => domain.access.sessions.open(tx, id, { address: null, userAgent: null }),
+    "access",
+  );
+  return `${SESSION_COOKIE}=${token}`;
 }
 
 /** Creates members who can approve workstations of their own. */

@@ -6,6 +6,7 @@ import { writeFleet } from "../../bench/fleet/fleet-rows.ts";
 import { publishPolicies } from "../../bench/fleet/workstations.ts";
 import { script, startServer } from "../../bench/processes.ts";
 import { temporaryDirectory } from "../../bench/tools/installation.ts";
+import { startTraceCollector } from "../../bench/tracing/trace-collector.ts";
 import { sectionOf } from "../../domain/governance/governance-world.ts";
 import { createSite, type Site } from "../site.ts";
 
@@ -24,11 +25,10 @@ export async function prepareProduct(): Promise<Product> {
   const directory = starting.use(temporaryDirectory());
   const upstream = await startServer(script(UPSTREAM), "measuring");
   starting.defer(upstream.stop);
-  const collector = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: takeTraces });
-  starting.defer(() => collector.stop(true));
+  const collector = starting.use(startTraceCollector());
   const config = join(directory.path, "quartermaster.yaml");
   const url = `http://127.0.0.1:${upstream.port}`;
-  const settings = settingsOf(url, collector.url.origin);
+  const settings = settingsOf(url, collector.origin);
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
   const site = starting.use(
     await createSite({ workstations: WORKSTATIONS, prepare, flags: ["--config", config] }),
@@ -47,11 +47,6 @@ const settingsOf = (url: string, collector: string) => ({
   backup: { keep: 2 },
   tracing: { url: collector, sample_ratio: 0.1, propagate: true },
 });
-
-async function takeTraces(request: Request): Promise<Response> {
-  await request.bytes();
-  return Response.json({});
-}
 
 /** The policy asks for captured sessions, and has packages. */
 async function prepare(installation: ExistingInstallation, origin: string): Promise<void> {
