@@ -3,6 +3,7 @@
 import { connect, type Socket } from "node:net";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/server/listener/listen.ts";
 import { atMost, type Figure } from "../bench/figures.ts";
+import { quantile } from "../bench/tools/compare.ts";
 import { type Footprint, footprintOf } from "./footprint.ts";
 import { createSite, errorsIn, type Site, stop } from "./site.ts";
 
@@ -123,8 +124,7 @@ function figuresOf(found: Findings): Figure[] {
   ];
 }
 
-const p99Of = ({ latenciesMs }: Answers): number =>
-  latenciesMs.toSorted((one, other) => one - other)[Math.floor(latenciesMs.length * 0.99)] ?? Number.NaN;
+const p99Of = ({ latenciesMs }: Answers): number => quantile(latenciesMs, 0.99);
 
 async function arrive({ port }: Site, clients: number): Promise<Socket[]> {
   const sockets: Socket[] = [];

@@ -4,6 +4,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { atMost, type Figure } from "../../bench/figures.ts";
+import { quantile } from "../../bench/tools/compare.ts";
 import { temporaryDirectory } from "../../bench/tools/installation.ts";
 import { runCli } from "../../support/cli/cli.ts";
 import { productCommand } from "../../support/cli/executable.ts";
@@ -46,15 +47,14 @@ export async function tortureByUpgrades(count?: number): Promise<Figure[]> {
 }
 
 function figuresOf(rounds: readonly Round[]): Figure[] {
-  const times = rounds.map(({ downtimeMs }) => downtimeMs).sort((one, other) => one - other);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
+  const times = rounds.map(({ downtimeMs }) => downtimeMs);
   const faults = rounds.flatMap((round) => round.faults).length;
   const told = (what: string, unit: string, ours: number): Figure => ({ what, unit, ours });
   return [
     told("upgrades under load from an earlier schema", "schemas", rounds.length),
-    told("without an answer, median", "ms", at(0.5)),
-    told("without an answer, 90 %", "ms", at(0.9)),
-    told("without an answer, longest", "ms", at(1)),
+    told("without an answer, median", "ms", quantile(times, 0.5)),
+    told("without an answer, 90 %", "ms", quantile(times, 0.9)),
+    told("without an answer, longest", "ms", quantile(times, 1)),
     told(
       "ways back with the command of the old version",
       "schemas",
