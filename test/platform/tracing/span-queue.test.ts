@@ -1,4 +1,4 @@
-// What happens to spans while the collector takes them, is slow, is down, or refuses them.
+// What happens to spans while the collector accepts them, is slow, is down, or rejects them.
 import { expect, test } from "bun:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
@@ -43,7 +43,7 @@ test("TRC-4 spans are sent in batches", async () => {
   await queue.shutdown();
 });
 
-test("TRC-4 while the collector is down, spans wait up to the limit, further ones are dropped and counted, and what waits is sent later", async () => {
+test("TRC-4 while the collector is down, spans queue up to the limit, later ones are dropped and counted, and the queue is sent when it is back", async () => {
   let answer: Delivered = DOWN;
   const { queue, end } = createQueue(async () => answer);
   end(SPANS_WAITING_MAX);
@@ -61,23 +61,28 @@ test("TRC-4 while the collector is down, spans wait up to the limit, further one
 
 test("TRC-4 a slow collector gets one request at a time, and nobody waits for it", async () => {
   const { promise, resolve } = Promise.withResolvers<Delivered>();
-  let requests = 0;
-  const { queue, end } = createQueue(() => {
-    requests += 1;
-    return promise;
+  const started = Promise.withResolvers<void>();
+  let [open, openMost] = [0, 0];
+  const { queue, end } = createQueue(async () => {
+    openMost = Math.max(openMost, ++open);
+    started.resolve();
+    const delivered = await promise;
+    open -= 1;
+    return delivered;
   });
   end(1);
-  const first = queue.forceFlush();
-  const second = queue.forceFlush();
+  const flushes = [queue.forceFlush(), queue.forceFlush()];
+  await started.promise;
   end(SPANS_WAITING_MAX);
-  expect(queue.figures.dropped.queue_full).toBe(1); // the one under way keeps its place
+  expect(queue.figures.dropped.queue_full).toBe(1); // a span keeps its place while it is sent
   resolve(TAKEN);
-  await Promise.all([first, second]);
-  expect(requests).toBe(SPANS_WAITING_MAX / BATCH_SPANS_MAX);
+  await Promise.all(flushes);
+  expect(openMost).toBe(1);
+  expect(queue.figures).toMatchObject({ waiting: 0, sent: SPANS_WAITING_MAX });
   await queue.shutdown();
 });
 
-test("TRC-4 what waits at the end is tried once, and then dropped", async () => {
+test("TRC-4 shutdown tries once to send the queue, then drops it", async () => {
   const { queue, end } = createQueue(async () => DOWN);
   end(2);
   await queue.shutdown();
@@ -120,14 +125,14 @@ test.each([
   [401, {}, { sent: 0, waiting: 0, error: "the collector answered 401" }, 3],
   [503, {}, { sent: 0, waiting: 3, error: "the collector answered 503" }, 0],
   [429, {}, { sent: 0, waiting: 3, error: "the collector answered 429" }, 0],
-])("TRC-5 after an answer %d %j", async (status, body, figures, refused) => {
+])("TRC-5 the answer %d %j decides what is sent, kept or dropped", async (status, body, figures, refused) => {
   using end = createTraceCollector();
   const found = await delivered(end, () => Response.json(body, { status }));
   expect(found).toMatchObject(figures);
   expect(found.dropped.refused).toBe(refused);
 });
 
-test("TRC-5 a collector that is not there says why, without its address", async () => {
+test("TRC-5 an unreachable collector is reported with the reason and without its address", async () => {
   const end = createTraceCollector();
   end[Symbol.dispose]();
   const { waiting, error } = await delivered(end, () => Response.json({}));
