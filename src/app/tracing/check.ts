@@ -1,14 +1,14 @@
-// Checks that the collector takes the traces. Traces are all that is lost when it does not, so nothing here is worse than a warning.
+// Checks that the collector accepts traces. A failing collector loses only traces, so no finding is worse than a warning.
 import { DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { DROP_CAUSES } from "../../platform/tracing/span-queue.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import type { TracingState } from "./tracing-state.ts";
 
-/** Drops that are older are history. */
+/** Older drops are not reported. */
 export const DROPS_LATELY_MS = DAY_MS;
 
-/** @param state of the processes that run; undefined before the first attempt */
+/** @param state totals of the running processes; undefined before the first attempt to send */
 export function checkTracing(
   check: Check,
   config: Config,
@@ -19,8 +19,8 @@ export function checkTracing(
   const { sent, failingSinceMs, error, lastDroppedMs } = state;
   if (failingSinceMs !== null)
     return check.warning(
-      `the collector has taken no traces since ${toRfc3339(failingSinceMs)}: ${error}`,
-      "check the collector and tracing.*; nothing but traces is lost",
+      `the collector has accepted no traces since ${toRfc3339(failingSinceMs)}: ${error}`,
+      "check the collector and tracing.*; only traces are lost",
     );
   const dropped = droppedIn(state);
   if (lastDroppedMs !== null && nowMs - lastDroppedMs < DROPS_LATELY_MS)
@@ -28,7 +28,7 @@ export function checkTracing(
       `${dropped} spans were dropped since the start, the last at ${toRfc3339(lastDroppedMs)}`,
       "lower tracing.sample_ratio, or give the collector more room; quartermaster_trace_spans_dropped_total has the causes",
     );
-  return check.ok(`the collector took ${sent} spans since the start`);
+  return check.ok(`the collector accepted ${sent} spans since the start`);
 }
 
 /** @returns the spans that were dropped since the start, whatever the cause */

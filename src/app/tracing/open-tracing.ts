@@ -17,7 +17,7 @@ import {
 import { addTracingFigures } from "./tracing-figures.ts";
 import { forgetTracingState, keepTracingState } from "./tracing-state.ts";
 
-/** For the last spans, when the process ends. */
+/** Time to send the last spans when the process ends. */
 const STOP_MS = 2 * SECOND_MS;
 
 export interface TracingParts {
@@ -25,7 +25,7 @@ export interface TracingParts {
   ids: Pick<Ids, "uuid">;
   log: Log;
   metrics: Registry;
-  /** where this process tells other commands what became of its traces */
+  /** where this process keeps its figures for `status` and `doctor` */
   stateFile: string;
   undo: AsyncDisposableStack;
 }

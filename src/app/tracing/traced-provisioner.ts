@@ -1,4 +1,4 @@
-// Spans of provisioner calls, which the domain tells of when they have ended.
+// Spans of provisioner calls, which the domain reports after they end.
 import type { ProvisionerCall } from "../../domain/gateway/service.ts";
 import type { Tracer } from "../../platform/tracing/tracer.ts";
 

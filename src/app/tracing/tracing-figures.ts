@@ -10,7 +10,7 @@ export function addTracingFigures(
   const registers = [metrics];
   new Counter({
     name: "quartermaster_trace_spans_sent_total",
-    help: "Spans that the collector of traces took",
+    help: "Spans that the trace collector accepted",
     registers,
     collect() {
       this.reset();
@@ -29,7 +29,7 @@ export function addTracingFigures(
   });
   new Gauge({
     name: "quartermaster_trace_spans_waiting",
-    help: "Spans that wait for the collector of traces",
+    help: "Spans that wait for the trace collector",
     registers,
     collect() {
       this.set(queue?.figures.waiting ?? 0);

@@ -1,4 +1,4 @@
-// What became of the traces of a running process, for `doctor` and `status`: a small file in run/ of the data directory.
+// How many spans a running process sent and dropped, for `doctor` and `status`: a small file in run/ of the data directory.
 import { rmSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -33,7 +33,7 @@ export function keepTracingState(file: string, nowMs: () => number): (figures: Q
   };
 }
 
-/** Removes the file of this process, or of one that was killed. */
+/** Removes the file of this process, or of an earlier one that was killed. */
 export const forgetTracingState = (file: string): void => rmSync(file, { force: true });
 
 /** @returns the totals of all running processes; undefined if none has sent anything yet */

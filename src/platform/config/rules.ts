@@ -44,8 +44,11 @@ function problemsOfHeader(
     : [problem(name, "must be one line of printable ASCII, without spaces at its ends")];
 }
 
-/** @returns a warning if settings are given beside an address that is not */
-function withoutAddress(config: Settings, address: "audit.forward.url" | "tracing.url"): readonly string[] {
+/** @returns a warning about settings that have no effect, because the URL beside them is not set */
+function warningsWithoutUrl(
+  config: Settings,
+  address: "audit.forward.url" | "tracing.url",
+): readonly string[] {
   const prefix = address.slice(0, -"url".length);
   const ignored = SETTING_NAMES.filter((name) => name.startsWith(prefix) && config.has(name));
   return config.has(address) || ignored.length === 0
@@ -55,7 +58,7 @@ function withoutAddress(config: Settings, address: "audit.forward.url" | "tracin
 
 function forwardingWarnings(config: Settings): readonly string[] {
   const url = config.get("audit.forward.url");
-  if (url === undefined) return withoutAddress(config, "audit.forward.url");
+  if (url === undefined) return warningsWithoutUrl(config, "audit.forward.url");
   return url.startsWith("syslog+tls:") && config.has("audit.forward.authorization")
     ? ["audit.forward.authorization does nothing, because syslog has no such header"]
     : [];
@@ -81,7 +84,7 @@ export function warningsFor(config: Settings, file: ConfigFile | undefined): rea
     ...objectStoreWarnings(config),
     ...standbyWarnings(config),
     ...forwardingWarnings(config),
-    ...withoutAddress(config, "tracing.url"),
+    ...warningsWithoutUrl(config, "tracing.url"),
   ];
 }
 

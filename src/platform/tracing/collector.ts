@@ -8,7 +8,7 @@ import type { Secret } from "../secret.ts";
 import type { Delivered } from "./span-queue.ts";
 
 export const SEND_TIMEOUT_MS = 10 * SECOND_MS;
-/** Of an answer, which says at most how many spans were refused. */
+/** Maximum size of an answer, which only says how many spans were rejected. */
 export const ANSWER_BYTES_MAX = 64 * 1024;
 /** Another attempt may succeed (the protocol, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
@@ -52,7 +52,7 @@ export const collector =
     } catch (error) {
       if (error instanceof DomainError)
         return { taken: false, isFinal: false, error: reasonForOperators(error) };
-      // Whatever else goes wrong must not stop the service, and this batch must not go wrong again.
+      // No other error may stop the service. The batch is dropped, because it would fail again.
       return { taken: false, isFinal: true, error: error instanceof Error ? error.name : "unknown" };
     }
   };

@@ -1,20 +1,20 @@
-// Spans that wait to be sent: a bounded queue, sent in batches, one request at a time. Nothing waits for it. A span that finds no
-// room, or that the collector refuses, is counted and gone.
+// Spans that wait to be sent: a bounded queue, sent in batches, one request at a time. Nothing waits for it. A span that
+// finds no room, or that the collector refuses, is dropped and counted.
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace";
 import { SECOND_MS } from "../clock.ts";
 
-/** Spans that wait at most: about 4 MB. */
+/** Maximum number of waiting spans: about 4 MB. */
 export const SPANS_WAITING_MAX = 4_096;
-/** Spans of one request: building it takes a millisecond or two of the thread that answers requests. */
+/** Maximum number of spans in one request, which takes the thread that answers requests a millisecond or two to build. */
 export const BATCH_SPANS_MAX = 256;
 /** Also the time between two attempts while the collector is down. */
 export const SEND_EVERY_MS = 5 * SECOND_MS;
 
-/** `queue_full`: no room, because the collector is down or slow; `refused`: it did not want them; `stopped`: the service ended. */
+/** `queue_full`: no room, because the collector is down or slow; `refused`: the collector rejected them; `stopped`: the service ended. */
 export const DROP_CAUSES = ["queue_full", "refused", "stopped"] as const;
 export type DropCause = (typeof DROP_CAUSES)[number];
 
-/** What became of a batch. */
+/** The result of sending a batch. */
 export type Delivered =
   | { taken: true /** of the batch */; refused: number }
   /** `isFinal`: another attempt would fail too */

@@ -1,4 +1,4 @@
-// A database whose writes are spans of the request that waits for them. Without a trace under way a write is passed on as it is.
+// A database whose writes are spans of the request that waits for them. Without an active span, a write is passed on unchanged.
 import type { Db } from "../database/database.ts";
 import type { Steps } from "../steps.ts";
 import type { Tracer } from "./tracer.ts";

@@ -16,7 +16,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { AlwaysOnSampler, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { type TraceContext, traceContextIn } from "./trace-context.ts";
 
-/** Values that may leave the machine: no secrets, no personal data, no addresses and no queries. */
+/** Attributes of a span, which leave the machine: no secrets, no personal data, no addresses and no queries. */
 export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
@@ -119,7 +119,7 @@ export interface Past {
 
 /** One part of a trace. */
 export class Span {
-  /** whether somebody else than its beginner ends it */
+  /** whether it outlasts the head of the answer: the forwarding of inference ends it */
   isHeld = false;
 
   constructor(

@@ -8,7 +8,7 @@ export class HeldSpans {
 
   constructor(private readonly tracer: Tracer) {}
 
-  /** @returns what forwards the same, and keeps the span of a traced request open until `finished` */
+  /** @returns a Forward that keeps the span of a traced request open until `finished` */
   forward(forward: Forward): Forward {
     return (call) => {
       const span = this.tracer.active();
@@ -17,7 +17,7 @@ export class HeldSpans {
     };
   }
 
-  /** Ends the span of a request, which is over. */
+  /** Ends the span of a finished request. */
   finished({ requestId, outcome, status }: FinishedRequest): void {
     const span = this.#spans.get(requestId);
     if (!span) return;

@@ -13,7 +13,7 @@ const OTHER = { inName: "HTTP", asFact: "_OTHER" };
 const namedMethod = ({ method }: Pick<Request, "method">): string =>
   METHODS.has(method) ? method : OTHER.inName;
 
-/** @returns what answers the same, with a span for each request that is sampled */
+/** @returns the same Answer, with a span for each sampled request */
 export const tracedAnswer =
   (answer: Answer, tracer: Tracer): Answer =>
   (request, ...rest) => {
@@ -35,7 +35,7 @@ interface Answered {
   exchange: Pick<Exchange, "route" | "requestId">;
 }
 
-/** @returns what names the span of the request under way by its route; undefined while tracing is off */
+/** @returns a function that names the active span after the route of its request; undefined while tracing is off */
 export const answerObserver = (tracer: Tracer | undefined) =>
   tracer && ((answered: Answered): void => nameSpan(tracer, answered));
 

@@ -33,8 +33,12 @@ const look = (state: TracingState | undefined, config = on) =>
 test.each([
   ["no traces are sent", undefined, load({})],
   ["no traces were sent since the start", undefined, on],
-  ["the collector took 7 spans since the start", STATE, on],
-  ["the collector took 7 spans since the start", { ...STATE, lastDroppedMs: START_MS - DROPS_LATELY_MS }, on],
+  ["the collector accepted 7 spans since the start", STATE, on],
+  [
+    "the collector accepted 7 spans since the start",
+    { ...STATE, lastDroppedMs: START_MS - DROPS_LATELY_MS },
+    on,
+  ],
 ])("TRC-6 doctor finds no problem: %s", (detail, state, config) => {
   expect(look(state, config)).toMatchObject({ result: "ok", detail });
 });

@@ -21,12 +21,12 @@ const SECONDS = 1.2;
 const CALLERS = 4;
 const PAGES = 12;
 const US_PER_MS = 1_000;
-/** of an operation that does not grow with rows */
+/** accepted growth of the cost, because operations should not depend on the number of rows */
 const GROWTH_MAX = 1.5;
-/** at which the cost of one request is taken: most arrive alone */
+/** at which the cost of a request is measured: slow enough that most arrive alone */
 const PACE = { perSecond: 500, seconds: 6 };
 const CADENCES_SECONDS = [60, 300, 900];
-/** of a core: the rest is for what comes at once */
+/** of a core; the rest is for bursts */
 const USED_SHARE = 0.5;
 const US_PER_SECOND = 1_000_000;
 

@@ -15,7 +15,7 @@ const WORKSTATIONS = 500;
 const ROUNDS = 7;
 const SECONDS = 0.7;
 const WARM_UPS = 5;
-/** of the work without traces */
+/** share of the rate without traces */
 const WANTED = 0.95;
 /** nothing listens there */
 const NOWHERE = "http://127.0.0.1:1";

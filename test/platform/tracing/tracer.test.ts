@@ -41,7 +41,7 @@ test.each([
   expect(tracer.begin("GET", new Headers()) !== undefined).toBe(isTraced);
 });
 
-test("TRC-2 a caller neither names the trace nor decides about it unless it is trusted; its own trace is linked", () => {
+test("TRC-2 an untrusted caller neither names the trace nor decides about sampling; its own trace is linked", () => {
   const { tracer, ended } = createTracer();
   tracer.begin("GET", sampled)?.end();
   const [span] = ended;
@@ -51,7 +51,7 @@ test("TRC-2 a caller neither names the trace nor decides about it unless it is t
   expect(createTracer({ sampleRatio: 0 }).tracer.begin("GET", sampled)).toBeUndefined();
 });
 
-test("TRC-2 a trusted caller's trace is continued, and its flag decides", () => {
+test("TRC-2 a trusted caller's trace is continued, and its flag decides about sampling", () => {
   const { tracer, ended } = createTracer({ trustsCallers: true, sampleRatio: 0 });
   expect(tracer.begin("GET", unsampled)).toBeUndefined();
   expect(tracer.begin("GET", new Headers())).toBeUndefined();
@@ -69,16 +69,16 @@ test.each([
   `ff-${TRACE}-${CALLER}-01`,
   `00-${TRACE.toUpperCase()}-${CALLER}-01`,
   "nonsense",
-])("TRC-2 the header %s is no trace", (traceparent) => {
+])("TRC-2 the header %s is ignored", (traceparent) => {
   expect(traceContextIn(new Headers({ traceparent }))).toBeUndefined();
 });
 
-test("the header of a span is read as it was written", () => {
+test("TRC-2 a written traceparent is read back unchanged", () => {
   const context = { traceId: TRACE, spanId: CALLER, isSampled: true };
   expect(traceContextIn(new Headers({ traceparent: traceparentOf(context) }))).toEqual(context);
 });
 
-test("TRC-3 a write of a traced request is a span with its turn; a failure has its stable reason and no message", async () => {
+test("TRC-3 each kind of write is a span with its waiting time; a failure has its stable reason and no message", async () => {
   const { tracer, ended } = createTracer();
   const folder = temporaryDirectory();
   const db = tracedDatabase(openDatabase(join(folder, "one.db")), tracer);
@@ -111,7 +111,7 @@ test("TRC-3 a write of a traced request is a span with its turn; a failure has i
   );
 });
 
-test("TRC-3 an outgoing request of a traced request names its destination only, and the upstream is told the trace only if that is wanted", async () => {
+test("TRC-3 an outgoing request names only its destination, and the upstream receives the trace only if the setting says so", async () => {
   const seen: (string | null)[] = [];
   using server = Bun.serve({
     ...{ hostname: "127.0.0.1", port: 0 },
@@ -160,7 +160,7 @@ test("TRC-3 an outgoing request of a traced request names its destination only, 
   expect(seen).toEqual([null, "theirs", own ?? ""]);
 });
 
-test("work that ended is recorded in the trace under way, or else as a trace of its own if that is sampled", () => {
+test("TRC-3 finished work is recorded in the active trace, or in a sampled trace of its own", () => {
   const past = { kind: "client", durationMs: 250, facts: {} } as const;
   const { tracer, ended } = createTracer();
   const request = tracer.begin("POST", new Headers());

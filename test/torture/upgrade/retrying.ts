@@ -1,4 +1,4 @@
-// Callers that try again until they are answered, as workstations and identity providers do, and the times of their answers.
+// Callers that retry until they are answered, as workstations and identity providers do, and the times of their answers.
 import type { Caller } from "../callers.ts";
 
 const PAUSE_MS = 10;
@@ -7,7 +7,7 @@ const PATIENCE_MS = 60_000;
 const TEMPORARY = /"status":503/;
 
 export class RetryingLoad {
-  /** answers that a caller does not get over by trying again */
+  /** answers that a retry does not help against */
   readonly refusals: string[] = [];
   #isOver = false;
   readonly #acknowledgedAtMs: number[] = [];

@@ -1,6 +1,6 @@
 // An upgrade in place from each earlier schema, under load: the old version ends by SIGTERM and the present one starts at once, as
-// `systemctl restart` does. Says how long callers that try again got no answer, that nothing acknowledged was lost, and that the
-// command which the old version prints leads back.
+// `systemctl restart` does. Measures how long callers that retry got no answer, and checks that nothing acknowledged was lost
+// and that the command printed by the old version restores it.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { atMost, type Figure } from "../../bench/figures.ts";

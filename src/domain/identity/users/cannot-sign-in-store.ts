@@ -7,7 +7,7 @@ import { users } from "../tables.ts";
 export function countProvisionedWithoutPassword(connection: Connection, organizationId: string): number {
   const matching = and(
     eq(users.organizationId, organizationId),
-    // Not as parameters, so that SQLite uses the index of these users.
+    // Literals, because SQLite does not match parameters against the condition of a partial index.
     sql`${users.provisioningSource} = 'scim'`,
     sql`${users.status} = 'active'`,
     isNull(users.passwordHash),

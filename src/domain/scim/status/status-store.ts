@@ -1,4 +1,4 @@
-// SQL of the counts in the status. Values that an index is limited to are part of the statement, so that SQLite uses it.
+// SQL of the counts in the status. The condition of a partial index is a literal, because SQLite does not match parameters against it.
 import { and, count, eq, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { scimGroups, scimUsers } from "../tables.ts";

@@ -3,24 +3,24 @@ import { publicUrl } from "../addresses.ts";
 import { amount, boolean, path } from "../types.ts";
 import { always, optional, type Settings, sealed } from "./setting.ts";
 
-/** a share of all requests */
+/** share of all requests */
 const SAMPLE_RATIO = { max: 1 };
 
 export const TRACING_SETTINGS = {
   "tracing.url": optional(
     publicUrl,
-    "collector to which traces are sent by OTLP/HTTP; without a path, /v1/traces is added. Without it there are no traces",
+    "collector that receives traces by OTLP/HTTP, by default at the path /v1/traces; without it, tracing is off",
   ),
-  "tracing.sample_ratio": always(amount(SAMPLE_RATIO), "0.01", "share of the requests that become traces"),
+  "tracing.sample_ratio": always(amount(SAMPLE_RATIO), "0.01", "share of requests that are traced"),
   "tracing.trust_callers": always(
     boolean,
     "no",
-    "whether the header traceparent of any caller continues its trace and decides whether the request is traced",
+    "whether the header traceparent of a caller continues its trace and decides whether the request is traced",
   ),
   "tracing.propagate": always(
     boolean,
     "no",
-    "whether inference requests that are traced tell the gateway their trace in the header traceparent",
+    "whether traced inference requests send their trace to the gateway in the header traceparent",
   ),
   "tracing.authorization": sealed(
     "tracing-authorization",

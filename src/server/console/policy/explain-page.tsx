@@ -214,9 +214,9 @@ interface RowsProps {
   caption: string;
   first: string;
   none: string;
-  /** what fills the cell of a row, by key: few rows of thousands are shown */
+  /** functions that render the cell of a row, by key: only the rows that are shown are rendered */
   rowsOf(explanation: Explanation): ReadonlyMap<string, () => preact.ComponentChildren>;
-  /** the key for people */
+  /** @returns the name of a row for people */
   nameOf(key: string): string;
 }
 
