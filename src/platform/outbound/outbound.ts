@@ -106,8 +106,8 @@ export interface OutboundOptions {
   /** peers that change while the service runs; asked at every use */
   found?: () => readonly Destination[];
   publicHosts?: PublicHosts;
-  /** makes a streaming client; `Upstream` by itself when left out */
-  openUpstream?: ((options: UpstreamOptions) => Upstream) | undefined;
+  /** makes the streaming client of a destination; a plain `Upstream` when left out */
+  openUpstream?: ((options: UpstreamOptions, destinationName: string) => Upstream) | undefined;
 }
 
 const openPlainUpstream = (options: UpstreamOptions): Upstream => new Upstream(options);
@@ -130,7 +130,7 @@ export function createOutbound({
       const { origin, base = "" } = destinationOf(destinationName) ?? {};
       if (origin === undefined || origin === ANY_PUBLIC_HOST || isTlsOrigin(origin))
         throw notAllowed(destinationName);
-      return openUpstream({ ...options, url: origin + base });
+      return openUpstream({ ...options, url: origin + base }, destinationName);
     },
     async *download(destinationName, url, { headers, bytesMax, ...bounds }) {
       if (destinations.get(destinationName)?.origin !== ANY_PUBLIC_HOST) throw notAllowed(destinationName);

@@ -159,8 +159,9 @@ test("TRC-3 an inference request has its outcome, and its upstream is a child th
     "http.response.status_code": 200,
     "quartermaster.outcome": "complete",
   });
-  expect(childNamesOf(chat)).toContain("POST upstream");
-  expect(receivedTraceHeaders).toEqual([`00-${chat.traceId}-${spanNamed("POST upstream").spanId}-01`]);
+  expect(childNamesOf(chat)).toContain("POST inference-upstream");
+  const { spanId } = spanNamed("POST inference-upstream");
+  expect(receivedTraceHeaders).toEqual([`00-${chat.traceId}-${spanId}-01`]);
 });
 
 test("TRC-3 spans contain no secrets, no personal data, no addresses, no paths and no queries", () => {

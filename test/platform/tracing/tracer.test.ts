@@ -7,7 +7,7 @@ import { openDatabase } from "../../../src/platform/database/database.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { traceContextIn, traceparentOf } from "../../../src/platform/tracing/trace-context.ts";
 import { tracedDatabase } from "../../../src/platform/tracing/traced-database.ts";
-import { openOutbound, TracedUpstream } from "../../../src/platform/tracing/traced-outbound.ts";
+import { openOutbound } from "../../../src/platform/tracing/traced-outbound.ts";
 import { Tracer, type TracerOptions } from "../../../src/platform/tracing/tracer.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
@@ -122,32 +122,32 @@ test("TRC-3 an outgoing request names only its destination, and the upstream rec
   });
   const { tracer, ended } = createTracer();
   const { origin } = server.url;
-  const allowed = [{ name: "gateway", origin, why: "test" }];
-  const outbound = openOutbound({ allowed }, { tracer, propagates: false });
+  const allowed = [
+    { name: "gateway", origin, why: "test" },
+    { name: "nowhere", origin: "http://127.0.0.1:1", why: "test" },
+  ];
+  const outboundWith = (propagates: boolean) => openOutbound({ allowed }, { tracer, propagates });
+  const upstreamOf = (name: string, propagates: boolean) =>
+    outboundWith(propagates).upstream(name, { connectTimeoutMs: 1_000 });
   const message = {
     ...{ method: "POST", headers: { traceparent: "theirs" }, body: undefined },
     signal: AbortSignal.timeout(5_000),
   };
   const request = tracer.begin("POST", new Headers());
   await tracer.within(request, async () => {
-    await outbound.fetch("gateway", "/key/info?key=secret", { timeoutMs: 5_000 });
-    for (const propagates of [false, true]) {
-      const upstream = new TracedUpstream({ url: origin, connectTimeoutMs: 1_000 }, { tracer, propagates });
-      await upstream.send("/v1/chat?key=secret", message);
-    }
-    await new TracedUpstream(
-      { url: "http://127.0.0.1:1", connectTimeoutMs: 1_000 },
-      { tracer, propagates: true },
-    )
+    await outboundWith(false).fetch("gateway", "/key/info?key=secret", { timeoutMs: 5_000 });
+    for (const propagates of [false, true])
+      await upstreamOf("gateway", propagates).send("/v1/chat?key=secret", message);
+    await upstreamOf("nowhere", true)
       .send("/", message)
       .catch(() => {});
   });
   const [first, , last, failed] = ended;
   expect(ended.map(({ name }) => name)).toEqual([
     "GET gateway",
-    "POST upstream",
-    "POST upstream",
-    "POST upstream",
+    "POST gateway",
+    "POST gateway",
+    "POST nowhere",
   ]);
   expect(first?.attributes).toEqual({
     "http.request.method": "GET",
