@@ -57,14 +57,15 @@ export interface Verification {
 /** Does not reject if the host is at fault. */
 export async function verifyConnection(parts: VerifyParts): Promise<Verification> {
   const { connection, requests, clock, wanted } = parts;
+  const git = connection.clone ? [await gitFinding(requests)] : [];
   const reached = await attempt("host", () => requests.probe());
   if ("failed" in reached)
     return {
-      findings: [reached.failed, ...["clock", "repository"].map(skipped)],
+      findings: [...git, reached.failed, ...["clock", "repository"].map(skipped)],
       outcome: { error: reached.error },
     };
   const answered = [
-    ...(connection.clone ? [await gitFinding(requests)] : []),
+    ...git,
     ok("host", `${new URL(connection.apiBase).origin} answers, and its certificate is trusted`),
     clockFinding(reached.value.date, { connection, clock }),
   ];

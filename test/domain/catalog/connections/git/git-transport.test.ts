@@ -281,6 +281,14 @@ test("a connection says which program it lacks, and only one that needs it (SRC-
   expect(findings.find(({ check }) => check === "git")).toMatchObject({
     ...{ result: "failed", remedy: expect.stringContaining("git 2.30") },
   });
+  site.connections[0] = gitConnectionTo(host, { apiBase: "https://127.0.0.1:1" });
+  const unreached = await site.sources.mirrors.verify(system, "host", undefined);
+  expect(unreached.map(({ check, result }) => `${check} ${result}`)).toEqual([
+    "git failed",
+    "host failed",
+    "clock skipped",
+    "repository skipped",
+  ]);
   writeFileSync(join(folder, "absent"), "#!/bin/sh\necho git version 2.30.0\n", { mode: 0o700 });
   expect(await site.sources.mirrors.withoutGit()).toEqual([]);
   site.connections[0] = gitConnectionTo(host, { provider: "gitea", clone: undefined });
