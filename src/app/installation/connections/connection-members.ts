@@ -136,6 +136,9 @@ const providerIn = ({ provider }: JsonObject): Provider | undefined =>
 
 const PROVIDER_PROBLEM = `provider must be one of ${PROVIDERS.join(", ")}`;
 
+/** @returns whether archives of that provider are fetched with git, at an address with a path for each repository */
+export const comesThroughGit = (provider: Provider): boolean => HOST_RULES[provider].clone !== undefined;
+
 /** Bitbucket Cloud has its repositories at another host than its API, which a reference deployment calls web_base_url. */
 function cloneIn(
   given: JsonObject,

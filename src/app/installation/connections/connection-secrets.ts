@@ -7,7 +7,7 @@ import { referenceIn } from "../../../platform/config/references.ts";
 import { readSecretFile } from "../../../platform/config/sources.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { JsonObject } from "../../../platform/text/json-object.ts";
-import type { ConnectionMembers } from "./connection-members.ts";
+import { type ConnectionMembers, comesThroughGit } from "./connection-members.ts";
 
 const FILE = "file://";
 /** Of a token. */
@@ -47,6 +47,8 @@ export function readCredential(
   if (reading.problems.length > 0) return reading;
   if (provider === "git") return loginOf({ username, token, key, appId }, reading);
   if (username !== undefined) reading.warnings.push("username has an effect with the provider git only");
+  if (given.clone_path !== undefined && !comesThroughGit(provider))
+    reading.warnings.push("clone_path has no effect with this provider");
   if (token !== undefined && (key !== undefined || appId !== undefined))
     reading.problems.push("set either token, or app_id and private_key");
   else if (token !== undefined) reading.credential = tokenOf(token, reading);

@@ -181,6 +181,9 @@ describe("a credential", () => {
       "git, username and token set",
     );
     expect(connectionsOf({ ...FORGE, username: "reader" }).warnings()).toHaveLength(1);
+    const path = { clone_path: "{namespace}/{name}" };
+    expect(connectionsOf({ ...FORGE, ...path }).warnings()).toHaveLength(1);
+    expect(connectionsOf({ ...server, ...path }).warnings()).toEqual([]);
   });
 
   test("may be passed by the service manager", () => {
