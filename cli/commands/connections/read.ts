@@ -17,9 +17,13 @@ const COLUMNS: readonly Column<OperatorConnection>[] = [
 
 const COLORS = { ok: "green", unverified: "dim", failing: "yellow", disabled: "red" } as const;
 
-function whyOf({ problems, reason }: OperatorConnection): string | undefined {
-  return problems.length > 0 ? problems.join("; ") : reason;
+function whyOf({ connection, problems, reason }: OperatorConnection): string | undefined {
+  if (problems.length > 0) return problems.join("; ");
+  return connection?.namespaces.length === 0 ? NO_NAMESPACE : reason;
 }
+
+/** Such a connection is no fault: installations may share their configuration file. */
+const NO_NAMESPACE = "its organizations give this installation no namespace";
 
 const document = ({ id, connection, status, reason, sinceMs, problems }: OperatorConnection) => ({
   id: id ?? null,

@@ -76,6 +76,14 @@ describe("SRC-32 connections", () => {
     }
   });
 
+  test("that give this installation no namespace say so", async () => {
+    const organizations = { elsewhere: ["acme"] };
+    const git = { id: "other", provider: "git", api_base_url: "https://git.example", organizations };
+    const file = { package_sources: { connections: [git] } };
+    writeFileSync(join(bench.folder, "other.yaml"), JSON.stringify(file), { mode: 0o600 });
+    expect((await bench.run("connections list --config other.yaml")).stdout).toContain("no namespace");
+  });
+
   test("that are faulty are named by list, doctor, status and config check, and stop nothing (SRC-30)", async () => {
     const faulty = { package_sources: { connections: [{ id: "broken", provider: "svn" }] } };
     writeFileSync(join(bench.folder, "faulty.yaml"), JSON.stringify(faulty), { mode: 0o600 });
