@@ -108,5 +108,5 @@ async function replicaIn(context: Context, command: CliCommand) {
 
 const replicaOff = (): DomainError =>
   new DomainError("invalid", "standby.off", "standby.replica is not set", {
-    hint: "pass the configuration file of the service with --config",
+    hint: "set standby.replica, or pass the configuration file of the service with --config",
   });

@@ -190,7 +190,7 @@ export function refuseUnprepared({
 export function refuseWithoutReplica(config: Config): void {
   if (config.has("standby.replica")) return;
   throw new DomainError("invalid", "standby.off", "standby.replica is not set", {
-    hint: "pass the configuration file of the service with --config",
+    hint: "set standby.replica, or pass the configuration file of the service with --config",
   });
 }
 

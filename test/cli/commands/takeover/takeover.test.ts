@@ -119,7 +119,7 @@ test("STB-6 takeover without a replica asks for that setting first", async () =>
   const { exitCode, stderr } = await active.run("takeover");
   expect({ exitCode, stderr }).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining("standby.replica is not set"),
+    stderr: expect.stringMatching(/standby.replica is not set\nhint: +set standby.replica, or /),
   });
 });
 
