@@ -88,7 +88,7 @@ async function checkService(
   options: ProbeOptions,
 ): Promise<Finding[]> {
   if (options.isOnlyReady)
-    return await examine(READY, (check) => checkReadiness(check, server), "start the service");
+    return await examine(READY, (check) => checkReadiness(check, server), READY_REMEDY);
   const found: Discovery[] = [];
   const findings = await examine("discovery", (check) => checkDiscovery(check, server, found), REMEDY);
   const look = async (name: string, find: (check: Check) => Finding | Promise<Finding>): Promise<void> =>
@@ -121,6 +121,8 @@ const guarded = (check: Check, server: NamedServer): Finding | undefined =>
 const SERVICE_CHECKS = ["discovery", "issuer", "clock", "address", "device_login", "event_stream", "latency"];
 
 const READY = "ready";
+/** Something has taken the connection, so a service that is not started is an unlikely cause. */
+const READY_REMEDY = "see the log of the service; if it serves TLS itself, write https in the URL";
 
 async function skipAll({ token, isOnlyReady }: ProbeOptions, reason: string): Promise<Finding[]> {
   const names = isOnlyReady ? [READY] : [...SERVICE_CHECKS, ...(token ? Object.keys(CREDENTIAL_CHECKS) : [])];

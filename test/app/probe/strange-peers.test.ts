@@ -41,6 +41,20 @@ test("a service that is not ready is reported with the names of its failing chec
   });
 });
 
+test("a port that takes connections but answers no http is not said to be stopped", async () => {
+  const peer = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket) => void socket.terminate() },
+  });
+  const origin = parseOrigin(`http://127.0.0.1:${peer.port}`);
+  const { findings } = await probe({ origin, clock: systemClock, env: {}, isOnlyReady: true });
+  peer.stop(true);
+  expect(findings.at(-1)).toMatchObject({
+    ...{ check: "ready", result: "failed", remedy: expect.stringContaining("write https in the URL") },
+  });
+});
+
 describe("an unreachable server", () => {
   test("is reported if its name is unknown", async () => {
     const { isReachable, of } = await probed("https://control.invalid");
