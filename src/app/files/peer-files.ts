@@ -52,6 +52,7 @@ const unusable = (
   { detail, peer, cause }: { detail: string; peer: string; cause?: unknown },
 ): DomainError =>
   new DomainError("invalid", "config.invalid", `the settings of ${peer} cannot be used`, {
+    hint: "correct the file or the setting; `quartermaster config check` tests the result without starting anything",
     problems: [{ pointer: `/${name.replaceAll(".", "/")}`, detail: `${name}: ${detail}` }],
     cause,
   });

@@ -67,6 +67,9 @@ test("settings that do nothing are warned of", () => {
 test("a file that cannot be read prevents a start, and is a finding of doctor", async () => {
   const config = load({ auditForwardUrl: "https://h", auditForwardCaFile: "/nowhere.pem" });
   expect(problemsOf(() => receiverTlsOf(config))).toEqual(["audit.forward.ca_file: cannot be read"]);
+  expect(() => receiverTlsOf(config)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("config check") }),
+  );
   expect(await probeExternalServices(config)).toMatchObject([
     { name: "audit-receiver", state: "unreachable", reason: "audit.forward.ca_file: cannot be read" },
   ]);
