@@ -29,7 +29,7 @@ import { build, ENTRIES } from "./build.ts";
 import { type Bundle, bundledPackages } from "./bundled-packages.ts";
 import { exampleConfig, packagedConfig } from "./example-config.ts";
 import { EXECUTABLE_PLACE } from "./packages/layout.ts";
-import { makePackages } from "./packages/nfpm.ts";
+import { findNfpm, makePackages } from "./packages/nfpm.ts";
 import { sbomText } from "./sbom.ts";
 import { thirdPartyText, verifyText } from "./texts.ts";
 
@@ -197,7 +197,9 @@ function printedBy(executable: string, args: readonly string[]): string {
 
 /** Other users must not be able to read our private key. */
 function signerIn(path: string): FileSigner {
-  if ((statSync(path).mode & 0o077) !== 0) throw new Error(`others may read ${path}: chmod 600 ${path}`);
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file) throw new Error(`${path} does not exist\n${USAGE}`);
+  if ((file.mode & 0o077) !== 0) throw new Error(`others may read ${path}: chmod 600 ${path}`);
   return fileSigner(new Secret(readFileSync(path, "utf8")), path);
 }
 
@@ -216,6 +218,7 @@ async function main(): Promise<void> {
   });
   if (values.key === undefined) throw new Error(USAGE);
   const signer = signerIn(resolve(values.key));
+  const nfpm = findNfpm();
   const work = mkdtempSync(join(tmpdir(), "quartermaster-release-"));
   try {
     const others = values["only-this-machine"]
@@ -227,7 +230,6 @@ async function main(): Promise<void> {
     if (!/^[0-9a-f]{40}$/.test(commit))
       throw new Error(`a release is made of a commit, and this is ${commit}`);
     const directory = resolve(values.out ?? join(ROOT, "dist/release"));
-    const nfpm = process.env.NFPM ?? Bun.which("nfpm") ?? undefined;
     const made: string[] = [];
     for (const architecture of [undefined, ...others]) {
       const path = join(work, `${EXECUTABLE}-${process.platform}-${architecture}`);

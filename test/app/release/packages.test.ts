@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { packagedConfig } from "../../../src/app/release/example-config.ts";
-import { makePackages } from "../../../src/app/release/packages/nfpm.ts";
+import { findNfpm, makePackages } from "../../../src/app/release/packages/nfpm.ts";
 import { DEB_SCRIPTLETS, rpmScriptlets } from "../../../src/app/release/packages/scriptlets.ts";
 import { signRelease } from "../../../src/app/release/release.ts";
 import { temporaryDirectory } from "../../support/world.ts";
@@ -40,6 +40,12 @@ const sources = {
   ...{ unit: "[Service]\n", config: packagedConfig() },
 };
 const make = (nfpm: string) => makePackages(sources, { nfpm, directory, work: join(directory, "work") });
+
+test("NFPM names a program, or nothing is made", () => {
+  const path = programThat("named", "exit 0");
+  expect(findNfpm(path)).toBe(path);
+  expect(() => findNfpm(join(directory, "absent"))).toThrow("which is no program");
+});
 
 describe("AIR-1: packages", () => {
   const made = make(programThat("copying", 'cp "$3" "$7/quartermaster.$5"'));

@@ -36,6 +36,17 @@ interface Places {
 }
 
 /**
+ * @returns the executable that `NFPM` of the environment names, or else the one on PATH; undefined if there is none
+ * @throws Error if NFPM names no program, because a release would end there after minutes
+ */
+export function findNfpm(named = process.env.NFPM): string | undefined {
+  const found = Bun.which(named ?? "nfpm") ?? undefined;
+  if (found === undefined && named !== undefined)
+    throw new Error(`NFPM names ${named}, which is no program; unset it to make no packages`);
+  return found;
+}
+
+/**
  * Makes one package of each format.
  * @returns the paths of the packages
  * @throws Error with the output of nfpm
