@@ -165,7 +165,7 @@ export function createOutbound({
       const bounded = boundedSignal(request);
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
       if (tls && tls.linkLocal !== "allowed")
-        await refuseLinkLocal(url, { hasProxy: hasProxy(), ...publicHosts });
+        await refuseLinkLocal(url, { hasProxy: proxyFor(url, process.env) !== undefined, ...publicHosts });
       const response = await fetch(url, {
         ...message,
         ...(tls && url.protocol === "https:" && { tls: await tlsOptions(tls) }),
@@ -229,9 +229,6 @@ const addressesOf = async (found: ReturnType<PublicHosts["resolve"]>): Promise<r
     LOOKUP_TIMEOUT_MS,
     found.catch(() => []),
   )) ?? [];
-
-const hasProxy = (): boolean =>
-  ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].some((name) => process.env[name]);
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 

@@ -2,6 +2,7 @@
 // limits of its own: callers abort. An upstream that accepts no connection is marked as down for a moment.
 import { connect } from "node:net";
 import { SECOND_MS } from "../clock.ts";
+import { proxyFor } from "./proxy.ts";
 
 /** After a failed connection, requests fail at once for this long. */
 export const DOWN_MS = SECOND_MS;
@@ -43,7 +44,6 @@ export interface UpstreamOptions {
 
 export class Upstream {
   readonly #url: string;
-  readonly #place: { host: string; port: number };
   readonly #nowMs: () => number;
   readonly #connectTimeoutMs: number;
   /** undefined while it is up */
@@ -52,9 +52,6 @@ export class Upstream {
 
   constructor({ url, connectTimeoutMs, monotonicMs = () => performance.now() }: UpstreamOptions) {
     this.#url = url;
-    const { protocol, hostname, port } = new URL(url);
-    const usualPort = protocol === "https:" ? 443 : 80;
-    this.#place = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || usualPort };
     this.#nowMs = monotonicMs;
     this.#connectTimeoutMs = connectTimeoutMs;
   }
@@ -93,7 +90,7 @@ export class Upstream {
 
   /** Opens and closes a connection. Callers at the same time share one. */
   reach(limitMs: number): Promise<Reach> {
-    this.#trial ??= tryToConnect(this.#place, limitMs).finally(() => {
+    this.#trial ??= tryToConnect(new URL(this.#url), limitMs).finally(() => {
       this.#trial = undefined;
     });
     return this.#trial;
@@ -111,11 +108,15 @@ export class Upstream {
   }
 }
 
-/** The place of an upstream behind a forwarding proxy is not tried: only the proxy can reach it. */
-function tryToConnect(place: { host: string; port: number }, limitMs: number): Promise<Reach> {
-  if (PROXY_VARIABLES.some((name) => process.env[name])) return Promise.resolve("accepts");
+/** An upstream behind a forwarding proxy is not tried: only the proxy can reach it. */
+function tryToConnect(url: URL, limitMs: number): Promise<Reach> {
+  if (proxyFor(url, process.env)) return Promise.resolve("accepts");
   const { promise, resolve } = Promise.withResolvers<Reach>();
-  const socket = connect(place);
+  const usualPort = url.protocol === "https:" ? 443 : 80;
+  const socket = connect({
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port) || usualPort,
+  });
   const timer = setTimeout(() => resolve("silent"), limitMs);
   socket.on("connect", () => resolve("accepts"));
   socket.on("error", () => resolve("refuses"));
@@ -124,8 +125,6 @@ function tryToConnect(place: { host: string; port: number }, limitMs: number): P
     socket.destroy();
   });
 }
-
-const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"] as const;
 
 /** Errors of the runtime before a connection stood, by code. */
 const NO_CONNECTION =

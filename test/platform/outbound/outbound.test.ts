@@ -7,6 +7,7 @@ import {
   OUTBOUND_TIMEOUT_MAX_MS,
 } from "../../../src/platform/outbound/outbound.ts";
 import { createConnectProxy } from "../../support/network/connect-proxy.ts";
+import { withVariables } from "../../support/network/environment.ts";
 import { certify } from "../../support/network/private-ca.ts";
 
 let server: ReturnType<typeof Bun.serve>;
@@ -169,17 +170,26 @@ describe("a peer that chooses its own addresses", () => {
     },
   );
 
-  test("SSO-42 is refused by a name that has a link-local address beside others", async () => {
-    const addresses = [
-      { address: "127.0.0.1", family: 4 },
-      { address: "169.254.169.254", family: 4 },
-    ];
-    const publicHosts = { isPublic: () => true, resolve: async () => addresses };
-    const allowed = [{ name: "idp", origin: "https://idp.example", why: "sign-in" }];
-    const outbound = createOutbound({ allowed, publicHosts });
-    const refused = { kind: "forbidden", reason: "outbound.link_local" } as const;
-    expect(await refusal(outbound.fetch("idp", "/", { timeoutMs, tls }))).toEqual(refused);
-  });
+  const proxy = "http://proxy.example:3128";
+  test.each<Record<string, string>>([
+    {},
+    { HTTPS_PROXY: proxy, NO_PROXY: "idp.example" },
+    { HTTP_PROXY: proxy }, // for http only
+  ])(
+    "SSO-42 is refused by a name that has a link-local address beside others, with %j",
+    async (variables) => {
+      using _ = withVariables(variables);
+      const addresses = [
+        { address: "127.0.0.1", family: 4 },
+        { address: "169.254.169.254", family: 4 },
+      ];
+      const publicHosts = { isPublic: () => true, resolve: async () => addresses };
+      const allowed = [{ name: "idp", origin: "https://idp.example", why: "sign-in" }];
+      const outbound = createOutbound({ allowed, publicHosts });
+      const refused = { kind: "forbidden", reason: "outbound.link_local" } as const;
+      expect(await refusal(outbound.fetch("idp", "/", { timeoutMs, tls }))).toEqual(refused);
+    },
+  );
 
   test("is found at run time, and no longer reached when it is gone", async () => {
     let found = [{ ...peer(), name: "idp" }];

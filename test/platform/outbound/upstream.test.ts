@@ -1,9 +1,10 @@
 // The streaming client of the inference gateway: what counts as unreachable, and how it comes back.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
-import { DOWN_MS, Upstream, UpstreamError } from "../../../src/platform/outbound/upstream.ts";
+import { DOWN_MS, type Reach, Upstream, UpstreamError } from "../../../src/platform/outbound/upstream.ts";
 import { createFullBacklog } from "../../support/inference/full-backlog.ts";
 import { ScriptedUpstream } from "../../support/inference/upstream.ts";
+import { withVariables } from "../../support/network/environment.ts";
 import { certify } from "../../support/network/private-ca.ts";
 
 const server = await ScriptedUpstream.start();
@@ -112,6 +113,15 @@ test("a trial connection distinguishes acceptance, refusal and silence", async (
   const places = [server.origin, `http://127.0.0.1:${await closedPort()}`, silent.origin];
   const reached = places.map((url) => peerAt(url).upstream.reach(100));
   expect(await Promise.all(reached)).toEqual(["accepts", "refuses", "silent"]);
+});
+
+test.each<[string, string, Reach]>([
+  ["HTTP_PROXY", "", "accepts"],
+  ["HTTP_PROXY", "127.0.0.1", "refuses"],
+  ["HTTPS_PROXY", "", "refuses"],
+])("with %s and NO_PROXY=%p, a trial connection to a closed port %s", async (name, NO_PROXY, reach) => {
+  using _ = withVariables({ [name]: "http://proxy.example:3128", NO_PROXY });
+  expect(await peerAt(`http://127.0.0.1:${await closedPort()}`).upstream.reach(100)).toBe(reach);
 });
 
 test("only destinations of the configuration have a streaming client", () => {

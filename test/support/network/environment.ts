@@ -1,0 +1,11 @@
+// Variables of the environment that exist for a while.
+
+/** @param variables that the environment lacks */
+export function withVariables(variables: Readonly<Record<string, string>>): Disposable {
+  Object.assign(process.env, variables);
+  return {
+    [Symbol.dispose]() {
+      for (const name of Object.keys(variables)) delete process.env[name];
+    },
+  };
+}
