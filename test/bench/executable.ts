@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { builtExecutable } from "../support/cli/executable.ts";
+import { freePort } from "../support/network/free-port.ts";
 import type { Figure } from "./figures.ts";
 import { startMixedSite } from "./mixed-load.ts";
 import { cleanEnvironment, peakMb, residentMb } from "./processes.ts";
@@ -86,10 +87,3 @@ const isHealthy = (port: number): Promise<boolean> =>
     ({ status }) => status === 200,
     () => false,
   );
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}

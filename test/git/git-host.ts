@@ -51,7 +51,7 @@ export async function startGitHost(folder: string, { nginx, fcgiwrap, git }: Pro
   writeFileSync(join(folder, "tls.pem"), cert);
   writeFileSync(join(folder, "tls.key"), key, { mode: 0o600 });
   writeFileSync(join(folder, "users"), `${USERNAME}:{PLAIN}${TOKEN}\nx-token-auth:{PLAIN}${TOKEN}\n`);
-  const [port, other] = [await freePort(), await freePort()];
+  const [port, other] = [freePort(), freePort()];
   const socket = join(folder, "fcgi.sock");
   const backend = join(execPathOf(git), "git-http-backend");
   writeFileSync(join(folder, "nginx.conf"), settings({ folder, port, other, socket, backend, root }));

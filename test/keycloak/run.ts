@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { isJsonObject } from "../../src/platform/text/json-object.ts";
 import { FormBrowser } from "../support/browser/form-browser.ts";
-import { expectEqual, freePort, prove } from "../support/proof.ts";
+import { freePort } from "../support/network/free-port.ts";
+import { expectEqual, prove } from "../support/proof.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { CLIENT, type Keycloak, keycloakHome, startKeycloak } from "./keycloak.ts";
 

@@ -9,7 +9,8 @@ import OpenAI from "openai";
 import { build } from "../../src/app/release/build.ts";
 import { deviceLogin } from "../support/device-login.ts";
 import { type ExampleUpstream, installExample } from "../support/gateway/example-provisioner.ts";
-import { expectEqual, freePort, prove } from "../support/proof.ts";
+import { freePort } from "../support/network/free-port.ts";
+import { expectEqual, prove } from "../support/proof.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { ANSWER, type Litellm, litellmProgram, MODEL, startLitellm } from "./litellm.ts";
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { generate } from "selfsigned";
 import { partsOf } from "../../src/handbook/markdown.ts";
 import { chapterFile } from "../support/content/chapter-files.ts";
+import { freePort } from "../support/network/free-port.ts";
 
 export interface RunningProxy extends AsyncDisposable {
   name: string;
@@ -160,12 +161,6 @@ async function start(
       await child.exited;
     },
   };
-}
-
-/** @returns a port that nobody listens on at this moment */
-function freePort(): number {
-  using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  return listener.port;
 }
 
 /** Certificates of these proxies are their own. */

@@ -57,7 +57,7 @@ async function behindNginx(folder: string, storePort: number): Promise<void> {
     process.stdout.write("behind nginx: SKIPPED, nginx is not installed (apt-get install nginx)\n");
     return;
   }
-  const port = await freePort();
+  const port = freePort();
   const settings = join(folder, "nginx.conf");
   writeFileSync(
     settings,
@@ -166,7 +166,7 @@ function report(what: string, failure?: string): void {
 }
 
 async function startStore(folder: string, options: string[] = []) {
-  const port = await freePort();
+  const port = freePort();
   const place = ["posix", "--sidecar", join(folder, "meta"), join(folder, "root")];
   const child = Bun.spawn(
     [String(versitygw), "--port", `127.0.0.1:${port}`, "--quiet", ...options, ...place],

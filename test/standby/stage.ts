@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../bench/tools/installation.ts";
 import { productCommand } from "../support/cli/executable.ts";
+import { accepting, freePort } from "../support/network/free-port.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { createSite, type Site } from "../torture/site.ts";
@@ -140,24 +141,6 @@ async function startStore(versitygw: string, folder: string) {
       await child.exited;
     },
   };
-}
-
-function freePort(): number {
-  using server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  return server.port;
-}
-
-async function accepting(port: number): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
-      socket.end();
-      return;
-    } catch (error) {
-      if (tries > 100) throw error;
-      await Bun.sleep(100);
-    }
-  }
 }
 
 /** Passes bytes on, until it is cut: then nothing is answered, as behind a firewall. */

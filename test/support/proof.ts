@@ -7,14 +7,6 @@ export function expectEqual(what: string, found: unknown, expected: unknown): vo
   process.stdout.write(`${what}\n`);
 }
 
-/** @returns a port of 127.0.0.1 that is free now */
-export function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}
-
 /** Runs it; a failure is one line, and exit code 1. */
 export async function prove(main: () => Promise<void>): Promise<void> {
   try {

@@ -1,6 +1,7 @@
 // etcd as a peer of the client inventory, where it is installed (Debian's package etcd-server): one member with its data in
 // a folder of the benchmark, and every write synced before its answer, as it comes.
 import { join } from "node:path";
+import { freePort } from "../../support/network/free-port.ts";
 import { cleanEnvironment, onItsCore, type Running, script } from "../processes.ts";
 import type { EtcdPlan, EtcdResult } from "./etcd-load.ts";
 
@@ -29,12 +30,6 @@ export async function startEtcd(directory: string): Promise<Running | undefined>
   if (await isHealthySoon(client)) return { pid: child.pid, port, stop };
   await stop();
   throw new Error(`etcd did not start: ${await log.text()}`);
-}
-
-/** Free a moment ago; etcd takes no 0. */
-function freePort(): number {
-  using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  return listener.port;
 }
 
 async function isHealthySoon(origin: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { DOWN_MS, type Reach, Upstream, UpstreamError } from "../../../src/platf
 import { createFullBacklog } from "../../support/inference/full-backlog.ts";
 import { ScriptedUpstream } from "../../support/inference/upstream.ts";
 import { withVariables } from "../../support/network/environment.ts";
+import { freePort } from "../../support/network/free-port.ts";
 import { certify } from "../../support/network/private-ca.ts";
 
 const server = await ScriptedUpstream.start();
@@ -45,17 +46,9 @@ async function ask({ upstream }: Peer): Promise<number | string> {
   }
 }
 
-/** @returns a port where nothing listens */
-async function closedPort(): Promise<number> {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
 describe("an upstream that accepts no connection (INF-32)", () => {
   test("is down for a moment, is then tried once, and works again", async () => {
-    const port = await closedPort();
+    const port = freePort();
     const peer = peerAt(`http://127.0.0.1:${port}`);
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
     const listener = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("ok") });
@@ -69,7 +62,7 @@ describe("an upstream that accepts no connection (INF-32)", () => {
   });
 
   test("stays down after a trial that fails", async () => {
-    const peer = peerAt(`http://127.0.0.1:${await closedPort()}`);
+    const peer = peerAt(`http://127.0.0.1:${freePort()}`);
     await ask(peer);
     peer.pass(DOWN_MS);
     expect(await ask(peer)).toBe("unreachable");
@@ -110,7 +103,7 @@ describe("an upstream that accepts a connection is up", () => {
 
 test("a trial connection distinguishes acceptance, refusal and silence", async () => {
   await using silent = await createFullBacklog();
-  const places = [server.origin, `http://127.0.0.1:${await closedPort()}`, silent.origin];
+  const places = [server.origin, `http://127.0.0.1:${freePort()}`, silent.origin];
   const reached = places.map((url) => peerAt(url).upstream.reach(100));
   expect(await Promise.all(reached)).toEqual(["accepts", "refuses", "silent"]);
 });
@@ -121,7 +114,7 @@ test.each<[string, string, Reach]>([
   ["HTTPS_PROXY", "", "refuses"],
 ])("with %s and NO_PROXY=%p, a trial connection to a closed port %s", async (name, NO_PROXY, reach) => {
   using _ = withVariables({ [name]: "http://proxy.example:3128", NO_PROXY });
-  expect(await peerAt(`http://127.0.0.1:${await closedPort()}`).upstream.reach(100)).toBe(reach);
+  expect(await peerAt(`http://127.0.0.1:${freePort()}`).upstream.reach(100)).toBe(reach);
 });
 
 test("only destinations of the configuration have a streaming client", () => {
