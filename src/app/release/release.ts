@@ -4,10 +4,8 @@
 import {
   mkdirSync,
   mkdtempDisposableSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -210,7 +208,7 @@ const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER] [--only-this-
 KEYFILE holds an Ed25519 private key in PEM: openssl genpkey -algorithm ed25519 -out release-key.pem`;
 
 const NO_PACKAGES =
-  "no .deb and .rpm were made: nfpm is not on PATH (go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest), and NFPM does not name it";
+  "no .deb and no .rpm were made, because nfpm is not on PATH; run go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest, or name it with NFPM";
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -219,30 +217,25 @@ async function main(): Promise<void> {
   if (values.key === undefined) throw new Error(USAGE);
   const signer = signerIn(resolve(values.key));
   const nfpm = findNfpm();
-  const work = mkdtempSync(join(tmpdir(), "quartermaster-release-"));
-  try {
-    const others = values["only-this-machine"]
-      ? []
-      : ARCHITECTURES.filter((architecture) => architecture !== process.arch);
-    build({ directory: work, targets: others.map(targetOf) });
-    const executable = join(work, EXECUTABLE);
-    const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
-    if (!/^[0-9a-f]{40}$/.test(commit))
-      throw new Error(`a release is made of a commit, and this is ${commit}`);
-    const directory = resolve(values.out ?? join(ROOT, "dist/release"));
-    const made: string[] = [];
-    for (const architecture of [undefined, ...others]) {
-      const path = join(work, `${EXECUTABLE}-${process.platform}-${architecture}`);
-      const other = architecture === undefined ? {} : { other: { executable: path, architecture } };
-      made.push(...(await makeRelease({ directory, executable, signer, nfpm, ...other })));
-    }
-    signRelease(directory, made, signer);
-    for (const path of made) console.log(path);
-    if (nfpm === undefined) console.log(NO_PACKAGES);
-    console.log(`${join(directory, SUMS)}, signed by ${signer.keyId}`);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
+  using work = mkdtempDisposableSync(join(tmpdir(), "quartermaster-release-"));
+  const others = values["only-this-machine"]
+    ? []
+    : ARCHITECTURES.filter((architecture) => architecture !== process.arch);
+  build({ directory: work.path, targets: others.map(targetOf) });
+  const executable = join(work.path, EXECUTABLE);
+  const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
+  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`a release is made of a commit, and this is ${commit}`);
+  const directory = resolve(values.out ?? join(ROOT, "dist/release"));
+  const made: string[] = [];
+  for (const architecture of [undefined, ...others]) {
+    const path = join(work.path, `${EXECUTABLE}-${process.platform}-${architecture}`);
+    const other = architecture === undefined ? {} : { other: { executable: path, architecture } };
+    made.push(...(await makeRelease({ directory, executable, signer, nfpm, ...other })));
   }
+  signRelease(directory, made, signer);
+  for (const path of made) console.log(path);
+  if (nfpm === undefined) console.log(NO_PACKAGES);
+  console.log(`${join(directory, SUMS)}, signed by ${signer.keyId}`);
 }
 
 if (import.meta.main) {

@@ -1,6 +1,6 @@
 // What nfpm is asked to make of a release, and the scripts of the packages. `bun run test:packages` installs real ones.
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { packagedConfig } from "../../../src/app/release/example-config.ts";
@@ -13,8 +13,8 @@ import { newSigner } from "./signer.ts";
 const directory = temporaryDirectory();
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Makes "packages" of its own configuration. */
-function programThat(name: string, script: string): string {
+/** @returns the path of a program for sh that stands for nfpm */
+function nfpmThat(name: string, script: string): string {
   const path = join(directory, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return path;
@@ -48,7 +48,8 @@ test("NFPM names a program, or nothing is made", () => {
 });
 
 describe("AIR-1: packages", () => {
-  const made = make(programThat("copying", 'cp "$3" "$7/quartermaster.$5"'));
+  // Each package is a copy of the configuration of nfpm.
+  const made = make(nfpmThat("copying", 'cp "$3" "$7/quartermaster.$5"'));
   const [deb, rpm] = made.map((path) => JSON.parse(readFileSync(path, "utf8")));
   const entryOf = (config: { contents: { dst: string }[] }, dst: string) =>
     config.contents.find((entry) => entry.dst === dst);
@@ -60,7 +61,7 @@ describe("AIR-1: packages", () => {
     expect(rpm).toMatchObject({ ...facts, depends: ["glibc >= 2.17", "systemd >= 252"] });
   });
 
-  test("mark the configuration file, which only the service may read", () => {
+  test("mark the configuration file, which only root and the service may read", () => {
     for (const config of [deb, rpm]) {
       const marked = config.contents.filter(({ type }: { type?: string }) => type?.startsWith("config"));
       expect(marked).toMatchObject([
@@ -107,14 +108,15 @@ describe("AIR-1: packages", () => {
     }
   });
 
-  test("fail with what nfpm says, and leave nothing half made", () => {
+  test("fail with the output of nfpm, and leave no package behind", () => {
     const silent = { ...sources, facts: { ...sources.facts, version: "2" } };
-    const failing = programThat("failing", "echo 'no such field' >&2; exit 3");
-    const place = join(directory, "nothing");
+    const failing = nfpmThat("failing", 'touch "$7/half.$5"; echo "no such field" >&2; exit 3');
+    const place = join(directory, "empty");
+    mkdirSync(place);
     expect(() => makePackages(silent, { nfpm: failing, directory: place, work: directory })).toThrow(
       /ended with 3:\nno such field/,
     );
-    expect(existsSync(place)).toBe(false);
+    expect(readdirSync(place)).toEqual([]);
   });
 
   test("are in the one signed list of a release", () => {

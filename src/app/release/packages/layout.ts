@@ -43,7 +43,7 @@ const PLACES_BY_FORMAT: Readonly<Record<PackageFormat, Readonly<Record<string, s
 const LEFT_OUT =
   /^(?:VERIFY\.md|SHA256SUMS.*|release-key\.pub|quartermaster\.service|example\/quartermaster\.yaml)$/;
 
-interface Sources {
+export interface PackageContent {
   /** the files of the archive by name */
   files: ReadonlyMap<string, Uint8Array>;
   /** the unit that starts EXECUTABLE_PLACE */
@@ -55,7 +55,7 @@ interface Sources {
 /** @returns the files of the package by their absolute path */
 export function packagedFiles(
   format: PackageFormat,
-  { files, unit, config }: Sources,
+  { files, unit, config }: PackageContent,
 ): ReadonlyMap<string, PackagedFile> {
   const packaged = new Map<string, PackagedFile>();
   const addText = (path: string, text: string) =>

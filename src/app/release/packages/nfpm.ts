@@ -1,7 +1,13 @@
 // Makes the packages of a release for dpkg and rpm with nfpm, which needs neither of them. layout.ts says what is in them.
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type PackagedFile, type PackageFormat, packagedFiles, SYSUSERS_FILE } from "./layout.ts";
+import {
+  type PackageContent,
+  type PackagedFile,
+  type PackageFormat,
+  packagedFiles,
+  SYSUSERS_FILE,
+} from "./layout.ts";
 import { DEB_SCRIPTLETS, rpmScriptlets } from "./scriptlets.ts";
 
 const FORMATS: readonly PackageFormat[] = ["deb", "rpm"];
@@ -16,14 +22,8 @@ export interface PackageFacts {
   builtAt: string;
 }
 
-export interface PackageSources {
+export interface PackageSources extends PackageContent {
   facts: PackageFacts;
-  /** the files of the archive by name */
-  files: ReadonlyMap<string, Uint8Array>;
-  /** the unit that starts EXECUTABLE_PLACE */
-  unit: string;
-  /** the configuration file */
-  config: string;
 }
 
 interface Places {
@@ -63,7 +63,7 @@ function makePackage(format: PackageFormat, sources: PackageSources, places: Pla
   const args = ["package", "--config", config, "--packager", format, "--target", made];
   const { exitCode, stdout, stderr } = Bun.spawnSync([places.nfpm, ...args], { stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`nfpm ${args.join(" ")} ended with ${exitCode}:\n${stdout}${stderr}`);
-  const [name = ""] = readdirSync(made); // as is usual for the format
+  const [name = ""] = readdirSync(made); // nfpm names it by the convention of the format
   copyFileSync(join(made, name), join(places.directory, name));
   rmSync(folder, { recursive: true });
   return join(places.directory, name);
