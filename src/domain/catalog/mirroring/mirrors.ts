@@ -39,9 +39,7 @@ export interface SourceInspection {
   hostBytes: number;
 }
 
-export interface MirrorsDependencies
-  extends KeptArchivesDependencies,
-    Pick<CloneAccess, "findGit" | "gitProtocols"> {
+export interface MirrorsDependencies extends KeptArchivesDependencies, Pick<CloneAccess, "findGit"> {
   outbound: Pick<Outbound, "fetch" | "passage">;
   connections: Connections;
   folders: TemporaryFolders;

@@ -14,8 +14,6 @@ export interface CloneAccess {
   folders: TemporaryFolders;
   /** @returns the absolute path of git, if the machine has it; default: it has none */
   findGit?: (() => string | undefined) | undefined;
-  /** default: https only; tests have hosts without TLS on this machine */
-  gitProtocols?: string | undefined;
 }
 
 /** Each method throws DomainError `source.*`. */
@@ -28,7 +26,7 @@ export class Clones {
     private readonly connection: Connection,
     private readonly bounds: { signal: AbortSignal },
   ) {
-    this.#git = new GitTransport({ path: own.findGit?.(), protocols: own.gitProtocols });
+    this.#git = new GitTransport(own.findGit?.());
   }
 
   /** @returns the address of a repository, without a credential */
@@ -42,7 +40,7 @@ export class Clones {
   /** @returns the version of git */
   async version(): Promise<string> {
     await using folder = await this.own.folders.create();
-    return await this.#git.version({ folder: folder.path, ...this.bounds });
+    return (await this.#git.installed({ folder: folder.path, ...this.bounds })).version;
   }
 
   /** @param names whole names of refs; the same ones are looked up once @returns the object names of those that exist */

@@ -26,14 +26,10 @@ export interface GitPlaces {
 }
 
 /**
- * @param protocols that git may speak, separated by colons
  * @returns all variables; none of them is a secret
  * @source git(1), "Environment Variables"
  */
-export const gitEnvironment = (
-  { home, repository }: GitPlaces,
-  protocols: string,
-): Readonly<Record<string, string>> => ({
+export const gitEnvironment = ({ home, repository }: GitPlaces): Readonly<Record<string, string>> => ({
   HOME: home,
   XDG_CONFIG_HOME: home,
   GIT_DIR: repository,
@@ -43,7 +39,7 @@ export const gitEnvironment = (
   GIT_ASKPASS: "/bin/false",
   SSH_ASKPASS: "/bin/false",
   GIT_SSH_COMMAND: "/bin/false",
-  GIT_ALLOW_PROTOCOL: protocols,
+  GIT_ALLOW_PROTOCOL: "https",
   GIT_LITERAL_PATHSPECS: "1",
   GIT_NO_REPLACE_OBJECTS: "1",
   LC_ALL: "C",

@@ -14,7 +14,7 @@ import {
   gitSettings,
   WITH_SETTINGS,
 } from "./git-settings.ts";
-import { GIT_OUTPUT_BYTES_MAX, installedGit } from "./installed-git.ts";
+import { GIT_OUTPUT_BYTES_MAX, type InstalledGit, installedGit } from "./installed-git.ts";
 
 /** What one commit of a repository, without its history, may take on disk while it is fetched. */
 export const GIT_FOLDER_BYTES_MAX = 300 * 1024 ** 2;
@@ -31,13 +31,6 @@ export interface GitRun {
   signal: AbortSignal;
 }
 
-export interface GitOptions {
-  /** absolute path of git; undefined if the machine has none */
-  path: string | undefined;
-  /** default: `https` */
-  protocols?: string | undefined;
-}
-
 /** Where an archive goes, and how large it may be. */
 export interface GitArchiveTarget {
   /** open file */
@@ -51,11 +44,15 @@ export interface GitArchiveTarget {
 
 /** Each method throws DomainError `source.*`. */
 export class GitTransport {
-  constructor(private readonly own: GitOptions) {}
+  #installed: Promise<InstalledGit> | undefined;
 
-  /** @returns the version of git @throws DomainError `source.git_missing` */
-  async version({ folder, signal }: Pick<GitRun, "folder" | "signal">): Promise<string> {
-    return (await installedGit(this.own.path, { directory: folder, signal })).version;
+  /** @param path absolute path of git; undefined if the machine has none */
+  constructor(private readonly path: string | undefined) {}
+
+  /** Is looked up once. @returns the git program @throws DomainError `source.git_missing` */
+  async installed({ folder, signal }: Pick<GitRun, "folder" | "signal">): Promise<InstalledGit> {
+    this.#installed ??= installedGit(this.path, { directory: folder, signal });
+    return await this.#installed;
   }
 
   /** @param names whole names of refs @returns the object names of those that exist, under `^{}` what an annotated tag points to */
@@ -89,14 +86,15 @@ export class GitTransport {
     return { committedAtMs };
   }
 
-  async #prepare({ remote, authorities, folder, signal }: GitRun) {
-    const { path } = await installedGit(this.own.path, { directory: folder, signal });
+  async #prepare(run: GitRun) {
+    const { remote, authorities, folder, signal } = run;
+    const { path } = await this.installed(run);
     const places = placesIn(folder);
     await mkdir(places.home, { mode: 0o700 });
     await writeFile(places.authorities, authorities, { mode: 0o600, flag: "wx" });
     const program = {
       ...{ path, directory: folder, workingDirectory: folder, input: "" },
-      environment: gitEnvironment(places, this.own.protocols ?? "https"),
+      environment: gitEnvironment(places),
       sharedText: gitSettings(remote, places),
       ...{ outputBytesMax: GIT_OUTPUT_BYTES_MAX, errorBytesMax: ERROR_BYTES_KEPT },
     };
@@ -105,9 +103,9 @@ export class GitTransport {
         ? { path: target.path, bytesMax: target.bytesMax }
         : { path: folder, bytesMax: GIT_FOLDER_BYTES_MAX };
       const output = target && { outputFile: target.file };
-      const run = { ...program, args: [...WITH_SETTINGS, ...args], filled, ...output };
+      const invocation = { ...program, args: [...WITH_SETTINGS, ...args], filled, ...output };
       try {
-        return textOf(await runProgram(run, signal));
+        return textOf(await runProgram(invocation, signal));
       } catch (error) {
         throw programFault(error, target?.refuse);
       }
@@ -129,7 +127,7 @@ const placesIn = (folder: string): GitPlaces => ({
   repository: join(folder, "repository.git"),
 });
 
-/** What became of the run. */
+/** @returns the `source.*` error for a program that was killed or not started; other errors unchanged */
 function programFault(
   error: unknown,
   tooLarge: () => DomainError = () => sourceFault("repository_too_large"),

@@ -87,7 +87,7 @@ describe("a repository of a git server", () => {
     expect(readdirSync(site.work)).toEqual([]);
   });
 
-  test("gets the credential in a header, and git in a file without a name (SRC-35)", async () => {
+  test("gets the credential in a header, which git reads from an unlinked file (SRC-35)", async () => {
     const { git, site } = await siteWith();
     await site.inspect();
     expect(host.seen.map(({ path, headers }) => [path, headers.get("authorization")])).toEqual([
@@ -106,7 +106,7 @@ describe("a repository of a git server", () => {
     expect(git.environment()).toContain("GIT_ALLOW_PROTOCOL=https\n");
   });
 
-  test("gives one folder, and no folder that it lacks (SRC-19)", async () => {
+  test("is mirrored by folder, and refused for a folder that it lacks (SRC-19)", async () => {
     const { git, site } = await siteWith();
     expect((await site.inspect({ path: "skills" })).paths).toEqual(["guide/SKILL.md"]);
     expect(git.runs().at(-1)).toEndWith(`archive --format=tar --prefix=archive/ ${COMMIT} -- skills`);
@@ -157,7 +157,7 @@ describe("a repository of a git server", () => {
     expect(git.settings()).not.toContain("extraHeader");
   });
 
-  test("under a wrong path of the host is never reached: a name keeps its place (SRC-4)", async () => {
+  test("is asked for at clone_path below the address of the repositories (SRC-4)", async () => {
     const { site } = await siteWith();
     const path = "{namespace}/_git/{name}";
     site.connections[0] = gitConnectionTo(host, { clone: { base: `${host.origin}/team`, path } });
@@ -166,8 +166,8 @@ describe("a repository of a git server", () => {
   });
 });
 
-describe("SRC-12 git is killed with all that it started", () => {
-  test("when its time is over", async () => {
+describe("SRC-12 git and its children are killed", () => {
+  test("when the inspection takes too long", async () => {
     const { site } = await siteWith({ lines: { fetch: "sleep 600 & wait" }, inspectionMsMax: 400 });
     expect(await reasonOf(site.inspect())).toBe("source.too_slow");
     expect([readdirSync(site.work), processesIn(site.work)]).toEqual([[], []]);
@@ -207,14 +207,10 @@ function archive(path: string) {
   const target = { file: 1, path: join(work, "absent"), bytesMax: 1, refuse };
   const remote = { url: `${host.origin}/acme/tools`, authorization: undefined, proxy: undefined };
   const bounds = { authorities: "a", folder: work, signal: new AbortController().signal };
-  return new GitTransport({ path }).archive(
-    { remote, ...bounds },
-    { commit: COMMIT, path: "absent" },
-    target,
-  );
+  return new GitTransport(path).archive({ remote, ...bounds }, { commit: COMMIT, path: "absent" }, target);
 }
 
-test("SRC-37 git has no settings but ours", () => {
+test("SRC-37 git gets the settings that keep it to this host and run nothing", () => {
   const remote = {
     url: "https://forge.example/acme/tools",
     authorization: undefined,
@@ -260,7 +256,7 @@ test.each([
   expect(gitFault(message).reason).toBe(reason);
 });
 
-test("git needs to be of the first version that is known to be enough", () => {
+test("a git older than the oldest supported version is refused", () => {
   const [major, minor] = GIT_VERSION_MIN;
   const texts = [`${major}.${minor - 1}.9`, `${major}.${minor}`, `${major}.${minor}.1`, `${major + 1}.0.0`];
   expect(texts.map((version) => fitVersion(`git version ${version}\n`))).toEqual([
@@ -271,7 +267,7 @@ test("git needs to be of the first version that is known to be enough", () => {
   expect(fitVersion("not git")).toBeUndefined();
 });
 
-test("a connection says which program it lacks, and only one that needs it (SRC-11, SRC-32)", async () => {
+test("a missing git is reported for the connections that need it, and for no others (SRC-11, SRC-32)", async () => {
   const site = await createMirrorSite([gitConnectionTo(host)], { findGit: () => join(folder, "absent") });
   sites.push(site);
   expect(await reasonOf(site.inspect())).toBe("source.git_missing");
@@ -295,7 +291,7 @@ test("a connection says which program it lacks, and only one that needs it (SRC-
   expect(await site.sources.mirrors.withoutGit()).toEqual([]);
 });
 
-test("a repository of Bitbucket Cloud is resolved by its API and brought by git", async () => {
+test("a repository of Bitbucket Cloud is resolved by its API and fetched by git", async () => {
   const { git, site } = await siteWith();
   const answers: Readonly<Record<string, unknown>> = {
     "/2.0/repositories/acme/tools": { full_name: "Acme/tools" },
