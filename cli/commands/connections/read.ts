@@ -1,8 +1,6 @@
 // `connections list` and `connections show`: the repository connections of the configuration, usable or not.
-
-import type { PackageBehind } from "../../../src/domain/catalog/service.ts";
+import { type PackageBehind, unknownConnection } from "../../../src/domain/catalog/service.ts";
 import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
-import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
@@ -95,12 +93,5 @@ const behindDocument = (behind: PackageBehind) => ({
 function findIn(known: readonly OperatorConnection[], id: string): OperatorConnection {
   const found = known.find((connection) => connection.id === id);
   if (found) return found;
-  throw new DomainError(
-    "not_found",
-    "package_source.unknown_connection",
-    `there is no repository connection ${JSON.stringify(id)}`,
-    {
-      hint: "see `quartermaster connections list`; name the configuration file with --config",
-    },
-  );
+  throw unknownConnection(id);
 }

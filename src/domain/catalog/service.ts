@@ -16,6 +16,7 @@ export type { ArchiveListing } from "./archive/stored-archives.ts";
 export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { KeptBundles } from "./bundles/kept-bundles.ts";
+export { unknownConnection } from "./mirroring/mirror-request.ts";
 export { type Mirroring, NO_MIRRORING } from "./mirroring/mirroring.ts";
 export { ID_CHARACTERS_MAX, ManagedPackage } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";

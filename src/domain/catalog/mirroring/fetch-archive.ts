@@ -1,7 +1,6 @@
 // Fetches the archive of a commit from its host into a file, within the limits of every archive: from the API of the host, or through
 // git.
 import { open } from "node:fs/promises";
-import { DomainError } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -9,7 +8,7 @@ import type { Coordinates } from "../connections/coordinates.ts";
 import { sourceFault } from "../connections/faults.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";
 import type { HostRequests } from "../connections/hosts/requests.ts";
-import { expandsTooLarge, noPath, tooLarge } from "./host-archive.ts";
+import { expandsTooLarge, noPath, notAnArchive, tooLarge } from "./host-archive.ts";
 import { diskFull, hostFileIn, isDiskFull } from "./repack.ts";
 
 export interface FetchedArchive {
@@ -91,6 +90,3 @@ function refuseText(piece: Uint8Array): void {
 
 const hostTooLarge = () =>
   tooLarge(`the archive of the host has more than ${ARCHIVE_LIMITS.compressedBytesMax} bytes`);
-
-const notAnArchive = () =>
-  new DomainError("invalid", "source.not_an_archive", "the host sent something that is not an archive");

@@ -236,12 +236,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 const REMEDY = "rename or remove these entries in the repository, or mirror a folder without them";
 
-const notOneFolder = () =>
-  new DomainError(
-    "invalid",
-    "source.not_an_archive",
-    "the host sent an archive without one folder around it",
-  );
+/** @returns the error for an answer of the host that is something else, such as a sign-in page, or only a part of an archive */
+export const notAnArchive = (message = "the host sent something that is not an archive"): DomainError =>
+  new DomainError("invalid", "source.not_an_archive", message, {
+    hint: "try again; if that does not help, the operator runs `quartermaster connections verify`",
+  });
+
+const notOneFolder = () => notAnArchive("the host sent an archive without one folder around it");
 
 const isEmpty = () => refusal("empty", "the repository has no files at this commit");
 

@@ -83,7 +83,8 @@ export const namespaceRefused = (): DomainError =>
     { hint: "the operator adds it to organizations of the connection" },
   );
 
-const unknownConnection = (id: string): DomainError =>
+/** @returns the error for a connection that the organization does not have */
+export const unknownConnection = (id: string): DomainError =>
   new DomainError(
     "not_found",
     "package_source.unknown_connection",

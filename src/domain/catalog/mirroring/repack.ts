@@ -6,7 +6,13 @@ import { codeOf, DomainError } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { type ArchiveFacts, readArchiveFacts } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
-import { type HostArchiveOptions, readHostArchive, SIZE_REMEDY, tooLarge } from "./host-archive.ts";
+import {
+  type HostArchiveOptions,
+  notAnArchive,
+  readHostArchive,
+  SIZE_REMEDY,
+  tooLarge,
+} from "./host-archive.ts";
 import { inFormatOrder, MirrorWriter } from "./mirror-format.ts";
 import { Spool, writeFully } from "./spool.ts";
 
@@ -72,11 +78,7 @@ const BEYOND_LIMITS = new Set(
 /** The hints of the archive reader are left out: they are for people who pack an archive themselves. */
 function asSourceFault({ reason, message, problems }: DomainError): DomainError {
   if (NO_ARCHIVE.has(reason))
-    return new DomainError(
-      "invalid",
-      "source.not_an_archive",
-      `the host sent something that is not an archive: ${message}`,
-    );
+    return notAnArchive(`the host sent something that is not an archive: ${message}`);
   return new DomainError("invalid", reason, message, {
     problems,
     ...(BEYOND_LIMITS.has(reason) && { hint: SIZE_REMEDY }),

@@ -113,7 +113,7 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     expect(refusal.problems.map(({ pointer }) => pointer)).toEqual(["/entries/1"]);
   });
 
-  test("and named by its path in the repository, with a remedy for whoever owns that", async () => {
+  test("with its path in the repository, and a remedy for the owner of the repository", async () => {
     const { message, hint } = await refusalOf(tarGzOf(link("a"), link("b")));
     expect(message).toEndWith('this commit: "a" is a symbolic link, and 1 more');
     expect(hint).toContain("skip_links");
