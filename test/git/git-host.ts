@@ -1,9 +1,10 @@
-// A git server that nobody here wrote: `git http-backend` behind nginx and fcgiwrap, over TLS with a private CA, closed by a user name
-// and a token. A second nginx server is another origin that remembers what it is asked.
+// A real git server: `git http-backend` behind nginx and fcgiwrap, over TLS with a private CA, protected by a user name and a token. A
+// second server of nginx is another origin, which logs every request with its credentials.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accepting, freePort } from "../support/network/free-port.ts";
 import { certify } from "../support/network/private-ca.ts";
+import { requirePrograms } from "../support/proof.ts";
 
 export const USERNAME = "reader";
 export const TOKEN = "a-token-that-may-read";
@@ -18,7 +19,7 @@ export interface GitHost extends AsyncDisposable {
   tls: { cert: string; key: string };
   /** folder of the bare repositories, as namespace/name.git */
   root: string;
-  /** @returns the lines that the other origin logged, with what each header said */
+  /** @returns the log of the other origin: one line for each request, with its headers Authorization and Cookie */
   elsewhere(): string;
   /** @returns one line for each request: method, path, status and protocol */
   log(): string;
@@ -32,15 +33,8 @@ export interface Programs {
 
 /** @returns the programs @throws Error that says how to get those that are missing */
 export function programs(): Programs {
-  const found = {
-    git: Bun.which("git"),
-    nginx: Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx"),
-    fcgiwrap: process.env.FCGIWRAP ?? Bun.which("fcgiwrap") ?? Bun.which("/usr/sbin/fcgiwrap"),
-  };
-  const missing = Object.entries(found).flatMap(([name, path]) => (path ? [] : [name]));
-  if (missing.length > 0)
-    throw new Error(`${missing.join(" and ")} missing; run: apt-get install git nginx fcgiwrap`);
-  return { git: String(found.git), nginx: String(found.nginx), fcgiwrap: String(found.fcgiwrap) };
+  const pathOf = requirePrograms({ git: "git", nginx: "nginx", fcgiwrap: "fcgiwrap" });
+  return { git: pathOf("git"), nginx: pathOf("nginx"), fcgiwrap: pathOf("fcgiwrap") };
 }
 
 /** @param folder empty */
@@ -87,7 +81,7 @@ interface Settings {
   root: string;
 }
 
-/** The paths below /moved/ lead to the other origin, those below /page/ answer a page. */
+/** Paths below /moved/ and, for POST, /late/ redirect to the other origin; /page/ answers HTML, and /busy/ 429. */
 const settings = ({ folder, port, other, socket, backend, root }: Settings) => `
 ${process.getuid?.() === 0 ? "user root;" : ""} daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events {}
 http {

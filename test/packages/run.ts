@@ -1,5 +1,6 @@
 // `bun run test:packages`: makes the packages of a release, and installs, upgrades and removes them with dpkg and rpm in a copy of
-// this machine. Lints the Containerfile of the handbook, too. Needs root, Linux, dpkg, and `nfpm` on PATH or at $NFPM, which is why `bun run test` leaves it out.
+// this machine. Lints the Containerfile of the handbook, and runs the service by it. Needs root, Debian or a relative of it, the programs
+// below, and `nfpm` on PATH or at $NFPM, which is why `bun run test` leaves it out.
 import { copyFileSync, mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { EXECUTABLE_PLACE } from "../../src/app/release/packages/layout.ts";
 import { makePackages } from "../../src/app/release/packages/nfpm.ts";
 import { makeRelease, signRelease } from "../../src/app/release/release.ts";
 import { newSigner } from "../app/release/signer.ts";
+import { prove, requirePrograms } from "../support/proof.ts";
 import { examineContainer } from "./container.ts";
 import { examineDeb } from "./deb.ts";
 import { type Examination, examination } from "./examination.ts";
@@ -18,13 +20,25 @@ import { ScratchRoot } from "./scratch-root.ts";
 /** Names the folder to work in, for the process that has a mount namespace of its own. */
 const INSIDE = "QUARTERMASTER_TEST_PACKAGES_INSIDE";
 const nfpm = process.env.NFPM ?? Bun.which("nfpm");
+/** Packages of Debian by program. */
+const PROGRAMS = {
+  ...{
+    dpkg: "dpkg",
+    "deb-systemd-invoke": "init-system-helpers",
+    unshare: "util-linux",
+    setpriv: "util-linux",
+  },
+  ...{ "systemd-sysusers": "systemd", "systemd-analyze": "systemd", man: "man-db", openssl: "openssl" },
+};
 
 async function main(): Promise<void> {
   if (!nfpm)
     throw new Error(
       "nfpm is not on PATH; run go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest, or name it with NFPM",
     );
-  if (process.getuid?.() !== 0) throw new Error("packages are installed by root");
+  if (process.getuid?.() !== 0)
+    throw new Error("only root can install packages; run it as root, such as in a container");
+  requirePrograms(PROGRAMS);
   const folder = process.env[INSIDE];
   if (folder === undefined) return await runInside();
   const seen = examination();
@@ -36,7 +50,7 @@ async function main(): Promise<void> {
   };
   examineDeb(rootIn("deb"), releases.deb, seen);
   if (Bun.which("rpm")) examineRpm(rootIn("rpm"), releases.rpm, seen);
-  else seen.skip("rpm is not installed (apt-get install rpm)");
+  else seen.skip("rpm: it is not installed; run: apt-get install rpm");
   const root = rootIn("container");
   copyFileSync(releases.executable, join(root.path, EXECUTABLE_PLACE));
   await examineContainer(root, folder, seen);
@@ -84,25 +98,25 @@ async function makeAll(
   return { executable, deb: generations(".deb"), rpm: generations(".rpm") };
 }
 
-/** The list of the folder has every file of it, and its signature verifies. */
+/** Checks that the list has every file, with its digest, and that its signature verifies. */
 function checkList(directory: string, made: readonly string[], seen: Examination): void {
   const run = (...command: string[]) => Bun.spawnSync(command, { cwd: directory }).exitCode;
   seen.equal("a release is an archive, a bill of materials and two packages", made.length, 4);
   seen.equal(
-    "SHA256SUMS lists all of them",
+    "every digest in SHA256SUMS is right",
     run("sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"),
     0,
   );
   const listed = readFileSync(join(directory, "SHA256SUMS"), "utf8");
   seen.equal(
-    "with no other name missing",
+    "SHA256SUMS lists every file that was made",
     made.filter((path) => !listed.includes(path.slice(directory.length + 1))),
     [],
   );
   const key = ["-pubin", "-inkey", "release-key.pub"];
   const files = ["-in", "SHA256SUMS", "-sigfile", "SHA256SUMS.sig"];
   seen.equal(
-    "openssl verifies their signature",
+    "openssl verifies the signature of SHA256SUMS",
     run("openssl", "pkeyutl", "-verify", ...key, "-rawin", ...files),
     0,
   );
@@ -132,9 +146,4 @@ function laterPackages(from: { folder: string; nfpm: string; executable: string;
   };
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await prove(main);

@@ -1,4 +1,4 @@
-// What the commands that prove something with a program of others share: run.ts of test/keycloak and test/litellm.
+// What commands share that prove something with programs of other people, such as test/keycloak/run.ts.
 
 /** Prints what was proved. @throws when it is not so */
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
@@ -15,4 +15,23 @@ export async function prove(main: () => Promise<void>): Promise<void> {
     process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;
   }
+}
+
+/** Daemons are in folders that are not on everybody's path. */
+const PATH = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`;
+
+/**
+ * @param packages of Debian by program
+ * @returns finds the path of one of them
+ * @throws Error that names the missing programs and the command that installs them
+ */
+export function requirePrograms(packages: Readonly<Record<string, string>>): (name: string) => string {
+  const missing = Object.keys(packages).filter((name) => !Bun.which(name, { PATH }));
+  if (missing.length > 0) {
+    const wanted = [...new Set(missing.map((name) => packages[name]))];
+    throw new Error(
+      `not installed: ${missing.join(", ")}; on Debian and Ubuntu run: apt-get install ${wanted.join(" ")}`,
+    );
+  }
+  return (name) => Bun.which(name, { PATH }) ?? name;
 }

@@ -30,6 +30,8 @@ export function earlierSchemas(count: number | undefined): number[] {
 export function unpackEarlier(schema: number, folder: string): EarlierVersion {
   const file = `migrations/${String(schema + 1).padStart(DIGITS, "0")}_*.sql`;
   const added = run(ROOT, "git", "log", "--diff-filter=A", "--format=%H", "-1", "--", file).trim();
+  if (added === "")
+    throw new Error(`the history has no commit that adds ${file}; fetch all of it: git fetch --unshallow`);
   const place = join(folder, `schema-${schema}`);
   mkdirSync(place);
   run(ROOT, "sh", "-c", `git archive ${added}^ -- . ':!test' | tar -x -C '${place}'`);
