@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { packagedConfig } from "../../src/app/release/example-config.ts";
 import { EXECUTABLE_PLACE } from "../../src/app/release/packages/layout.ts";
-import { makePackages } from "../../src/app/release/packages/nfpm.ts";
+import { findNfpm, makePackages } from "../../src/app/release/packages/nfpm.ts";
 import { makeRelease, signRelease } from "../../src/app/release/release.ts";
 import { newSigner } from "../app/release/signer.ts";
 import { prove, requirePrograms } from "../support/proof.ts";
@@ -19,7 +19,6 @@ import { ScratchRoot } from "./scratch-root.ts";
 
 /** Names the folder to work in, for the process that has a mount namespace of its own. */
 const INSIDE = "QUARTERMASTER_TEST_PACKAGES_INSIDE";
-const nfpm = process.env.NFPM ?? Bun.which("nfpm");
 /** Packages of Debian by program. */
 const PROGRAMS = {
   ...{
@@ -32,6 +31,7 @@ const PROGRAMS = {
 };
 
 async function main(): Promise<void> {
+  const nfpm = findNfpm();
   if (!nfpm)
     throw new Error(
       "nfpm is not on PATH; run go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest, or name it with NFPM",

@@ -42,7 +42,7 @@ const sources = {
 const make = (nfpm: string) => makePackages(sources, { nfpm, directory, work: join(directory, "work") });
 
 test("NFPM names a program, or nothing is made", () => {
-  const path = programThat("named", "exit 0");
+  const path = nfpmThat("named", "exit 0");
   expect(findNfpm(path)).toBe(path);
   expect(() => findNfpm(join(directory, "absent"))).toThrow("which is no program");
 });
