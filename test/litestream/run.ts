@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
+import { prove } from "../support/proof.ts";
 import { startService } from "../support/running-service.ts";
 
 const PATIENCE_MS = 30_000;
@@ -95,9 +96,4 @@ async function until(isDone: () => boolean): Promise<void> {
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await prove(main);

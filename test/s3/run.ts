@@ -1,7 +1,7 @@
 // `bun run test:s3`: the cases of every store, of exported request logs, the addresses for workstations and the probe of `doctor` against
 // versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs `versitygw` on PATH, or at
 // $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test` leaves it out.
-import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOf } from "../../src/app/doctor/finding.ts";
@@ -16,36 +16,33 @@ import { ARCHIVE_CASES } from "../support/object-store/archive-cases.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
 import { ADDRESS_CASES, artifactOf, STORE_CASES } from "../support/object-store/store-cases.ts";
 import { bucketAt, credentialsOf } from "../support/object-store/test-bucket.ts";
+import { findVersitygw, startVersitygw } from "../support/object-store/versitygw.ts";
+import { prove } from "../support/proof.ts";
 
 const HEADS = 400;
-const versitygw = process.env.VERSITYGW ?? Bun.which("versitygw");
 const nginx = Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx");
 const clock = { nowMs: Date.now };
 
 let failures = 0;
 
 async function main(): Promise<void> {
-  if (!versitygw)
-    throw new Error(
-      "versitygw is not on PATH; run go install github.com/versity/versitygw/cmd/versitygw@latest, or name it with VERSITYGW",
-    );
+  const versitygw = findVersitygw();
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-s3-"));
   const { cert, key, ca } = await certify();
   writeFileSync(join(folder.path, "tls.pem"), cert);
   writeFileSync(join(folder.path, "tls.key"), key, { mode: 0o600 });
-  mkdirSync(join(folder.path, "root", "sessions"), { recursive: true });
-  mkdirSync(join(folder.path, "meta"));
 
+  const settings = { folder: folder.path, bucket: "sessions" };
   {
-    await using store = await startStore(folder.path);
+    await using store = await startVersitygw(versitygw, settings);
     const origin = `http://127.0.0.1:${store.port}`;
     await examine("path style", bucketAt(origin), { addresses: true });
     await compareWithHead(bucketAt(origin));
     await behindNginx(folder.path, store.port);
   }
   {
-    const tls = ["--cert", join(folder.path, "tls.pem"), "--key", join(folder.path, "tls.key")];
-    await using store = await startStore(folder.path, tls);
+    const options = ["--cert", join(folder.path, "tls.pem"), "--key", join(folder.path, "tls.key")];
+    await using store = await startVersitygw(versitygw, { ...settings, options });
     await examine("TLS with a private CA", bucketAt(`https://localhost:${store.port}`, { ca }), { ca });
   }
   if (failures > 0) throw new Error(`${failures} cases failed`);
@@ -165,33 +162,4 @@ function report(what: string, failure?: string): void {
   failures += failure === undefined ? 0 : 1;
 }
 
-async function startStore(folder: string, options: string[] = []) {
-  const port = freePort();
-  const place = ["posix", "--sidecar", join(folder, "meta"), join(folder, "root")];
-  const child = Bun.spawn(
-    [String(versitygw), "--port", `127.0.0.1:${port}`, "--quiet", ...options, ...place],
-    {
-      env: {
-        ...process.env,
-        ROOT_ACCESS_KEY: TEST_KEYS.accessKeyId,
-        ROOT_SECRET_KEY: TEST_KEYS.secretAccessKey,
-      },
-      stdio: ["ignore", "ignore", "inherit"],
-    },
-  );
-  await accepting(port);
-  return {
-    port,
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await child.exited;
-    },
-  };
-}
-
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await prove(main);

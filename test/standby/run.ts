@@ -2,6 +2,8 @@
 // machine's processes and a takeover on the other one, round after round; then a cut between the machine and the store. Needs
 // `litestream` 0.5 and `versitygw` on PATH, or at $LITESTREAM and $VERSITYGW (go install), which is why `bun run test` leaves it out.
 // ROUNDS (20) and CUT_SECONDS (300) make it shorter.
+import { findVersitygw } from "../support/object-store/versitygw.ts";
+import { prove } from "../support/proof.ts";
 import { cutFromStore } from "./cut.ts";
 import { type Takeover, takeOverAgainAndAgain } from "./rounds.ts";
 import { createStage } from "./stage.ts";
@@ -13,12 +15,10 @@ const LOST_SECONDS_MAX = 1;
 const AWAY_SECONDS_MAX = 60;
 
 const litestream = process.env.LITESTREAM ?? Bun.which("litestream");
-const versitygw = process.env.VERSITYGW ?? Bun.which("versitygw");
 
 async function main(): Promise<void> {
   if (!litestream) throw new Error("litestream is not on PATH; install 0.5, or name it with LITESTREAM");
-  if (!versitygw) throw new Error("versitygw is not on PATH; install it, or name it with VERSITYGW");
-  const programs = { litestream, versitygw };
+  const programs = { litestream, versitygw: findVersitygw() };
   const failures: string[] = [];
   for (const lease of [true, false]) {
     const name = lease ? "with the lease" : "without the lease";
@@ -64,9 +64,4 @@ const spread = (sorted: readonly number[]): string => {
     .join(", ");
 };
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await prove(main);

@@ -4,8 +4,8 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../bench/tools/installation.ts";
 import { productCommand } from "../support/cli/executable.ts";
-import { accepting, freePort } from "../support/network/free-port.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
+import { startVersitygw } from "../support/object-store/versitygw.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { createSite, type Site } from "../torture/site.ts";
 
@@ -49,7 +49,9 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
   const stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryDirectory());
   const site = stack.use(await createSite({ workstations: WORKSTATIONS }));
-  const store = stack.use(await startStore(versitygw, folder.path));
+  const store = stack.use(
+    await startVersitygw(versitygw, { folder: join(folder.path, "store"), bucket: BUCKET }),
+  );
   const link = stack.use(createLink(store.port));
   const settings = settingsIn(folder.path, { litestream, lease, port: link.port });
   const other = join(folder.path, "other");
@@ -117,30 +119,6 @@ async function startLitestream({ litestream, data, folder, settings }: Replicati
     },
     stdio: ["ignore", Bun.file(join(folder, "litestream.log")), "inherit"],
   });
-}
-
-async function startStore(versitygw: string, folder: string) {
-  const port = freePort();
-  const root = join(folder, "store");
-  mkdirSync(join(root, BUCKET), { recursive: true });
-  mkdirSync(join(folder, "meta"));
-  const place = ["posix", "--sidecar", join(folder, "meta"), root];
-  const child = Bun.spawn([versitygw, "--port", `127.0.0.1:${port}`, "--quiet", ...place], {
-    env: {
-      ...process.env,
-      ROOT_ACCESS_KEY: TEST_KEYS.accessKeyId,
-      ROOT_SECRET_KEY: TEST_KEYS.secretAccessKey,
-    },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  await accepting(port);
-  return {
-    port,
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await child.exited;
-    },
-  };
 }
 
 /** Passes bytes on, until it is cut: then nothing is answered, as behind a firewall. */

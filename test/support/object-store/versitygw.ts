@@ -1,0 +1,41 @@
+// versitygw, a real S3 server that keeps objects as files. Tests that need it are commands of their own.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { accepting, freePort } from "../network/free-port.ts";
+import { TEST_KEYS } from "./s3-server.ts";
+
+/** @returns versitygw on PATH, or at $VERSITYGW @throws Error that says how to get it */
+export function findVersitygw(): string {
+  const program = process.env.VERSITYGW ?? Bun.which("versitygw");
+  if (program) return program;
+  throw new Error(
+    "versitygw is not on PATH; run go install github.com/versity/versitygw/cmd/versitygw@latest, or name it with VERSITYGW",
+  );
+}
+
+/** Starts a server with one bucket. @param folder keeps the objects @param options more arguments of the program */
+export async function startVersitygw(
+  program: string,
+  { folder, bucket, options = [] }: { folder: string; bucket: string; options?: string[] },
+): Promise<AsyncDisposable & { port: number }> {
+  const port = freePort();
+  const [root, meta] = [join(folder, "root"), join(folder, "meta")];
+  for (const path of [join(root, bucket), meta]) mkdirSync(path, { recursive: true });
+  const command = [program, "--port", `127.0.0.1:${port}`, "--quiet", ...options];
+  const child = Bun.spawn([...command, "posix", "--sidecar", meta, root], {
+    env: {
+      ...process.env,
+      ROOT_ACCESS_KEY: TEST_KEYS.accessKeyId,
+      ROOT_SECRET_KEY: TEST_KEYS.secretAccessKey,
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  await accepting(port);
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
