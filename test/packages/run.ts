@@ -8,7 +8,7 @@ import { build } from "../../src/app/release/build.ts";
 import { packagedConfig } from "../../src/app/release/example-config.ts";
 import { EXECUTABLE_PLACE } from "../../src/app/release/packages/layout.ts";
 import { findNfpm, makePackages } from "../../src/app/release/packages/nfpm.ts";
-import { makeRelease, signRelease } from "../../src/app/release/release.ts";
+import { makeRelease, pathsOf, signRelease } from "../../src/app/release/release.ts";
 import { newSigner } from "../app/release/signer.ts";
 import { prove, requirePrograms } from "../support/proof.ts";
 import { examineContainer } from "./container.ts";
@@ -79,15 +79,16 @@ async function makeAll(
   const executable = join(built, "quartermaster");
   const directory = join(folder, "release");
   const signer = newSigner();
-  const made = await makeRelease({ directory, executable, signer, nfpm });
+  const release = await makeRelease({ directory, executable, signer, nfpm });
+  const made = pathsOf(release);
   signRelease(directory, made, signer);
   checkList(directory, made, seen);
-  const again = await makeRelease({ directory: join(folder, "again"), executable, signer, nfpm });
+  const again = pathsOf(await makeRelease({ directory: join(folder, "again"), executable, signer, nfpm }));
   const differing = made.filter(
     (path, index) => !readFileSync(path).equals(readFileSync(again[index] ?? "")),
   );
   seen.equal("two releases of one commit are identical", differing, []);
-  const later = laterPackages({ folder, nfpm, executable, archive: made[0] ?? "" });
+  const later = laterPackages({ folder, nfpm, executable, archive: release.archive });
   const [second, third] = [later("99.0.0", packagedConfig()), later("99.1.0", `${packagedConfig()}# new\n`)];
   const generations = (suffix: string): Generations => {
     const [one = "", two = "", three = ""] = [made, second, third].map((paths) =>

@@ -85,11 +85,18 @@ export interface ReleaseOptions {
 
 type Files = Map<string, Uint8Array>;
 
+/** Paths of what was made. */
+export interface MadeRelease {
+  archive: string;
+  /** the bill of materials, as the archive has it */
+  sbom: string;
+  packages: string[];
+}
+
 /**
- * @returns the paths of the archive, of its bill of materials, and of the packages
  * @throws Error if the executable does not print the expected files, or with the output of nfpm
  */
-export async function makeRelease(options: ReleaseOptions): Promise<readonly string[]> {
+export async function makeRelease(options: ReleaseOptions): Promise<MadeRelease> {
   const { directory, executable, other, signer, nfpm } = options;
   const facts = JSON.parse(printedBy(executable, ["version", "--json"]));
   const architecture = other?.architecture ?? process.arch;
@@ -102,13 +109,13 @@ export async function makeRelease(options: ReleaseOptions): Promise<readonly str
   addText("example/quartermaster.yaml", exampleConfig());
   addText("README.md", readme());
   for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
-  const packages = await bundledPackages(ROOT, BUNDLES);
+  const bundled = await bundledPackages(ROOT, BUNDLES);
   const product = {
     ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
     ...{ sha256: sha256Hex(program), runtime: Bun.version },
   };
-  addText("sbom.cdx.json", sbomText(product, packages));
-  addText("THIRD-PARTY-LICENSES.txt", thirdPartyText(packages, Bun.version));
+  addText("sbom.cdx.json", sbomText(product, bundled));
+  addText("THIRD-PARTY-LICENSES.txt", thirdPartyText(bundled, Bun.version));
   addText(
     "VERIFY.md",
     verifyText({ ...product, keyId: signer.keyId, target: other && targetOf(other.architecture) }),
@@ -121,11 +128,8 @@ export async function makeRelease(options: ReleaseOptions): Promise<readonly str
   const sbom = join(directory, `${name}.sbom.cdx.json`);
   writeFileSync(sbom, files.get("sbom.cdx.json") ?? "");
   const version = { version: facts.version, builtAt, architecture };
-  return [
-    archive,
-    sbom,
-    ...(nfpm === undefined ? [] : packagesOf(files, version, { directory, executable, nfpm })),
-  ];
+  const packages = nfpm === undefined ? [] : packagesOf(files, version, { directory, executable, nfpm });
+  return { archive, sbom, packages };
 }
 
 function packagesOf(
@@ -139,6 +143,8 @@ function packagesOf(
   const sources = { facts: { ...facts, description }, files, unit, config: packagedConfig() };
   return makePackages(sources, { nfpm, directory, work: work.path });
 }
+
+export const pathsOf = ({ archive, sbom, packages }: MadeRelease): string[] => [archive, sbom, ...packages];
 
 /** Writes a signed list of what was made into the folder of it. */
 export function signRelease(directory: string, paths: readonly string[], signer: FileSigner): void {
@@ -230,7 +236,7 @@ async function main(): Promise<void> {
   for (const architecture of [undefined, ...others]) {
     const path = join(work.path, `${EXECUTABLE}-${process.platform}-${architecture}`);
     const other = architecture === undefined ? {} : { other: { executable: path, architecture } };
-    made.push(...(await makeRelease({ directory, executable, signer, nfpm, ...other })));
+    made.push(...pathsOf(await makeRelease({ directory, executable, signer, nfpm, ...other })));
   }
   signRelease(directory, made, signer);
   for (const path of made) console.log(path);

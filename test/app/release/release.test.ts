@@ -44,7 +44,7 @@ let folder: string;
 beforeAll(async () => {
   directory = temporaryDirectory();
   executable = launcherIn(directory);
-  [archive = ""] = await makeRelease({ directory, executable: executable, signer });
+  ({ archive } = await makeRelease({ directory, executable, signer }));
   folder = unpacked(archive, "first");
 });
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -184,7 +184,7 @@ describe("AIR-1: a release", () => {
   test("for another machine has its executable, and everything else of this one", async () => {
     const path = join(directory, "foreign");
     writeFileSync(path, "another executable");
-    const [foreign = ""] = await makeRelease({
+    const { archive: foreign } = await makeRelease({
       ...{ directory: join(directory, "foreign-release"), executable, signer },
       other: { executable: path, architecture: "arm64" },
     });
@@ -208,13 +208,13 @@ describe("AIR-1: a release", () => {
   });
 
   test("is reproducible byte for byte, and another key changes only what names the key", async () => {
-    const [again = ""] = await makeRelease({
+    const { archive: again } = await makeRelease({
       directory: join(directory, "again"),
       executable: executable,
       signer,
     });
     expect(Bun.hash(readFileSync(again))).toBe(Bun.hash(readFileSync(archive)));
-    const [others = ""] = await makeRelease({
+    const { archive: others } = await makeRelease({
       ...{ directory: join(directory, "other"), executable: executable },
       signer: newSigner(),
     });
