@@ -40,6 +40,8 @@ interface Action {
   back: string;
   /** the form only asks for something, so auditors may send it too */
   isQuestion?: boolean;
+  /** names of fields whose values no page sends back; it sends their names, so that the form knows that there were values */
+  heldBack?: RegExp;
 }
 
 /** An action with a file. */
@@ -84,17 +86,8 @@ export interface Console {
 
 /** @returns the functions that all routes of the console share */
 export function createConsole(context: RouteContext, browser: Browser): Console {
-  const { baseUrl } = context;
   const frame = createFrame(context, browser);
-  const { has, readerOf, answer, forbid } = frame;
-
-  /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
-  const refuse = (reader: Reader, error: unknown): Response => {
-    const failure: Failure | undefined = failureOf(error);
-    if (!failure || failure.status >= 500) throw error;
-    const { requestId } = exchangeOf(reader.request);
-    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, reader }));
-  };
+  const { has, readerOf, answer, forbid, finish, refuse } = frame;
 
   const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyone" || readsAll;
 
@@ -136,10 +129,11 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       }
     },
 
-    async act(request, fields, { needs, back, isQuestion = false }, work) {
+    async act(request, fields, { needs, back, isQuestion = false, heldBack }, work) {
       const visitor = browser.visitor(request);
       const path = new URL(request.url).pathname;
-      if (!visitor) return expiredPage({ path, back, fields, request, branding: browser.branding() });
+      if (!visitor)
+        return expiredPage({ path, back, fields, heldBack, request, branding: browser.branding() });
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
       if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
@@ -148,17 +142,10 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       } catch (error) {
         if (!(error instanceof DomainError) || error.reason !== "form.stale") throw error;
         noteRefusal(request, error);
-        return answer(reader, staleFormPage({ reader, path, back, fields }));
+        return answer(reader, staleFormPage({ reader, path, back, fields, heldBack }));
       }
       try {
-        const done = await work(reader);
-        if (!("to" in done)) return answer(reader, done);
-        const notice =
-          typeof done.notice === "string" ? { kind: "done" as const, text: done.notice } : done.notice;
-        return seeOther(done.to, [
-          ...(done.cookies ?? []),
-          ...(notice ? [noticeCookie(notice, baseUrl())] : []),
-        ]);
+        return finish(reader, await work(reader));
       } catch (error) {
         if (needsConfirmation(error)) return seeOther(confirmPath(back));
         return refuse(reader, error);
@@ -205,16 +192,11 @@ async function openForm(
   }
 }
 
-/** @returns functions that make a reader of a request, and an answer of a page */
-function createFrame(context: RouteContext, browser: Browser) {
-  const { domain, clock, baseUrl, overview } = context;
-
-  const has = (feature: Feature): boolean =>
-    feature === "gateway" ? domain.gateway.mode !== undefined : true;
-
-  const readerOf = (request: Request, visitor: Visitor): Reader => {
+/** @returns a function that makes the reader of a request */
+function createReaderOf({ domain, clock, consoleAuditors }: RouteContext) {
+  return (request: Request, visitor: Visitor): Reader => {
     const { organizationId, role, email, userId } = visitor.principal;
-    const isAuditor = (context.consoleAuditors?.() ?? []).includes(email.toLowerCase());
+    const isAuditor = (consoleAuditors?.() ?? []).includes(email.toLowerCase());
     const readsAll = role === "admin" || isAuditor;
     return {
       request,
@@ -236,6 +218,15 @@ function createFrame(context: RouteContext, browser: Browser) {
       usual: (path) => domain.preferences.usualOf(userId, path),
     };
   };
+}
+
+/** @returns functions that make a reader of a request, and an answer of a page */
+function createFrame(context: RouteContext, browser: Browser) {
+  const { domain, baseUrl, overview } = context;
+  const readerOf = createReaderOf(context);
+
+  const has = (feature: Feature): boolean =>
+    feature === "gateway" ? domain.gateway.mode !== undefined : true;
 
   const chromeOf = ({ actor, readsAll, mayAdminister, organizationId }: Reader): Chrome => {
     const current = readsAll ? domain.governance.revisions.current(organizationId) : undefined;
@@ -243,7 +234,7 @@ function createFrame(context: RouteContext, browser: Browser) {
       branding: browser.branding(),
       navigation: navigationFor(readsAll, has),
       revision: current && { sequence: current.sequence, id: current.id },
-      draft: mayAdminister ? domain.governance.drafts.sizeOf(actor) : undefined,
+      draft: mayAdminister ? domain.governance.drafts.summary(actor) : undefined,
       problems: readsAll ? overview.knownProblems(organizationId) : undefined,
     };
   };
@@ -264,7 +255,23 @@ function createFrame(context: RouteContext, browser: Browser) {
     return answer(reader, forbiddenPage(refused));
   };
 
-  return { has, readerOf, answer, forbid };
+  /** @returns the page, or a redirect to the page that shows the message */
+  const finish = (reader: Reader, done: Done | Answer): Response => {
+    if (!("to" in done)) return answer(reader, done);
+    const notice =
+      typeof done.notice === "string" ? { kind: "done" as const, text: done.notice } : done.notice;
+    return seeOther(done.to, [...(done.cookies ?? []), ...(notice ? [noticeCookie(notice, baseUrl())] : [])]);
+  };
+
+  /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
+  const refuse = (reader: Reader, error: unknown): Response => {
+    const failure: Failure | undefined = failureOf(error);
+    if (!failure || failure.status >= 500) throw error;
+    const { requestId } = exchangeOf(reader.request);
+    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, reader }));
+  };
+
+  return { has, readerOf, answer, forbid, finish, refuse };
 }
 
 /** @returns the caller of a console page, for domain functions that need the whole principal */

@@ -90,9 +90,7 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 
 /** Fields that are never sent back to a page. */
 const HELD_BACK = /password|secret|token|csrf|code|answer/i;
-/** The value of a variable of an MCP server is never sent back either, but its form must know that there was one. */
-const VARIABLE_VALUE = /^env_value\d+$/;
-/** Field with the names of such fields, separated by blanks. */
+/** Field with the names of the fields that a form declared as held back, separated by blanks. */
 export const HELD_BACK_FIELD = "held_back";
 
 interface Kept {
@@ -101,14 +99,16 @@ interface Kept {
   /** path of the page with the form */
   back: string;
   fields: Fields;
+  /** see Action */
+  heldBack?: RegExp | undefined;
 }
 
-function keptFields(fields: Fields) {
+function keptFields({ fields, heldBack }: Pick<Kept, "fields" | "heldBack">) {
   const names = Object.keys(fields).filter((name) => fields[name] !== undefined);
-  const held = names.filter((name) => VARIABLE_VALUE.test(name));
+  const held = names.filter((name) => heldBack?.test(name));
   return [
     ...names
-      .filter((name) => !HELD_BACK.test(name) && !VARIABLE_VALUE.test(name))
+      .filter((name) => !HELD_BACK.test(name) && !held.includes(name))
       .map((name) => <Hidden key={name} name={name} value={fields[name] ?? ""} />),
     held.length > 0 && <Hidden key={HELD_BACK_FIELD} name={HELD_BACK_FIELD} value={held.join(" ")} />,
   ];
@@ -162,7 +162,7 @@ function expiredHtml({ back, branding, request, ...kept }: Expired): string {
           action={kept.path}
           enctype={isInParts(request) ? "multipart/form-data" : undefined}
         >
-          {keptFields(kept.fields)}
+          {keptFields({ ...kept, fields: kept.fields })}
           <button class="button primary" type="submit">
             Go on
           </button>
@@ -176,7 +176,13 @@ function expiredHtml({ back, branding, request, ...kept }: Expired): string {
 }
 
 /** A form of an earlier session. Its values are shown only to the person who entered them. */
-export function staleFormPage({ reader, path, back, fields }: Kept & { reader: Reader }): ConsolePage {
+export function staleFormPage({
+  reader,
+  path,
+  back,
+  fields,
+  heldBack,
+}: Kept & { reader: Reader }): ConsolePage {
   const isOwn = fields.by === reader.visitor.principal.userId;
   return {
     title: isOwn ? "Send the form again?" : "This form is out of date",
@@ -189,7 +195,7 @@ export function staleFormPage({ reader, path, back, fields }: Kept & { reader: R
           page.
         </p>
         <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
-          {keptFields({ ...fields, by: undefined })}
+          {keptFields({ fields: { ...fields, by: undefined }, heldBack })}
           <a class="button" href={back}>
             Cancel
           </a>

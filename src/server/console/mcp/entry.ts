@@ -34,6 +34,9 @@ export const NEW_ENTRY: McpEntry = {
   isEnabled: true,
 };
 
+/** Fields with the value of a variable, which no page sends back. */
+export const VARIABLE_VALUE = /^env_value\d+$/;
+
 /** As JSON it is never empty, has no line end, and differs from HELD_BACK. */
 const referenceTo = (name: string): string => JSON.stringify(name);
 

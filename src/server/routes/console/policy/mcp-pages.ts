@@ -31,6 +31,7 @@ import {
   NEW_ENTRY,
   rowActIn,
   serverOf,
+  VARIABLE_VALUE,
   withKeptValues,
   withRowAct,
 } from "../../../console/mcp/entry.ts";
@@ -51,6 +52,8 @@ import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, seeOther, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
+
+const ACTION = { needs: "administrator", heldBack: VARIABLE_VALUE } as const;
 
 /** @returns the pages of MCP servers and the form of one */
 export function mcpPages({ router, domain }: RouteContext, console: Console) {
@@ -99,7 +102,7 @@ export function mcpPages({ router, domain }: RouteContext, console: Console) {
     .post(
       NEW_SERVER_PATH,
       ({ request }) =>
-        console.actLong(request, { needs: "administrator", back: NEW_SERVER_PATH }, (reader, fields) =>
+        console.actLong(request, { ...ACTION, back: NEW_SERVER_PATH }, (reader, fields) =>
           send(reader, undefined, fields),
         ),
       uploadRoute(formOperation("sendNewMcpServer", "Adds an MCP server to the draft")),
@@ -122,7 +125,7 @@ export function mcpPages({ router, domain }: RouteContext, console: Console) {
       ({ request, params }) =>
         console.actLong(
           request,
-          { needs: "administrator", back: `${MCP_PATH}/${encodeURIComponent(params.name)}` },
+          { ...ACTION, back: `${MCP_PATH}/${encodeURIComponent(params.name)}` },
           (reader, fields) => send(reader, nameIn(params.name), fields),
         ),
       uploadRoute(formOperation("sendMcpServer", "Changes or removes an MCP server in the draft")),
