@@ -124,7 +124,7 @@ export class DraftPublishing {
       draft: {
         writtenBy: this.#writerOf(draft, actor),
         remove: (tx) => {
-          if (store.versionOf(tx, draft.ownerId) !== version) throw draftChanged();
+          if (store.findSummary(tx, draft.ownerId)?.version !== version) throw draftChanged();
           store.removeDraft(tx, draft.ownerId);
         },
       },

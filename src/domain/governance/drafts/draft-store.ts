@@ -47,22 +47,9 @@ export const listDrafts = (connection: Connection, organizationId: string): Draf
     .orderBy(asc(policyDrafts.savedAtMs), asc(policyDrafts.id))
     .all();
 
-/** @returns the number of changes of the administrator's draft; undefined without a draft */
-export const changesIn = (connection: Connection, ownerId: string): Pick<Draft, "changes"> | undefined =>
-  connection
-    .select({ changes: policyDrafts.changes })
-    .from(policyDrafts)
-    .where(eq(policyDrafts.ownerId, ownerId))
-    .limit(1)
-    .get();
-
-export const versionOf = (connection: Connection, ownerId: string): number | undefined =>
-  connection
-    .select({ version: policyDrafts.version })
-    .from(policyDrafts)
-    .where(eq(policyDrafts.ownerId, ownerId))
-    .limit(1)
-    .get()?.version;
+/** @returns the administrator's draft; undefined for none */
+export const findSummary = (connection: Connection, ownerId: string): DraftSummary | undefined =>
+  connection.select(summary).from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
 
 /** The content of a draft as its row has it. */
 export type DraftTexts = { [Part in keyof DraftContent]: string };

@@ -53,14 +53,14 @@ export class Drafts {
     return draft;
   }
 
-  /** @returns the version of the actor's draft; 0 if there is none */
-  versionOf({ id }: Pick<Actor, "id">): number {
-    return (id === null ? undefined : store.versionOf(this.parts.db.read, id)) ?? 0;
+  /** @returns the actor's draft without its content; undefined for none */
+  summary({ id }: Pick<Actor, "id">): store.DraftSummary | undefined {
+    return id === null ? undefined : store.findSummary(this.parts.db.read, id);
   }
 
-  /** @returns the size of the actor's draft, as counted when it was saved; undefined without a draft */
-  sizeOf({ id }: Pick<Actor, "id">): Pick<Draft, "changes"> | undefined {
-    return id === null ? undefined : store.changesIn(this.parts.db.read, id);
+  /** @returns the version of the actor's draft; 0 if there is none */
+  versionOf(actor: Pick<Actor, "id">): number {
+    return this.summary(actor)?.version ?? 0;
   }
 
   /** @returns the actor's draft, or a new one that starts from the current revision @throws DomainError `governance.no_policy` */
@@ -289,7 +289,7 @@ export class Drafts {
     const texts = await store.draftTexts(draft);
     const saved = { ...draft, version: draft.version + 1, savedAtMs: clock.nowMs() };
     await db.write((tx) => {
-      if ((store.versionOf(tx, draft.ownerId) ?? 0) !== draft.version) throw draftChanged();
+      if ((store.findSummary(tx, draft.ownerId)?.version ?? 0) !== draft.version) throw draftChanged();
       store.putDraft(tx, saved, texts);
       record(tx);
     }, "unobserved");
