@@ -74,6 +74,11 @@ export class DomainError extends Error {
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
+const DISK_FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** @returns whether an error of the system means that there is no room for a file */
+export const isDiskFull = (error: unknown): boolean => DISK_FULL.has(codeOf(error) ?? "");
+
 /** @returns what is wrong, with the short name of the system error, which only operators may see */
 export function reasonForOperators({ message, problems, cause }: DomainError): string {
   if (problems.length > 0) return problems.map(({ detail }) => detail).join(", ");

@@ -4,7 +4,7 @@
 import { constants, lstatSync, unlinkSync } from "node:fs";
 import { access, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, DomainError } from "../errors.ts";
+import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
@@ -79,7 +79,6 @@ const DIGEST = /^[0-9a-f]{64}$/;
 const TEMPORARY = /^put-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
 /** distinguishes our temporary files from those of a dead process with the same id, as in a restarted container */
 const PROCESS_TAG = crypto.randomUUID().slice(0, 8);
-const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** Files of up to this size are written where `put` is called: waking a thread takes about as long. */
 export const INLINE_BYTES_MAX = 1024 ** 2;
@@ -151,7 +150,7 @@ async function put(
     if (isNew || options.replaces) await moveDurably(temporary, target);
     return { ...written, isNew };
   } catch (error) {
-    if (!DISK_FULL.has(codeOf(error) ?? "")) throw error;
+    if (!isDiskFull(error)) throw error;
     throw new DomainError("unavailable", "artifact.disk_full", `no room left in ${directory}`, {
       hint: "free some space on that file system, then try again",
       cause: error,

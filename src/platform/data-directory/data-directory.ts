@@ -4,7 +4,7 @@ import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../clock.ts";
 import { asStorageError } from "../database/storage-errors.ts";
-import { codeOf, DomainError } from "../errors.ts";
+import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 import { permissionsText, refuseLink } from "../own-files.ts";
 import { fileExists, refuseForeignOwner, switchToOwner } from "./owner.ts";
 import {
@@ -128,7 +128,7 @@ const notADirectory = (path: string): DomainError =>
 
 function asDirectoryError(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (code === "ENOSPC") {
+  if (isDiskFull(error)) {
     return new DomainError("unavailable", "storage.full", `the disk that holds ${path} is full`, {
       cause: error,
     });

@@ -2,7 +2,7 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf, DomainError } from "../errors.ts";
+import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 
 /** A regular file, ready for reading. */
 export interface OpenedFile {
@@ -175,7 +175,7 @@ export function asFileError(error: unknown, path: string): unknown {
       cause: error,
     });
   }
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  if (isDiskFull(error)) {
     return new DomainError("unavailable", "storage.full", `there is no room left for ${path}`, {
       cause: error,
     });

@@ -107,6 +107,13 @@ export function sourceFault(what: SourceFault, cause?: unknown): DomainError {
   });
 }
 
+/** @returns the error for a full disk */
+export const diskFull = (cause?: unknown): DomainError =>
+  new DomainError("unavailable", "artifact.disk_full", "no room left for the archive of the repository", {
+    hint: "free some space in the data directory, then try again",
+    cause,
+  });
+
 const RETRY_SECONDS_DEFAULT = 60;
 const RETRY_SECONDS_MAX = 3_600;
 

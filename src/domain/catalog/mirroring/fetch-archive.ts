@@ -1,15 +1,16 @@
 // Fetches the archive of a commit from its host into a file, within the limits of every archive: from the API of the host, or through
 // git.
 import { open } from "node:fs/promises";
+import { isDiskFull } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";
-import { sourceFault } from "../connections/faults.ts";
+import { diskFull, sourceFault } from "../connections/faults.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";
 import type { HostRequests } from "../connections/hosts/requests.ts";
 import { expandsTooLarge, noPath, notAnArchive, tooLarge } from "./host-archive.ts";
-import { diskFull, hostFileIn, isDiskFull } from "./repack.ts";
+import { hostFileIn } from "./repack.ts";
 
 export interface FetchedArchive {
   sizeBytes: number;

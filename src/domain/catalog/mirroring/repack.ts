@@ -2,10 +2,11 @@
 // workstation would. It runs in a thread of its own in the service, because compressing takes the processor for seconds.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, DomainError } from "../../../platform/errors.ts";
+import { DomainError, isDiskFull } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { type ArchiveFacts, readArchiveFacts } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
+import { diskFull } from "../connections/faults.ts";
 import {
   type HostArchiveOptions,
   notAnArchive,
@@ -48,23 +49,11 @@ export async function repack({ folder, ...options }: RepackTask): Promise<Repack
   try {
     return await repackIn(folder, options);
   } catch (error) {
-    if (DISK_FULL.has(codeOf(error) ?? "")) throw diskFull(error);
+    if (isDiskFull(error)) throw diskFull(error);
     if (!(error instanceof DomainError) || error.kind !== "unverified") throw error;
     throw asSourceFault(error);
   }
 }
-
-const DISK_FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-
-/** @returns whether an error of the system means that the disk is full */
-export const isDiskFull = (error: unknown): boolean => DISK_FULL.has(codeOf(error) ?? "");
-
-/** @returns the error for a full disk */
-export const diskFull = (cause: unknown): DomainError =>
-  new DomainError("unavailable", "artifact.disk_full", "no room left for the archive of the repository", {
-    hint: "free some space in the data directory, then try again",
-    cause,
-  });
 
 /** Bytes that are no archive at all are the host's answer to something else, such as a sign-in page. */
 const NO_ARCHIVE = new Set(

@@ -1,9 +1,11 @@
 // What git's messages mean. They are read in one language, and nothing of them is repeated. Lines that the host made git print are
 // left out, except the one that says which object it does not give.
 import type { DomainError } from "../../../../platform/errors.ts";
-import { rateLimited, type SourceFault, sourceFault } from "../faults.ts";
+import { diskFull, rateLimited, type SourceFault, sourceFault } from "../faults.ts";
 
 const HOST_LINE = /^remote: /;
+/** In the words of the system. */
+const DISK_FULL = /No space left on device|Disk quota exceeded/;
 
 /** The first that matches decides. */
 const MEANINGS: readonly [RegExp, SourceFault][] = [
@@ -20,6 +22,7 @@ const MEANINGS: readonly [RegExp, SourceFault][] = [
 export function gitFault(errors: string): DomainError {
   const lines = errors.split("\n").filter((line) => !HOST_LINE.test(line));
   const text = lines.join("\n");
+  if (DISK_FULL.test(text)) return diskFull();
   const [, status] = /requested URL returned error: (\d{3})/.exec(text) ?? [];
   if (status !== undefined) return faultOfStatus(Number(status));
   return sourceFault(MEANINGS.find(([pattern]) => pattern.test(text))?.[1] ?? "host_down");
@@ -31,7 +34,3 @@ function faultOfStatus(status: number): DomainError {
   if (status === 404) return sourceFault("repository_not_found");
   return sourceFault(status >= 500 ? "host_down" : "bad_answer");
 }
-
-/** Of a full disk, in the words of the system. */
-export const saysDiskFull = (errors: string): boolean =>
-  /No space left on device|Disk quota exceeded/.test(errors);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DomainError } from "../../../../platform/errors.ts";
 import { type ProgramEnd, runProgram } from "../../../../platform/programs/program.ts";
 import { type SourceFault, sourceFault } from "../faults.ts";
-import { gitFault, saysDiskFull } from "./git-faults.ts";
+import { gitFault } from "./git-faults.ts";
 import {
   type GitPlaces,
   type GitRemote,
@@ -146,9 +146,7 @@ const PROGRAM_FAULTS: Readonly<Record<string, SourceFault>> = {
 
 function textOf({ exitCode, output, errors }: ProgramEnd): string {
   if (exitCode === 0) return Buffer.from(output).toString();
-  const text = Buffer.from(errors).toString();
-  if (saysDiskFull(text)) throw Object.assign(new Error("git found the disk full"), { code: "ENOSPC" });
-  throw gitFault(text);
+  throw gitFault(Buffer.from(errors).toString());
 }
 
 function refLines(output: string): [name: string, object: string][] {

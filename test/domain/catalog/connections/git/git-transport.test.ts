@@ -252,6 +252,8 @@ test.each([
   ],
   ["fatal: unable to access 'https://x/': Could not resolve host: x", "source.host_down"],
   ["remote: fatal: Authentication failed\nfatal: early EOF", "source.host_down"],
+  ["fatal: write error: No space left on device", "artifact.disk_full"],
+  ["remote: fatal: write error: No space left on device\nfatal: early EOF", "source.host_down"],
 ])("git's message %p means %s", (message, reason) => {
   expect(gitFault(message).reason).toBe(reason);
 });
