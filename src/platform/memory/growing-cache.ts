@@ -6,5 +6,5 @@ import { LRUCache } from "lru-cache";
  * each entry, the tables grow with the entries.
  * @returns an empty cache; beyond `entriesMax` entries, the least recently used one is evicted
  */
-export const growingCache = <V extends object | boolean>(entriesMax: number): LRUCache<string, V> =>
+export const growingCache = <V extends object | boolean | number>(entriesMax: number): LRUCache<string, V> =>
   new LRUCache({ maxSize: entriesMax, sizeCalculation: () => 1 });

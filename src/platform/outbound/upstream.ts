@@ -1,7 +1,7 @@
 // Sends requests to one upstream and streams both bodies. It follows no redirect, decodes nothing, repeats nothing, and has no time
 // limits of its own: callers abort. An upstream that accepts no connection is marked as down for a moment.
 import { connect } from "node:net";
-import { SECOND_MS } from "../clock.ts";
+import { SECOND_MS, within } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
 
 /** After a failed connection, requests fail at once for this long. */
@@ -109,21 +109,21 @@ export class Upstream {
 }
 
 /** An upstream behind a forwarding proxy is not tried: only the proxy can reach it. */
-function tryToConnect(url: URL, limitMs: number): Promise<Reach> {
-  if (proxyFor(url, process.env)) return Promise.resolve("accepts");
+async function tryToConnect(url: URL, limitMs: number): Promise<Reach> {
+  if (proxyFor(url, process.env)) return "accepts";
   const { promise, resolve } = Promise.withResolvers<Reach>();
   const usualPort = url.protocol === "https:" ? 443 : 80;
   const socket = connect({
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port) || usualPort,
   });
-  const timer = setTimeout(() => resolve("silent"), limitMs);
   socket.on("connect", () => resolve("accepts"));
   socket.on("error", () => resolve("refuses"));
-  return promise.finally(() => {
-    clearTimeout(timer);
+  try {
+    return (await within(limitMs, promise)) ?? "silent";
+  } finally {
     socket.destroy();
-  });
+  }
 }
 
 /** Errors of the runtime before a connection stood, by code. */

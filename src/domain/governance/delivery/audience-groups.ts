@@ -2,6 +2,7 @@
 // whose document is built once. audiences.ts decides who may see which package.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { LRUCache } from "lru-cache";
 import { invariant } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
@@ -45,18 +46,17 @@ export class AudienceGroups {
   readonly #names = new Map<string, string>();
   /** the input of every document of the revision; undefined until somebody asks for a name */
   #source: string | undefined;
-  /** by group, least recently used first */
-  readonly #views = new Map<string, PolicyView>();
-  #bytesKept = 0;
-  /** Most requests ask for the group that was used last, which is at the end of the map. */
-  #newest: string | undefined;
+  /** by group */
+  readonly #views: LRUCache<string, PolicyView>;
 
   /** @throws if the revision is not a policy */
   constructor(
     readonly revision: Revision,
     private readonly userGroups: Pick<UserGroups, "of">,
-    private readonly bytesMax = VIEW_BYTES_KEPT_MAX,
+    bytesMax = VIEW_BYTES_KEPT_MAX,
   ) {
+    const sizeCalculation = ({ bytes }: PolicyView) => Math.min(bytes.byteLength, bytesMax); // the largest view fits
+    this.#views = new LRUCache({ maxSize: bytesMax, sizeCalculation });
     const { document, audiences } = revision;
     invariant(isWhole(document) && document.revision === revision.id, `revision ${revision.id} is a policy`);
     for (const [at, { user_ids, group_ids = [] }] of Object.values(audiences).entries()) {
@@ -83,19 +83,11 @@ export class AudienceGroups {
     const person = personOf(userId, this.userGroups);
     const group = this.#groupWith(person);
     const known = this.#views.get(group);
-    if (known && group === this.#newest) return known;
-    this.#newest = group;
-    if (known) {
-      this.#views.delete(group);
-      this.#views.set(group, known);
-      return known;
-    }
+    if (known) return known;
     const delivered = withoutUndeliveredModels(this.revision.document);
     const document = withoutPackages(delivered, hiddenPackages(this.revision, person));
     const view = { name: this.#nameOf(group), document, bytes: Buffer.from(JSON.stringify(document)) };
     this.#views.set(group, view);
-    this.#bytesKept += view.bytes.byteLength;
-    this.#makeRoom(group);
     return view;
   }
 
@@ -112,15 +104,6 @@ export class AudienceGroups {
 
   #audiencesIn(groupId: string): readonly number[] {
     return this.#audiencesOfGroup.get(groupId) ?? [];
-  }
-
-  /** Evicts the least recently used group. The current one stays, whatever its size. */
-  #makeRoom(asked: string): void {
-    for (const [group, { bytes }] of this.#views) {
-      if (this.#bytesKept <= this.bytesMax || group === asked) return;
-      this.#views.delete(group);
-      this.#bytesKept -= bytes.byteLength;
-    }
   }
 }
 

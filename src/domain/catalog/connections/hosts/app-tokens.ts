@@ -2,6 +2,7 @@
 import { createPrivateKey } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { importPKCS8, SignJWT } from "jose";
+import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../../platform/clock.ts";
 import { sha256Hex } from "../../../../platform/ids.ts";
 import type { Outbound, OutboundRequest } from "../../../../platform/outbound/outbound.ts";
@@ -35,7 +36,7 @@ export interface AppTokensDependencies {
 }
 
 export class AppTokens {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new LRUCache<string, Kept>({ max: TOKENS_MAX });
   readonly #running = new Map<string, Promise<Secret>>();
 
   constructor(private readonly own: AppTokensDependencies) {}
@@ -93,7 +94,6 @@ export class AppTokens {
     );
     if (!created) throw sourceFault("repository_not_found");
     const token = new Secret(created.token);
-    if (this.#kept.size >= TOKENS_MAX) this.#kept.clear();
     const expiresAtMs = timeIn(created.expires_at) ?? 0;
     this.#kept.set(keyOf(connection, credential, repository), { token, expiresAtMs });
     return token;

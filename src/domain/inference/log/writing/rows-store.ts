@@ -2,6 +2,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { getTableColumns } from "drizzle-orm";
 import { sqliteErrorIn } from "../../../../platform/database/storage-errors.ts";
+import { growingCache } from "../../../../platform/memory/growing-cache.ts";
 import { type Gap, resultOf, SEEN_VALUES_MAX } from "../model.ts";
 import { requests } from "../tables.ts";
 import { ROW_MEMBERS, type RowValues } from "./row-text.ts";
@@ -33,7 +34,7 @@ export class RowWriter {
   readonly #see: Statement;
   readonly #sweep: Statement;
   /** when each value of the facets was written last */
-  readonly #seenAtMs = new Map<string, number>();
+  readonly #seenAtMs = growingCache<number>(SEEN_VALUES_MAX);
 
   constructor(private readonly connection: Database) {
     const changes = NAMES.filter((name) => name !== "id").map((name) => `${name} = excluded.${name}`);
@@ -95,7 +96,6 @@ export class RowWriter {
     const before = this.#seenAtMs.get(key);
     if (before !== undefined && occurredAtMs - before < SEEN_AGAIN_MS) return;
     this.#see.run(kind, value, name, occurredAtMs);
-    if (this.#seenAtMs.size >= SEEN_VALUES_MAX) this.#seenAtMs.clear();
     this.#seenAtMs.set(key, occurredAtMs);
   }
 
