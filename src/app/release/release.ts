@@ -24,7 +24,7 @@ import { sha256Hex } from "../../platform/ids.ts";
 import { Secret } from "../../platform/secret.ts";
 import { BROWSER_ENTRIES } from "../../server/console/assets/bundle.ts";
 import { build, ENTRIES } from "./build.ts";
-import { type Bundle, bundledPackages } from "./bundled-packages.ts";
+import { type Bundle, type BundledPackage, bundledPackages } from "./bundled-packages.ts";
 import { exampleConfig, packagedConfig } from "./example-config.ts";
 import { EXECUTABLE_PLACE } from "./packages/layout.ts";
 import { findNfpm, makePackages } from "./packages/nfpm.ts";
@@ -79,6 +79,8 @@ export interface ReleaseOptions {
   /** of the same commit for another machine, which the archive contains instead */
   other?: { executable: string; architecture: string };
   signer: FileSigner;
+  /** the packages of BUNDLES, if they are known: listing them bundles everything */
+  bundled?: readonly BundledPackage[];
   /** executable that makes packages; undefined makes none */
   nfpm?: string | undefined;
 }
@@ -109,7 +111,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<MadeRelease>
   addText("example/quartermaster.yaml", exampleConfig());
   addText("README.md", readme());
   for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
-  const bundled = await bundledPackages(ROOT, BUNDLES);
+  const bundled = options.bundled ?? (await bundledPackages(ROOT, BUNDLES));
   const product = {
     ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
     ...{ sha256: sha256Hex(program), runtime: Bun.version },
@@ -232,11 +234,12 @@ async function main(): Promise<void> {
   const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
   if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`a release is made of a commit, and this is ${commit}`);
   const directory = resolve(values.out ?? join(ROOT, "dist/release"));
+  const bundled = await bundledPackages(ROOT, BUNDLES);
   const made: string[] = [];
   for (const architecture of [undefined, ...others]) {
     const path = join(work.path, `${EXECUTABLE}-${process.platform}-${architecture}`);
     const other = architecture === undefined ? {} : { other: { executable: path, architecture } };
-    made.push(...pathsOf(await makeRelease({ directory, executable, signer, nfpm, ...other })));
+    made.push(...pathsOf(await makeRelease({ directory, executable, signer, bundled, nfpm, ...other })));
   }
   signRelease(directory, made, signer);
   for (const path of made) console.log(path);
