@@ -80,7 +80,7 @@ async function print(rows: number, options: Record<string, string> = {}) {
       return { [Symbol.dispose]: end };
     },
     output: {
-      ...outputFor(processContext(), programFor(processContext())),
+      ...outputFor(processContext(), programFor(processContext(), [])),
       warning: (text: string) => void warnings.push(text),
       async pages<Row>(pages: () => Iterable<readonly Row[]>, _: Listing<Row>, more: object = {}) {
         for (const page of pages()) {
@@ -171,7 +171,7 @@ test.each(LISTS.map((pages) => [pages]))(
   async (pages) => {
     for (const line of ["users list", "users list --json"]) {
       const [paged, whole] = [reader(), reader()];
-      const command = programFor(processContext());
+      const command = programFor(processContext(), []);
       command.setOptionValue("json", line.endsWith("--json"));
       const outputTo = ({ stream }: typeof whole) =>
         outputFor({ ...processContext(), stdout: stream, stderr: stream }, command);
