@@ -1,4 +1,5 @@
-// Every route that takes a body, at, below and above the limit of its kind, whether the length is declared or only comes.
+// Every route that takes a body, at and above the limit of its kind. The first route of each limit also gets a body below it, and
+// bodies whose length is declared or not: one function reads a kind of body for all routes.
 // Limits of what is in a body are tested beside their models.
 import { expect, test } from "bun:test";
 import { type Accepted, bodyBytesMax } from "../../src/server/http/bodies/body.ts";
@@ -25,6 +26,7 @@ test.each(Object.entries(TYPES))(
     const administrator = await face.signedIn("admin");
     const routes = face.server.routes.filter(({ hooks }) => hooks.detail?.["x-accepts"] === kind);
     expect(routes).not.toEqual([]);
+    const limitsSeen = new Set<number>();
     for (const { method, path, hooks } of routes) {
       const bytesMax = bytesMaxOf(kind, hooks.detail?.["x-requires"]);
       const spaces = new Uint8Array(bytesMax + 1).fill(0x20); // which mean nothing to anybody
@@ -32,23 +34,25 @@ test.each(Object.entries(TYPES))(
       const chunked = (bytes: number) => new Blob([declared(bytes)]).stream();
       const credential = credentialFor(hooks.detail?.["x-requires"], administrator);
       const place = path.replaceAll(/:\w+/g, crypto.randomUUID());
-      const bodies = [
-        declared(bytesMax - 1),
-        declared(bytesMax),
-        chunked(bytesMax),
-        declared(bytesMax + 1),
-        chunked(bytesMax + 1),
+      const bodies: [body: Uint8Array | ReadableStream, isTooLarge: boolean][] = [
+        [declared(bytesMax), false],
+        [chunked(bytesMax + 1), true],
       ];
-      const tooLarge = [];
-      for (const body of bodies) {
+      if (!limitsSeen.has(bytesMax))
+        bodies.push(
+          [declared(bytesMax - 1), false],
+          [chunked(bytesMax), false],
+          [declared(bytesMax + 1), true],
+        );
+      limitsSeen.add(bytesMax);
+      for (const [body, isTooLarge] of bodies) {
         const { status } = await face.request(method, place, {
           ...credential,
           headers: { "content-type": type },
           body,
         });
-        tooLarge.push(status === 413);
+        expect([method, path, status === 413]).toEqual([method, path, isTooLarge]);
       }
-      expect([method, path, tooLarge]).toEqual([method, path, [false, false, false, true, true]]);
     }
   },
 );
