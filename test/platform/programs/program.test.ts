@@ -1,4 +1,5 @@
 // Programs that behave badly, run for real: each is a shell script in a folder of the test.
+import { fullGC } from "bun:jsc";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -212,6 +213,6 @@ test("many runs leave no open file", async () => {
   const before = openFiles();
   await Promise.all(Array.from({ length: 40 }, () => run("cat", { input: "x" })));
   await reasonOf(run("yes"));
-  Bun.gc(true);
+  fullGC();
   expect(openFiles()).toBeLessThanOrEqual(before);
 });
