@@ -4,8 +4,7 @@ import type { ServerResponse } from "node:http";
 /**
  * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half an answer and then nothing; `silent`: no
  * answer; `reset`: the connection ends within the answer; `redirect`: to another origin; `garbage`: JSON that is cut off;
- * `list`: JSON that is no object; `empty`: 204; `missing`: 404 with the
- * honest body
+ * `list`: JSON that is no object; `empty`: 204; `unauthorized`: 401 without JSON; `missing`: 404 with the honest body
  */
 export type AnswerFault =
   | "down"
@@ -18,6 +17,7 @@ export type AnswerFault =
   | "garbage"
   | "list"
   | "empty"
+  | "unauthorized"
   | "missing";
 
 /** Members that replace or, when undefined, remove those of an honest answer. */
@@ -76,6 +76,8 @@ export function spoil(response: ServerResponse, fault: Exclude<AnswerFault, "mis
       return void head(302, "text/plain", { location: "http://localhost:9/elsewhere" }).end();
     case "garbage":
       return void head(200).end('{"half":');
+    case "unauthorized":
+      return void head(401, "text/plain").end("who are you?");
     case "list":
       return void head(200).end("[]");
     case "empty":

@@ -32,6 +32,19 @@ export interface RequestDependencies {
   answerTimeoutMs?: number | undefined;
 }
 
+/** An answer whose body was read. */
+interface ReadAnswer extends Pick<Response, "status" | "headers"> {
+  isOk: boolean;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+interface ObjectAnswer {
+  isOk: boolean;
+  status: number;
+  members: JsonObject;
+  text: string;
+}
+
 type Message = Pick<OutboundRequest, "method" | "headers" | "body">;
 
 export class ProviderRequests {
@@ -53,16 +66,43 @@ export class ProviderRequests {
   }
 
   /**
+   * For the library, which reads answers itself.
    * @returns the answer with its whole body, whatever its status
    * @throws DomainError `sso.provider_unreachable` (also for a status of 500 and above, and 429), `sso.provider_invalid`
    */
   async send(endpoint: ProviderEndpoint, url: string, message: Message = {}): Promise<Response> {
+    const { status, headers, bytes } = await this.#counted(endpoint, url, message);
+    return new Response(bytes, { status: status === 204 || status === 205 ? 200 : status, headers });
+  }
+
+  /**
+   * @returns the JSON object that the answer is; an answer without success may be none, and then has no members
+   * @throws like `send`; `sso.provider_invalid` for a success that is no JSON object
+   */
+  async object(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ObjectAnswer> {
+    const { isOk, status, headers, bytes } = await this.#counted(endpoint, url, message);
+    const text = utf8.decode(bytes);
+    const members = parsed(text);
+    if (isJsonObject(members)) return { isOk, status, members, text };
+    if (!isOk) return { isOk, status, members: {}, text };
+    const type = forLog(headers.get("content-type") ?? "none");
+    throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`);
+  }
+
+  /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` without success */
+  async json(endpoint: ProviderEndpoint, url: string): Promise<ObjectAnswer> {
+    const answer = await this.object(endpoint, url, { headers: { accept: "application/json" } });
+    if (!answer.isOk) throw providerInvalid(`${endpoint}: the status is ${answer.status}`);
+    return answer;
+  }
+
+  async #counted(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ReadAnswer> {
     const startMs = performance.now();
     let outcome: RequestOutcome = "unreachable";
     try {
-      const response = await this.#answer(url, message);
-      outcome = response.ok ? "answered" : "refused";
-      return response;
+      const answer = await this.#answer(url, message);
+      outcome = answer.isOk ? "answered" : "refused";
+      return answer;
     } catch (error) {
       if (error instanceof DomainError && error.reason === "sso.provider_invalid") outcome = "invalid";
       throw error;
@@ -71,18 +111,7 @@ export class ProviderRequests {
     }
   }
 
-  /** @returns the JSON object and its text @throws like `send`; `sso.provider_invalid` for any other answer */
-  async json(endpoint: ProviderEndpoint, url: string): Promise<{ members: JsonObject; text: string }> {
-    const response = await this.send(endpoint, url, { headers: { accept: "application/json" } });
-    if (!response.ok) throw providerInvalid(`${endpoint}: the status is ${response.status}`);
-    const text = await response.text();
-    const members = parsed(text);
-    if (isJsonObject(members)) return { members, text };
-    const type = forLog(response.headers.get("content-type") ?? "none");
-    throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`);
-  }
-
-  async #answer(url: string, message: Message): Promise<Response> {
+  async #answer(url: string, message: Message): Promise<ReadAnswer> {
     const { origin, hostname } = new URL(url);
     const destination = this.peer.destinations().find((known) => known.origin === origin);
     if (!destination) throw providerInvalid(`${forLog(hostname)} is not a host of the provider`);
@@ -92,13 +121,12 @@ export class ProviderRequests {
       throw fromDoor(error);
     });
     this.#noteClock(response);
-    const { status, headers } = response;
+    const { ok: isOk, status, headers } = response;
     if (status >= 500 || status === 429) {
       await response.body?.cancel();
       throw unreachable(`the status is ${status}`);
     }
-    const bytes = await bodyOf(response);
-    return new Response(bytes, { status: status === 204 || status === 205 ? 200 : status, headers });
+    return { isOk, status, headers, bytes: await bodyOf(response) };
   }
 
   #noteClock({ headers }: Response): void {
@@ -106,6 +134,8 @@ export class ProviderRequests {
     if (Number.isFinite(atMs)) this.#clockOffsetMs = atMs - this.dependencies.clock.nowMs();
   }
 }
+
+const utf8 = new TextDecoder();
 
 function parsed(text: string): unknown {
   try {

@@ -9,7 +9,7 @@ import { ssoReasonOf } from "../errors.ts";
 import type { SsoReason, VerifiedClaims } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
 import { authorizationParameters, type SignInRequest, usableHint } from "./client/authorization.ts";
-import { assertCode } from "./client/callback.ts";
+import { readCode } from "./client/callback.ts";
 import { type Attempt, OidcClient } from "./client/oidc-client.ts";
 import { completedClaims, isComplete } from "./client/userinfo.ts";
 import { knownDestinations } from "./discovery/destinations.ts";
@@ -81,11 +81,9 @@ export class Provider {
   complete({ redirectUri, query, attempt }: SignInAnswer): Promise<VerifiedClaims> {
     return this.#recorded(async (connection) => {
       const metadata = await connection.discovery.get();
-      assertCode(query, attempt.state, metadata);
+      const code = readCode(query, attempt.state, metadata);
       const client = await clientOf(connection);
-      const callback = new URL(redirectUri);
-      callback.search = query.toString();
-      const redeemed = await client.redeem(callback, attempt);
+      const redeemed = await client.redeem({ code, redirectUri, verifier: attempt.verifier });
       const claims = await verifyIdToken(redeemed.idToken, attempt.nonce, this.#checks(connection));
       const isEnough = metadata.userinfoEndpoint === undefined || isComplete(claims, connection.settings);
       return isEnough ? claims : completedClaims(claims, await client.userinfo(redeemed, claims.sub));

@@ -48,6 +48,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     garbage: "upstream sso.provider_invalid",
     list: "upstream sso.provider_invalid",
     empty: "upstream sso.provider_invalid",
+    unauthorized: "upstream sso.provider_invalid",
     missing: "upstream sso.provider_invalid",
     stall: "unavailable sso.provider_unreachable",
     silent: "unavailable sso.provider_unreachable",

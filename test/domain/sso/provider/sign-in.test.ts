@@ -107,7 +107,7 @@ describe("SSO-22 an ID token with a fault is refused", () => {
   });
 });
 
-describe("SSO-22 whatever the library checks, an ID token is refused here", () => {
+describe("SSO-22 a verified token is no ID token", () => {
   const FAULTS: Record<string, [claims: Record<string, unknown>, cause: string]> = {
     "without end": [{ exp: undefined }, "exp is missing"],
     "without nonce": [{ nonce: undefined }, "nonce is missing or another"],
@@ -334,6 +334,7 @@ describe("SSO-21 the token request", () => {
 
   const ANSWERS: Record<string, [Faults, string]> = {
     "an unknown error": [{ tokenError: "unsupported_grant_type" }, "upstream sso.provider_error"],
+    "an error named like a member of objects": [{ tokenError: "constructor" }, "upstream sso.provider_error"],
     HTML: [{ token: "html" }, "upstream sso.provider_invalid"],
     "half a document": [{ token: "garbage" }, "upstream sso.provider_invalid"],
     "a list": [{ token: "list" }, "upstream sso.provider_invalid"],
@@ -343,6 +344,10 @@ describe("SSO-21 the token request", () => {
     "the status 503": [{ token: "down" }, "unavailable sso.provider_unreachable"],
     "no ID token": [{ tokenAnswer: { id_token: undefined } }, "upstream sso.token_invalid"],
     "no access token": [{ tokenAnswer: { access_token: undefined } }, "upstream sso.provider_invalid"],
+    "a token of another type": [{ tokenAnswer: { token_type: "DPoP" } }, "upstream sso.provider_invalid"],
+    "no type of the token": [{ tokenAnswer: { token_type: undefined } }, "upstream sso.provider_invalid"],
+    "the status 404": [{ token: "missing" }, "upstream sso.provider_invalid"],
+    "the status 401 without JSON": [{ token: "unauthorized" }, "upstream sso.client_rejected"],
     "a text that is no token": [{ tokenAnswer: { id_token: "a.b.c" } }, "upstream sso.token_invalid"],
     "an encrypted token": [{ tokenAnswer: { id_token: "a.b.c.d.e" } }, "upstream sso.token_invalid"],
   };

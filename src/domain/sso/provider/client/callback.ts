@@ -1,5 +1,5 @@
 // Reads the query with which the provider sends the browser back (RFC 6749 section 4.1.2, RFC 9207, OpenID Connect Core 1.0 section
-// 3.1.2.6). openid-client looks at it again; only the reasons come from here.
+// 3.1.2.6).
 import type { DomainError } from "../../../../platform/errors.ts";
 import type { ProviderMetadata } from "../discovery/metadata.ts";
 import { cancelled, forLog, interactionRequired, providerError, stateUnknown } from "../failures.ts";
@@ -17,14 +17,15 @@ const DECISIVE = ["state", "iss", "code", "error", "response"];
 
 /**
  * @param state of the attempt
+ * @returns the code to redeem
  * @throws DomainError `sso.state` if the browser's answer is not the one to this attempt; `sso.cancelled`,
  *   `sso.interaction_required`, `sso.provider_error`
  */
-export function assertCode(
+export function readCode(
   query: URLSearchParams,
   state: string,
   { issuer, namesIssuer }: Pick<ProviderMetadata, "issuer" | "namesIssuer">,
-): void {
+): string {
   const repeated = DECISIVE.find((name) => query.getAll(name).length > 1);
   if (repeated !== undefined) throw stateUnknown(`${repeated} is repeated`);
   if (query.get("state") !== state) throw stateUnknown("state is another");
@@ -33,7 +34,9 @@ export function assertCode(
   if (iss !== null && iss !== issuer) throw stateUnknown(`iss is another: ${forLog(iss)}`);
   const error = query.get("error");
   if (error !== null) throw toldBy(error, query.get("error_description"));
-  if (!query.get("code")) throw stateUnknown("code is missing");
+  const code = query.get("code");
+  if (!code) throw stateUnknown("code is missing");
+  return code;
 }
 
 function toldBy(error: string, description: string | null): DomainError {

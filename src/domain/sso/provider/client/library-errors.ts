@@ -1,6 +1,5 @@
-// Maps errors of openid-client to those of sign-in. Its errors carry tokens and claims, so nothing of them is kept but the code and
-// the error of the provider, cut and escaped. callback.ts has read the callback before, so that these are about answers of the
-// provider.
+// Maps errors of openid-client, and errors that the provider answers with, to those of sign-in. Errors of the library carry tokens and
+// claims, so nothing of them is kept but the code and the error of the provider, cut and escaped.
 import { codeOf, DomainError } from "../../../../platform/errors.ts";
 import {
   clientRejected,
@@ -54,7 +53,11 @@ function ownErrorIn(error: unknown): DomainError | undefined {
 
 function told(error: Error): DomainError {
   const name = "error" in error ? String(error.error) : "";
-  const description = "error_description" in error ? error.error_description : undefined;
+  return refusalOf(name, "error_description" in error ? error.error_description : undefined);
+}
+
+/** @returns the error for one that the provider answered with */
+export function refusalOf(name: string, description: unknown): DomainError {
   const make = Object.hasOwn(TOKEN_ERRORS, name) ? TOKEN_ERRORS[name] : undefined;
   return (make ?? providerError)(forLog(typeof description === "string" ? `${name}: ${description}` : name));
 }

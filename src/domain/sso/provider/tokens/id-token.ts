@@ -1,5 +1,5 @@
-// Checks of an ID token. openid-client compares claims, but does not verify the signature and does not look at `iat`, so the token
-// is checked as a whole here, by one clock.
+// Checks of an ID token, as a whole and by one clock. openid-client never sees the token: it would compare claims, but neither verify
+// the signature nor look at `iat`.
 import type { JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import { clockDiffers, tokenInvalid } from "../failures.ts";

@@ -1,0 +1,78 @@
+// The token request, which redeems a code (RFC 6749 section 4.1.3). openid-client makes the proof of who this service is, but does not
+// send the request: it would check the ID token in the answer, which id-token.ts must check as a whole.
+import type { ClientAuth, ClientMetadata, ServerMetadata } from "openid-client";
+import type { JsonObject } from "../../../../platform/text/json-object.ts";
+import { clientRejected, providerInvalid, tokenInvalid } from "../failures.ts";
+import type { ProviderRequests } from "../provider-requests.ts";
+import { refusalOf } from "./library-errors.ts";
+
+export interface TokenEndpoint {
+  url: string;
+  requests: ProviderRequests;
+  server: ServerMetadata;
+  client: ClientMetadata;
+  authentication: ClientAuth;
+}
+
+export interface CodeToRedeem {
+  code: string;
+  /** as in the link to the authorization endpoint */
+  redirectUri: string;
+  /** PKCE code verifier (RFC 7636) */
+  verifier: string;
+}
+
+/** What the token endpoint gave for a code. Not verified yet. */
+export interface Redeemed {
+  accessToken: string;
+  idToken: string;
+}
+
+const UNAUTHORIZED = 401;
+
+/**
+ * @throws DomainError `sso.code_rejected`, `sso.client_rejected`, `sso.provider_error`, `sso.token_invalid` without an ID token, those
+ *   of ProviderRequests
+ */
+export async function redeemCode(
+  { url, requests, server, client, authentication }: TokenEndpoint,
+  { code, redirectUri, verifier }: CodeToRedeem,
+): Promise<Redeemed> {
+  const body = new URLSearchParams({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  });
+  const headers = new Headers({
+    accept: "application/json",
+    "content-type": "application/x-www-form-urlencoded",
+  });
+  await authentication(server, client, body, headers); // signs an assertion with a key, although its type has no promise
+  const message = { method: "POST", headers: headers.toJSON(), body: body.toString() };
+  const { isOk, status, members } = await requests.object("token", url, message);
+  if (!isOk) throw refused(status, members);
+  return redeemedIn(members);
+}
+
+/** RFC 6749 section 5.2. */
+function refused(status: number, { error, error_description }: JsonObject) {
+  if (typeof error === "string" && error !== "") return refusalOf(error, error_description);
+  return status === UNAUTHORIZED
+    ? clientRejected("the status is 401")
+    : providerInvalid(`token: the status is ${status}`);
+}
+
+/** RFC 6749 section 5.1, OpenID Connect Core 1.0 section 3.1.3.3. */
+function redeemedIn({
+  access_token: accessToken,
+  token_type: type,
+  id_token: idToken,
+}: JsonObject): Redeemed {
+  if (typeof accessToken !== "string" || accessToken === "")
+    throw providerInvalid("token: access_token is missing");
+  if (typeof type !== "string" || type.toLowerCase() !== "bearer")
+    throw providerInvalid("token: token_type is not Bearer");
+  if (typeof idToken !== "string" || idToken === "") throw tokenInvalid("id_token is missing");
+  return { accessToken, idToken };
+}
