@@ -169,8 +169,10 @@ export function checkProvisioning(
 /** Asks the identity provider what `sso verify` asks. @returns a finding for each problem */
 export async function checkIdentityProvider(
   check: Check,
-  { domain: { sso, scim }, organizationId }: Pick<Examined, "domain" | "organizationId">,
+  { domain: { sso, scim, access }, organizationId }: Pick<Examined, "domain" | "organizationId">,
 ): Promise<Finding[]> {
+  if (!sso.settings() && access.settings.identityMode === "oidc")
+    return [check.warning("none is configured: only the first administrator can sign in", SET_ISSUER)];
   if (!sso.settings()) return [check.ok("none is configured: people sign in with passwords")];
   if (lacksScimToken({ sso, scim }, organizationId))
     return [check.failed(`the service does not start: ${NO_SCIM_TOKEN.text}`, NO_SCIM_TOKEN.remedy)];
@@ -186,6 +188,7 @@ export async function checkIdentityProvider(
     : [check.ok("sign-in at the identity provider works, as far as can be known without a person")];
 }
 
+const SET_ISSUER = "set identity.oidc.issuer, or identity.mode to password";
 const SEE_VERIFY = "quartermaster sso verify";
 const SEE_LOG = "see the log of the service";
 

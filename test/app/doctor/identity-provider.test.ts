@@ -41,3 +41,14 @@ test("SSO-3 a start that will be refused is a failure", async () => {
   });
   expect(await found()).toMatchObject([{ result: "ok", remedy: null }]);
 });
+
+test.each([
+  ["password", "ok"],
+  ["oidc", "warning"],
+] as const)("SSO-3 no provider in mode %s is %s", async (identityMode, result) => {
+  await using site = await createProviderSite({}, { access: { identityMode } });
+  site.configure(undefined);
+  const { organizationId } = site.world;
+  const found = await checkIdentityProvider(checkOf("sso"), { domain: site.domain, organizationId });
+  expect(found.map((finding) => finding.result)).toEqual([result]);
+});

@@ -46,6 +46,8 @@ export class LyingProvider implements AsyncDisposable {
   faults: Faults;
   /** `METHOD /path` of the requests, oldest first */
   requests: string[] = [];
+  /** access tokens and ID tokens that it gave, oldest first */
+  readonly tokens: string[] = [];
   /** whether authorization requests must be pushed first (RFC 9126) */
   requiresPushed = false;
   /** claims that only the userinfo endpoint tells */
@@ -247,11 +249,13 @@ export class LyingProvider implements AsyncDisposable {
     if (!code || !isProved(code, body)) return [400, { error: "invalid_grant" }];
     const accessToken = randomUUID();
     this.#subjects.set(accessToken, code.claims.sub);
+    const idToken = await this.#idToken(code);
+    this.tokens.push(accessToken, idToken);
     const answer = {
       access_token: accessToken,
       token_type: "Bearer",
       expires_in: TOKEN_SECONDS,
-      id_token: await this.#idToken(code),
+      id_token: idToken,
     };
     return [200, overridden(answer, this.faults.tokenAnswer)];
   }

@@ -12,7 +12,7 @@ import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 /** Logouts of one address: a provider may sign a whole company out at once. */
-const LOGOUTS: RateLimit = { perSecond: 20, burst: 600 };
+export const LOGOUTS: RateLimit = { perSecond: 20, burst: 600 };
 
 const LogoutForm = Type.Object(
   { logout_token: Type.Optional(Type.String()) },

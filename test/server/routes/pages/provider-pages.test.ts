@@ -9,8 +9,10 @@ import {
 import { PROOF_TTL_MS } from "../../../../src/domain/sso/browser/proofs.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { SIGN_INS_PER_ADDRESS } from "../../../../src/server/auth/provider-sign-in.ts";
+import { LOGOUTS } from "../../../../src/server/routes/access/provider-logout.ts";
 import { tracesOf } from "../../../support/audit-watch.ts";
 import { type FormBrowser, formTo } from "../../../support/browser/form-browser.ts";
+import { CLIENT_SECRET } from "../../../support/provider/lying-provider.ts";
 import {
   CALLBACK,
   createProviderSite,
@@ -394,8 +396,13 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     expect(page.status).toBe(403);
     const told = `${page.html}${JSON.stringify(site.logged)}`;
     const query = new URLSearchParams(callback.slice(CALLBACK.length + 1));
-    for (const secret of ["s-e-c-r-e-t", "mallory", HOSTILE, query.get("code"), query.get("state")])
-      expect(told).not.toContain(String(secret));
+    const { items } = site.domain.auditLog.list(site.world.organizationId, { perPage: 100 });
+    expect(items.map(({ action }) => action)).toContain("sign_in.refuse");
+    const written = `${told}${JSON.stringify(items)}`;
+    expect(site.idp.tokens).toHaveLength(2);
+    const secrets = [query.get("code"), query.get("state"), CLIENT_SECRET, ...site.idp.tokens];
+    for (const secret of ["s-e-c-r-e-t", "mallory", HOSTILE, ...secrets])
+      expect(written).not.toContain(String(secret));
     expect(site.logged.map((line) => line.reason)).toContain("sso.not_allowed");
   });
 
@@ -609,6 +616,14 @@ describe("SSO-27 the provider announces a logout", () => {
     expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
   });
 
+  test("and more than an address may announce are refused before they are read", async () => {
+    await using site = await createProviderSite(JIT);
+    for (let count = 0; count < LOGOUTS.burst; count += 1)
+      expect((await announce(site, "a.b.c", "other")).status).toBe(404);
+    const refused = await announce(site, await site.idp.logoutToken());
+    expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([429, 1]);
+  });
+
   test.each([
     ["no token", ""],
     ["garbage", "a.b.c"],
@@ -630,6 +645,15 @@ test.each([
   expect(response.status).toBe(status);
   if (status === 429) expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await site.browser("198.51.100.1").request("/login/oidc")).status).toBe(303);
+});
+
+test("SSO-36 callbacks count with the requests to the link", async () => {
+  await using site = await createProviderSite(JIT);
+  const callback = async () => (await site.browser().request(`${CALLBACK}?state=a&code=b`)).status;
+  for (let count = 0; count < SIGN_INS_PER_ADDRESS; count += 1) expect(await callback()).toBe(400);
+  expect(await callback()).toBe(429);
+  expect((await site.browser().request("/login/oidc")).status).toBe(429);
+  expect(site.idp.requests).toEqual([]);
 });
 
 test("SSO-28 discovery and token endpoints for workstations do not change by a byte", async () => {
