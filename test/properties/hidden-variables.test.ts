@@ -9,8 +9,8 @@ import {
   HIDDEN,
   withHiddenSides,
   withHiddenVariables,
-} from "../../src/domain/governance/publishing/hidden-variables.ts";
-import { textDifference } from "../../src/domain/governance/reading/text-difference.ts";
+} from "../../src/domain/governance/shown/hidden-variables.ts";
+import { textDifference } from "../../src/domain/governance/shown/text-difference.ts";
 import { entryIn, entryOf, serverOf, withKeptValues } from "../../src/server/console/mcp/entry.ts";
 
 /** No part of the text around a value has such a letter. */

@@ -1,6 +1,11 @@
 // `policy draft list`, `show`, `export`, `publish` and `discard`: drafts of administrators.
 import { documentYaml } from "../../../src/domain/governance/document/yaml.ts";
-import type { Draft, Review } from "../../../src/domain/governance/service.ts";
+import {
+  changesIn,
+  type Draft,
+  isWithoutChanges,
+  type Review,
+} from "../../../src/domain/governance/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { timeOf } from "../../output/details.ts";
@@ -66,14 +71,15 @@ export async function publish(call: Call): Promise<void> {
     ? `published ${numberText(revision)}`
     : `unchanged: the draft matches ${numberText(revision)}`;
   const json = { changed: isPublished, revision: revision.id, number: revision.sequence };
-  output.result({ ...json, changes: review.changes }, [...changeLines(review.changes), done].join("\n"));
+  const changes = changesIn(review.changes);
+  output.result({ ...json, changes }, [...changeLines(changes), done].join("\n"));
 }
 
 export async function discard(call: Call): Promise<void> {
   const { actor, command, context, domain, output } = call;
   const { draft, owner } = draftOf(call, call.args[0] ?? "");
   const { changes } = await domain.governance.draftPublishing.review(actor, draft);
-  const wanted = { action: `discard the draft of ${owner}`, details: changeLines(changes) };
+  const wanted = { action: `discard the draft of ${owner}`, details: changeLines(changesIn(changes)) };
   if (!(await isConfirmed(context, command, wanted))) return;
   await domain.governance.drafts.discard(actor, draft.id);
   output.result({ discarded: draft.id, owner }, `discarded the draft of ${owner}`);
@@ -97,7 +103,7 @@ const reviewDocument = ({
   catalogUpdates,
 }: Review) => ({
   stale: isStale,
-  changes,
+  changes: changesIn(changes),
   problems,
   warnings,
   comment_required_because: commentReasons,
@@ -105,7 +111,7 @@ const reviewDocument = ({
 });
 
 const linesOf = ({ isStale, changes, problems, commentReasons, catalogUpdates }: Review): string[] => [
-  ...(changes.length === 0 ? ["nothing changes"] : changeLines(changes)),
+  ...(isWithoutChanges(changes) ? ["nothing changes"] : changeLines(changesIn(changes))),
   ...problems.map(
     ({ pointer, detail, line }) => `problem: ${line ? `line ${line}: ` : ""}${pointer} ${detail}`,
   ),

@@ -37,7 +37,7 @@ export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
-export type { Conflict, Decision } from "./drafts/draft-merge.ts";
+export type { Decision, Undecided } from "./drafts/draft-merge.ts";
 export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
 export type { Review } from "./drafts/draft-publishing.ts";
 export type {
@@ -47,8 +47,9 @@ export type {
   PackageAudiences,
   Revision,
 } from "./model.ts";
-export { type Change, isStamp } from "./publishing/diff.ts";
+export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
+export { documentText } from "./publishing/judged.ts";
 export {
   changedLists,
   findServer,
@@ -69,6 +70,7 @@ export {
   type PackageView,
   packageViews,
 } from "./reading/package-views.ts";
+export { type ChangeList, changesIn, isWithoutChanges, type ListedChange } from "./shown/change-list.ts";
 export type { RevisionSummary } from "./store.ts";
 export { type RunTask, runAtOnce } from "./tasks.ts";
 

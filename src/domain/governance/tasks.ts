@@ -9,7 +9,6 @@ import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
 import {
-  changeCount,
   compare,
   difference,
   joinSection,
@@ -29,7 +28,8 @@ import {
 } from "./reading/admin-view.ts";
 import { exportedBytes } from "./reading/export.ts";
 import { policyLines } from "./reading/policy-lines.ts";
-import { textDifference } from "./reading/text-difference.ts";
+import { shownText } from "./shown/shown-text.ts";
+import { textDifference } from "./shown/text-difference.ts";
 
 export interface GovernanceTasks {
   policy: typeof validatePolicy;
@@ -45,7 +45,6 @@ export interface GovernanceTasks {
   takeFileValues: typeof takeFileValues;
   compare: typeof compare;
   difference: typeof difference;
-  changeCount: typeof changeCount;
   textDifference: typeof textDifference;
   typedSettings: typeof typedSettings;
   settingsText: typeof settingsText;
@@ -53,6 +52,7 @@ export interface GovernanceTasks {
   reviewDraft: typeof reviewDraft;
   managedText: typeof managedText;
   wholeText: typeof wholeText;
+  shownText: typeof shownText;
   policyLines: typeof policyLines;
   adminConfig: typeof adminConfigBytes;
   harnessConfig: typeof harnessConfigBytes;
@@ -81,7 +81,6 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   takeFileValues,
   compare,
   difference,
-  changeCount,
   textDifference,
   typedSettings,
   settingsText,
@@ -89,6 +88,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   reviewDraft,
   managedText,
   wholeText,
+  shownText,
   policyLines,
   adminConfig: adminConfigBytes,
   harnessConfig: harnessConfigBytes,

@@ -234,7 +234,7 @@ function createFrame(context: RouteContext, browser: Browser) {
       branding: browser.branding(),
       navigation: navigationFor(readsAll, has),
       revision: current && { sequence: current.sequence, id: current.id },
-      draft: mayAdminister ? domain.governance.drafts.summary(actor) : undefined,
+      draft: mayAdminister ? domain.governance.drafts.summaryOf(actor) : undefined,
       problems: readsAll ? overview.knownProblems(organizationId) : undefined,
     };
   };

@@ -5,6 +5,8 @@ import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import { changedPlaces, type ValueAt } from "../publishing/document-paths.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments } from "../publishing/merge.ts";
+import { hasVariablesAt } from "../shown/hidden-variables.ts";
+import { type Shown, shownSides } from "../shown/shown-values.ts";
 import { wholeOf } from "./whole.ts";
 
 /** The value to keep at a place that both changed: the draft's, or the published one. */
@@ -26,6 +28,8 @@ export interface MergeRequest {
   mine: string;
   /** by path */
   decisions: Readonly<Record<string, Decision>>;
+  /** whether the list of undecided places shows no values of variables of MCP servers */
+  isHidden: boolean;
 }
 
 /** The content of a revision or a draft. */
@@ -35,14 +39,29 @@ export interface Policy {
 }
 
 export interface Merged {
-  /** places that are not decided yet */
-  undecided: Conflict[];
-  /** a `Policy` as JSON, without stamps */
+  undecided: Undecided;
+  /** a `Policy` as JSON, without stamps; empty while a place is undecided */
   merged: string;
 }
 
+/** Places that are not decided yet. Like a ChangeList, it is cheap to get from a thread. */
+export interface Undecided {
+  count: number;
+  /** the first PLACES_LISTED_MAX */
+  listed: readonly Shown<Conflict, "base" | "theirs" | "mine">[];
+  /** whether a value of these is hidden */
+  isHidden: boolean;
+  /** every Conflict, as a JSON array */
+  text: string;
+}
+
+/** Places that a page asks about; further ones follow when these are decided. */
+export const PLACES_LISTED_MAX = 40;
+
+export const NOTHING_UNDECIDED: Undecided = { count: 0, listed: [], isHidden: false, text: "[]" };
+
 /** @returns the changes of both; the published value at an undecided place */
-export function mergeDraft({ base, current, mine, decisions }: MergeRequest): Merged {
+export function mergeDraft({ base, current, mine, decisions, isHidden }: MergeRequest): Merged {
   const read = (text: string) => sayingOf(JSON.parse(text));
   const versions = {
     baseline: base === undefined ? {} : read(base),
@@ -51,18 +70,32 @@ export function mergeDraft({ base, current, mine, decisions }: MergeRequest): Me
   };
   const decided = new Map(Object.entries(decisions));
   const { merged, conflicts } = mergeDocuments<object>(versions, (path) => decided.get(path) === "mine");
-  const undecided = conflicts.filter((path) => !decided.has(path));
+  const open = conflicts.filter((path) => !decided.has(path));
   const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
   const places = {
     base: changedPlaces(versions.baseline),
     theirs: changedPlaces(versions.current),
     mine: changedPlaces(versions.wanted),
   };
+  const undecided = open.map((path) => conflictAt(path, places));
   return {
-    undecided: undecided.map((path) => conflictAt(path, places)),
-    merged: JSON.stringify({ document, audiences }),
+    undecided: undecidedOf(undecided, isHidden),
+    merged: undecided.length > 0 ? "" : JSON.stringify({ document, audiences }),
   };
 }
+
+function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided {
+  const first = places.slice(0, PLACES_LISTED_MAX);
+  return {
+    count: places.length,
+    listed: first.map((place) => shownSides(place, { names: SIDES, isHidden })),
+    isHidden:
+      isHidden && first.some((place) => SIDES.some((side) => hasVariablesAt(place.path, place[side]))),
+    text: JSON.stringify(places),
+  };
+}
+
+const SIDES = ["base", "theirs", "mine"] as const;
 
 const sayingOf = ({ document, audiences }: Policy): object =>
   wholeOf({ document: withoutRevisionFields(document), audiences });

@@ -1,4 +1,5 @@
 // Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -9,10 +10,10 @@ import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
-import type { Change } from "../publishing/diff.ts";
 import { policyText } from "../publishing/judged.ts";
+import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
-import type { Conflict, Decision, Policy } from "./draft-merge.ts";
+import { type Decision, NOTHING_UNDECIDED, type Policy, type Undecided } from "./draft-merge.ts";
 import { type Draft, typedProblems } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 import type { Drafts, StatedVersion } from "./drafts.ts";
@@ -26,7 +27,7 @@ export interface Review {
   /** whether somebody published since the draft began: it must be merged first */
   isStale: boolean;
   /** against `base` */
-  changes: readonly Change[];
+  changes: ChangeList;
   /** problems that prevent the publication */
   problems: Problem[];
   /** what may prevent workstations from fetching an archive or uploading sessions */
@@ -68,37 +69,38 @@ export class DraftPublishing {
     this.#edits = new Edits(parts);
   }
 
-  /** @throws DomainError `governance.no_policy` */
-  async review(actor: Actor, draft: Draft): Promise<Review> {
-    return (await this.#review(actor, draft)).review;
+  /** @param isHidden as for changeListOf @throws DomainError `governance.no_policy` */
+  async review(actor: Actor, draft: Draft, isHidden = false): Promise<Review> {
+    return (await this.#review(actor, draft, isHidden)).review;
   }
 
   /**
    * Merges newer revisions into the actor's draft. If places are undecided, they are returned and the draft does not change.
+   * @param options.isHidden whether the list of undecided places shows no values of variables of MCP servers
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.broken_text`
    */
   async merge(
     actor: Actor,
-    { version }: StatedVersion,
+    { version, isHidden = false }: StatedVersion & { isHidden?: boolean },
     decisions: Readonly<Record<string, Decision>>,
-  ): Promise<{ draft: Draft; undecided: Conflict[] }> {
+  ): Promise<{ draft: Draft; undecided: Undecided }> {
     const draft = this.drafts.existing(actor);
     if (draft.version !== version) throw draftChanged();
     if (typedProblems(draft.typed).length > 0) throw brokenText("a text of the draft");
     const { revisions, runTask } = this.parts;
     const current = revisions.inForce(actor.organizationId);
-    if (current.id === draft.baseRevision) return { draft, undecided: [] };
+    if (current.id === draft.baseRevision) return { draft, undecided: NOTHING_UNDECIDED };
     const base = revisions.find(actor.organizationId, draft.baseRevision);
     const texts = {
       base: base && (await policyText(base)),
       current: await policyText(current),
       mine: await policyText(draft),
     };
-    const { undecided, merged } = await runTask("mergeDraft", { ...texts, decisions });
-    if (undecided.length > 0) return { draft, undecided };
-    const policy: Policy = JSON.parse(merged);
+    const { undecided, merged } = await runTask("mergeDraft", { ...texts, decisions, isHidden });
+    if (undecided.count > 0) return { draft, undecided };
+    const policy: Policy = await setImmediate(JSON.parse(merged));
     const content = { ...policy, typed: { harnesses: {} }, baseRevision: current.id };
-    return { draft: await this.drafts.replace(actor, draft, content), undecided: [] };
+    return { draft: await this.drafts.replace(actor, draft, content), undecided };
   }
 
   /**
@@ -111,10 +113,10 @@ export class DraftPublishing {
     const draft = this.drafts.show(actor, id);
     if (draft.version !== version) throw draftChanged();
     const base = await this.parts.publisher.begin(actor, draft.baseRevision);
-    const { review, document } = await this.#review(actor, draft);
+    const { review, document } = await this.#review(actor, draft, true);
     if (review.needsOther) throw secondAdministratorRequired();
     refuseProblems(review.problems);
-    if (review.changes.length === 0) return { revision: base, isPublished: false };
+    if (isWithoutChanges(review.changes)) return { revision: base, isPublished: false };
     if (review.commentReasons.length > 0 && !comment?.trim()) throw commentRequired(review.commentReasons);
     const text = document.text;
     const revision = await this.parts.publisher.publish(actor, base, {
@@ -124,7 +126,7 @@ export class DraftPublishing {
       draft: {
         writtenBy: this.#writerOf(draft, actor),
         remove: (tx) => {
-          if (store.findSummary(tx, draft.ownerId)?.version !== version) throw draftChanged();
+          if (store.findOwn(tx, draft.ownerId)?.version !== version) throw draftChanged();
           store.removeDraft(tx, draft.ownerId);
         },
       },
@@ -135,13 +137,18 @@ export class DraftPublishing {
   async #review(
     actor: Actor,
     draft: Draft,
+    isHidden: boolean,
   ): Promise<{ review: Review; document: { text: string; changed: string[] } }> {
     const { publisher, revisions, runTask, settings } = this.parts;
     const current = revisions.inForce(actor.organizationId);
     const base = revisions.find(actor.organizationId, draft.baseRevision) ?? current;
     const frame = publisher.frame({ gateway: publisher.hasGateway(actor, current) });
     const texts = { draft: await policyText(draft), base: await policyText(base) };
-    const { validated, changes, commentReasons } = await runTask("reviewDraft", { ...texts, frame });
+    const { validated, changes, commentReasons } = await runTask("reviewDraft", {
+      ...texts,
+      frame,
+      isHidden,
+    });
     const problems = [
       ...typedProblems(draft.typed),
       ...validated.problems,

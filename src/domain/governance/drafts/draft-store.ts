@@ -6,25 +6,8 @@ import { changesOf } from "../../../platform/database/drizzle.ts";
 import { policyDrafts } from "../tables.ts";
 import type { Draft, DraftContent } from "./draft-model.ts";
 
-export const findOwn = (connection: Connection, ownerId: string): Draft | undefined => {
-  const row = connection.select().from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
-  return row && draftOf(row);
-};
-
-/** @param reference id of the draft or of its owner */
-export const findDraft = (
-  connection: Connection,
-  organizationId: string,
-  reference: string,
-): Draft | undefined => {
-  const isNamed = or(eq(policyDrafts.id, reference), eq(policyDrafts.ownerId, reference));
-  const wanted = and(eq(policyDrafts.organizationId, organizationId), isNamed);
-  const row = connection.select().from(policyDrafts).where(wanted).limit(1).get();
-  return row && draftOf(row);
-};
-
 /** A draft without its content. */
-export type DraftSummary = Omit<Draft, "document" | "audiences" | "typed">;
+export type DraftSummary = Omit<Draft, keyof DraftContent>;
 
 const summary = {
   id: policyDrafts.id,
@@ -38,6 +21,33 @@ const summary = {
   changes: policyDrafts.changes,
 };
 
+export const findOwn = (connection: Connection, ownerId: string): DraftSummary | undefined =>
+  connection.select(summary).from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
+
+/** @param reference id of the draft or of its owner */
+export const findDraft = (
+  connection: Connection,
+  organizationId: string,
+  reference: string,
+): DraftSummary | undefined => {
+  const isNamed = or(eq(policyDrafts.id, reference), eq(policyDrafts.ownerId, reference));
+  const wanted = and(eq(policyDrafts.organizationId, organizationId), isNamed);
+  return connection.select(summary).from(policyDrafts).where(wanted).limit(1).get();
+};
+
+/** @returns the draft of that id with its content */
+export const readDraft = (connection: Connection, id: string): Draft | undefined => {
+  const row = connection.select().from(policyDrafts).where(eq(policyDrafts.id, id)).limit(1).get();
+  if (!row) return undefined;
+  const { document, audiences, typed, ...rest } = row;
+  return {
+    ...rest,
+    document: JSON.parse(document),
+    audiences: JSON.parse(audiences),
+    typed: JSON.parse(typed),
+  };
+};
+
 /** @returns the drafts of all administrators, the oldest first */
 export const listDrafts = (connection: Connection, organizationId: string): DraftSummary[] =>
   connection
@@ -46,10 +56,6 @@ export const listDrafts = (connection: Connection, organizationId: string): Draf
     .where(eq(policyDrafts.organizationId, organizationId))
     .orderBy(asc(policyDrafts.savedAtMs), asc(policyDrafts.id))
     .all();
-
-/** @returns the administrator's draft; undefined for none */
-export const findSummary = (connection: Connection, ownerId: string): DraftSummary | undefined =>
-  connection.select(summary).from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
 
 /** The content of a draft as its row has it. */
 export type DraftTexts = { [Part in keyof DraftContent]: string };
@@ -87,10 +93,3 @@ export const removeUntouched = (tx: Tx, beforeMs: number): Pick<Draft, "id" | "o
     .where(lt(policyDrafts.savedAtMs, beforeMs))
     .returning({ id: policyDrafts.id, organizationId: policyDrafts.organizationId })
     .all();
-
-const draftOf = ({ document, audiences, typed, ...rest }: typeof policyDrafts.$inferSelect): Draft => ({
-  ...rest,
-  document: JSON.parse(document),
-  audiences: JSON.parse(audiences),
-  typed: JSON.parse(typed),
-});

@@ -162,8 +162,13 @@ export const PublishedPolicyDraft = Type.Object({
   published: Type.Boolean({ description: "False if the draft changed nothing" }),
 });
 
-/** @param text the policy without extensions, as it was typed */
-export const toPolicyDraft = (draft: Draft, review: Review, text: string): Static<typeof PolicyDraft> => ({
+type LongMember = "managed_yaml" | "document" | "changes";
+
+/** @returns a PolicyDraft without the members that may have megabytes */
+export const toPolicyDraft = (
+  draft: Draft,
+  review: Review,
+): Omit<Static<typeof PolicyDraft>, LongMember> => ({
   id: draft.id,
   owner_id: draft.ownerId,
   version: draft.version,
@@ -171,10 +176,7 @@ export const toPolicyDraft = (draft: Draft, review: Review, text: string): Stati
   current_revision: review.current.id,
   stale: review.isStale,
   shared: draft.isShared,
-  managed_yaml: text,
-  document: draft.document,
   package_audiences: listAudiences(draft),
-  changes: [...review.changes],
   problems: review.problems,
   warnings: review.warnings,
   comment_required_because: review.commentReasons,

@@ -25,6 +25,7 @@ import {
   withPackage,
   withUse,
 } from "./package-edits.ts";
+import { StoredDrafts } from "./stored-drafts.ts";
 import type { TypedSettings } from "./typed-settings.ts";
 
 /** The version of the draft that the author has read; 0 if there was none. */
@@ -36,14 +37,21 @@ const FIRST = { id: "", document: safeDefault(), audiences: {} };
 
 export class Drafts {
   readonly #edits: Edits;
+  readonly #stored: StoredDrafts;
 
   constructor(private readonly parts: GovernanceParts) {
     this.#edits = new Edits(parts);
+    this.#stored = new StoredDrafts(parts.db);
   }
 
   /** @returns the draft of the administrator; undefined for none */
   own({ id }: Pick<Actor, "id">): Draft | undefined {
-    return id === null ? undefined : store.findOwn(this.parts.db.read, id);
+    return id === null ? undefined : this.#stored.own(id);
+  }
+
+  /** @returns the draft of the administrator without its content; undefined for none */
+  summaryOf({ id }: Pick<Actor, "id">): store.DraftSummary | undefined {
+    return id === null ? undefined : this.#stored.summaryOf(id);
   }
 
   /** @throws DomainError `policy_draft.none` */
@@ -53,14 +61,9 @@ export class Drafts {
     return draft;
   }
 
-  /** @returns the actor's draft without its content; undefined for none */
-  summary({ id }: Pick<Actor, "id">): store.DraftSummary | undefined {
-    return id === null ? undefined : store.findSummary(this.parts.db.read, id);
-  }
-
   /** @returns the version of the actor's draft; 0 if there is none */
   versionOf(actor: Pick<Actor, "id">): number {
-    return this.summary(actor)?.version ?? 0;
+    return this.summaryOf(actor)?.version ?? 0;
   }
 
   /** @returns the actor's draft, or a new one that starts from the current revision @throws DomainError `governance.no_policy` */
@@ -85,7 +88,7 @@ export class Drafts {
    * @throws DomainError `policy_draft.none`
    */
   show(actor: Actor, reference: string): Draft {
-    const draft = store.findDraft(this.parts.db.read, actor.organizationId, reference);
+    const draft = this.#stored.find(actor.organizationId, reference);
     if (draft && (draft.isShared || draft.ownerId === actor.id || actor.kind === "operator")) return draft;
     throw noDraft();
   }
@@ -264,10 +267,9 @@ export class Drafts {
     invariant(id !== null, "only a user has a draft");
     const { clock, ids } = this.parts;
     const nowMs = clock.nowMs();
-    const content = { document, audiences, typed: { harnesses: {} } };
     const times = { createdAtMs: nowMs, savedAtMs: nowMs, changes: 0 };
     const own = { id: ids.uuid(), organizationId, ownerId: id, baseRevision };
-    return { ...own, isShared: false, version: 0, ...content, ...times };
+    return { ...own, isShared: false, version: 0, document, audiences, typed: { harnesses: {} }, ...times };
   }
 
   async #edit(
@@ -289,10 +291,10 @@ export class Drafts {
     const texts = await store.draftTexts(draft);
     const saved = { ...draft, version: draft.version + 1, savedAtMs: clock.nowMs() };
     await db.write((tx) => {
-      if ((store.findSummary(tx, draft.ownerId)?.version ?? 0) !== draft.version) throw draftChanged();
+      if ((store.findOwn(tx, draft.ownerId)?.version ?? 0) !== draft.version) throw draftChanged();
       store.putDraft(tx, saved, texts);
       record(tx);
     }, "unobserved");
-    return saved;
+    return this.#stored.keep(saved);
   }
 }

@@ -167,7 +167,8 @@ export class Edits {
     const { revisions, runTask } = this.parts;
     const { organizationId, baseRevision } = draft;
     const base = revisions.find(organizationId, baseRevision) ?? revisions.inForce(organizationId);
-    return await runTask("changeCount", { before: await policyText(base), after: await policyText(draft) });
+    const sides = { before: await policyText(base), after: await policyText(draft) };
+    return (await runTask("difference", sides)).count;
   }
 
   #frame(actor: Actor): FinalizeContext {

@@ -4,9 +4,10 @@ import type { Problem } from "../../../platform/errors.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
-import { type Change, diffRevisions } from "../publishing/diff.ts";
+import { diffRevisions } from "../publishing/diff.ts";
 import { type FinalizeContext, finalizeDocument } from "../publishing/finalize.ts";
 import { judged, refused, type Validated } from "../publishing/judged.ts";
+import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { isNarrower } from "../versions/narrowing.ts";
 import type { Policy } from "./draft-merge.ts";
 
@@ -16,23 +17,29 @@ export interface ReviewRequest {
   /** the revision that the draft began from, as JSON */
   base: string;
   frame: FinalizeContext;
+  /** as for changeListOf */
+  isHidden: boolean;
 }
 
 export interface Reviewed {
   validated: Validated;
   /** against the revision that the draft began from */
-  changes: Change[];
+  changes: ChangeList;
   /** why a comment is required; none if it is not */
   commentReasons: string[];
 }
 
 /** Checks the document of a draft like a publication, and compares it. */
-export function reviewDraft({ draft, base, frame }: ReviewRequest): Reviewed {
+export function reviewDraft({ draft, base, frame, isHidden }: ReviewRequest): Reviewed {
   const mine: Policy = JSON.parse(draft);
   const former: Policy = JSON.parse(base);
   const changes = diffRevisions(former, mine).filter(({ path }) => path !== "/revision");
   const validated = validatedOf(mine, former, frame);
-  return { validated, changes, commentReasons: commentReasonsOf(former, mine) };
+  return {
+    validated,
+    changes: changeListOf(changes, isHidden),
+    commentReasons: commentReasonsOf(former, mine),
+  };
 }
 
 function validatedOf({ document }: Policy, former: Policy, frame: FinalizeContext): Validated {

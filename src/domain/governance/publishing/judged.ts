@@ -29,7 +29,11 @@ export interface BaseRevisionText {
 /** @returns the document of a JSON text that this program wrote */
 export const parse = (text: string): GovernanceConfig => JSON.parse(text);
 
-/** @returns the document and the audiences as JSON. It may have megabytes, so other requests run before the next step. */
+/** @returns the document as JSON. It may have megabytes, so other requests run before the next step. */
+export const documentText = ({ document }: Pick<Revision, "document">): Promise<string> =>
+  setImmediate(JSON.stringify(document));
+
+/** As documentText, with the audiences. */
 export const policyText = ({
   document,
   audiences,

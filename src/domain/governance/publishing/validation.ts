@@ -10,9 +10,10 @@ import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { checkRanges } from "../versions/coverage.ts";
 import { readAuthored } from "./authored-document.ts";
-import { type Change, diffRevisions, isStamp } from "./diff.ts";
+import { diffRevisions } from "./diff.ts";
 import {
   type FinalizeContext,
   finalizeDocument,
@@ -245,13 +246,17 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   };
 }
 
-/** @param before a document with its audiences as JSON @returns every place that differs, with its values */
-export const difference = ({ before, after }: { before: string; after: string }): Change[] =>
-  diffRevisions(JSON.parse(before), JSON.parse(after));
+export interface Sides {
+  /** a document with its audiences as JSON */
+  before: string;
+  after: string;
+  /** as for changeListOf */
+  isHidden?: boolean;
+}
 
-/** @returns how many places differ, without stamps */
-export const changeCount = (sides: { before: string; after: string }): number =>
-  difference(sides).filter((change) => !isStamp(change)).length;
+/** @returns every place that differs */
+export const difference = ({ before, after, isHidden = false }: Sides): ChangeList =>
+  changeListOf(diffRevisions(JSON.parse(before), JSON.parse(after)), isHidden);
 
 /** @returns places that differ between two documents, for a caller that started from the former */
 export const compare = ({ before, after }: { before: string; after: string }): string[] =>

@@ -9,7 +9,6 @@ import { listAudiences } from "../delivery/audiences.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { documentYaml, managedYaml } from "../document/yaml.ts";
 import { COMMENT_LENGTH_MAX, GovernanceConfig, PackageAudience, type Revision } from "../model.ts";
-import { withHiddenVariables } from "../publishing/hidden-variables.ts";
 import type { RevisionSummary } from "../store.ts";
 
 const WIRE_ORIGINS = ["bootstrap", "deployment", "dashboard"] as const;
@@ -166,15 +165,8 @@ export const managedText = ({ document }: Pick<RevisionText, "document">): strin
   managedYaml(JSON.parse(document));
 
 /** @param document a GovernanceConfig as JSON @returns all of it as YAML */
-export function wholeText({ document, isHidden = false }: WholeText): string {
-  const whole: GovernanceConfig = JSON.parse(document);
-  return documentYaml(isHidden ? withHiddenVariables(whole) : whole);
-}
-
-interface WholeText extends Pick<RevisionText, "document"> {
-  /** without the values of variables of MCP servers */
-  isHidden?: boolean;
-}
+export const wholeText = ({ document }: Pick<RevisionText, "document">): string =>
+  documentYaml(JSON.parse(document));
 
 /** @returns a HarnessManagedConfig as JSON */
 export const harnessConfigBytes = ({

@@ -4,12 +4,13 @@ import { sha256Hex } from "../../../platform/ids.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
-import type { Change } from "../publishing/diff.ts";
-import { policyText } from "../publishing/judged.ts";
+import { documentText, policyText } from "../publishing/judged.ts";
+import type { ChangeList } from "../shown/change-list.ts";
+import type { ShownText } from "../shown/shown-text.ts";
+import type { TextHunk } from "../shown/text-difference.ts";
 import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration, ManagedSources } from "./export.ts";
-import type { TextHunk } from "./text-difference.ts";
 
 export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
@@ -52,31 +53,32 @@ export class Views {
     return this.parts.runTask("exported", { document: JSON.stringify(document), configuration, sources });
   }
 
-  /**
-   * @param isHidden whether the values of variables of MCP servers are hidden
-   * @returns the whole document as YAML, in the format that `policy apply` accepts
-   */
-  text({ document }: Pick<Revision, "document">, isHidden = false): Promise<string> {
-    return this.parts.runTask("wholeText", { document: JSON.stringify(document), isHidden });
+  /** @returns the whole document as YAML, in the format that `policy apply` accepts */
+  async text(revision: Pick<Revision, "document">): Promise<string> {
+    return this.parts.runTask("wholeText", { document: await documentText(revision) });
   }
 
-  /** @returns every place where two revisions differ, audiences included */
-  async difference(before: Revision, after: Revision): Promise<Change[]> {
-    if (before.id === after.id) return [];
+  /** @param isHidden whether the values of variables of MCP servers are hidden @returns the first lines of the same text */
+  async shownText(revision: Pick<Revision, "document">, isHidden: boolean): Promise<ShownText> {
+    return this.parts.runTask("shownText", { document: await documentText(revision), isHidden });
+  }
+
+  /** @param isHidden as for changeListOf @returns every place where two revisions differ, audiences included */
+  async difference(before: Revision, after: Revision, isHidden = false): Promise<ChangeList> {
     const sides = { before: await policyText(before), after: await policyText(after) };
-    return await this.parts.runTask("difference", sides);
+    return await this.parts.runTask("difference", { ...sides, isHidden });
   }
 
   /**
-   * @param isHidden as for text
+   * @param isHidden as for shownText
    * @returns the lines in which two policies differ as text; undefined if there are too many to compare
    */
-  textDifference(
+  async textDifference(
     before: Pick<Revision, "document">,
     after: Pick<Revision, "document">,
     isHidden = false,
   ): Promise<TextHunk[] | undefined> {
-    const texts = { before: JSON.stringify(before.document), after: JSON.stringify(after.document) };
+    const texts = { before: await documentText(before), after: await documentText(after) };
     return this.parts.runTask("textDifference", { ...texts, isHidden });
   }
 

@@ -7,7 +7,7 @@ import {
   type McpServer,
   URL_CHARACTERS_MAX,
 } from "../../../domain/governance/model.ts";
-import { withHiddenEnvironment } from "../../../domain/governance/publishing/hidden-variables.ts";
+import { withHiddenEnvironment } from "../../../domain/governance/shown/hidden-variables.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";

@@ -1,11 +1,12 @@
 // Places where the policy does not follow the configuration file: both values, and two buttons for each place.
 /** @jsxImportSource preact */
 import type { FileConflicts } from "../../../domain/governance/service.ts";
+import { valueText } from "../../../domain/governance/shown/shown-values.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
-import { CONFLICTS_PATH, placeText, valueText } from "./words.ts";
+import { CONFLICTS_PATH, placeText } from "./words.ts";
 
 /** Rows of the table; more conflicts are counted. */
 export const CONFLICTS_SHOWN_MAX = 100;

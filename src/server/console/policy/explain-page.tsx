@@ -2,6 +2,7 @@
 // the same for another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
+import { valueText } from "../../../domain/governance/shown/shown-values.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -11,7 +12,7 @@ import { AsCommand, options } from "../parts/command.tsx";
 import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
 import { State, Text } from "../parts/values.tsx";
 import { Variables } from "./variables.tsx";
-import { EXPLAIN_PATH, HISTORY_PATH, TRAIL, valueText } from "./words.ts";
+import { EXPLAIN_PATH, HISTORY_PATH, TRAIL } from "./words.ts";
 
 /** One column of the comparison. */
 export interface Explained {

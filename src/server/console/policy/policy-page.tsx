@@ -1,7 +1,14 @@
 // The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
 /** @jsxImportSource preact */
-import type { TextHunk } from "../../../domain/governance/reading/text-difference.ts";
-import type { Change, FileConflicts, Revision } from "../../../domain/governance/service.ts";
+
+import {
+  type ChangeList,
+  type FileConflicts,
+  isWithoutChanges,
+  type Revision,
+} from "../../../domain/governance/service.ts";
+import type { ShownText } from "../../../domain/governance/shown/shown-text.ts";
+import type { TextHunk } from "../../../domain/governance/shown/text-difference.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -24,8 +31,7 @@ import {
 
 interface PolicyProps {
   revision: Revision | undefined;
-  /** canonical YAML */
-  text: string;
+  text: ShownText | undefined;
   /** places where the configuration file has a different value */
   conflicts: FileConflicts;
 }
@@ -43,7 +49,7 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
         <Conflicts {...conflicts} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
-          <PolicyText text={text} />
+          {text && <PolicyText text={text} />}
         </section>
         <AsCommand command={["policy", "show"]} api={{ method: "GET", path: "/admin/governance-config" }} />
       </>
@@ -100,24 +106,22 @@ function RevisionFacts({ revision }: { revision: Revision }) {
   );
 }
 
-interface RevisionProps extends Omit<PolicyProps, "revision" | "conflicts"> {
+interface RevisionProps {
   revision: Revision;
+  text: ShownText;
   current: Revision;
-  former: Revision | undefined;
   /** against the former one */
-  changes: readonly Change[];
+  difference: Difference | undefined;
+}
+
+interface Difference {
+  from: Revision;
+  changes: ChangeList;
   hunks: readonly TextHunk[] | undefined;
 }
 
 /** @returns the page of one revision */
-export function revisionPage({
-  revision,
-  current,
-  former,
-  changes,
-  hunks,
-  text,
-}: RevisionProps): ConsolePage {
+export function revisionPage({ revision, current, difference, text }: RevisionProps): ConsolePage {
   const isCurrent = revision.id === current.id;
   const name = revisionText(revision);
   return {
@@ -137,13 +141,16 @@ export function revisionPage({
           )}
         </p>
         {!isCurrent && <Again revision={revision} />}
-        {former && (
+        {difference && (
           <section aria-labelledby="changes">
             <h2 id="changes">What it changed</h2>
-            <Variables of={[former]} />
-            {changes.length === 0 ? <p>Nothing but requirements.</p> : null}
-            <Changes changes={changes} caption={`Changes from ${revisionText(former)} to ${name}`} />
-            <TextDifference hunks={hunks} />
+            <Variables of={[difference.from]} />
+            {isWithoutChanges(difference.changes) ? <p>Nothing but requirements.</p> : null}
+            <Changes
+              changes={difference.changes}
+              caption={`Changes from ${revisionText(difference.from)} to ${name}`}
+            />
+            <TextDifference hunks={difference.hunks} />
           </section>
         )}
         <section aria-labelledby="text">
@@ -180,15 +187,8 @@ function Again({ revision }: { revision: Revision }) {
   );
 }
 
-interface DiffProps {
-  from: Revision;
-  to: Revision;
-  changes: readonly Change[];
-  hunks: readonly TextHunk[] | undefined;
-}
-
 /** @returns the page of the difference between two revisions */
-export const diffPage = ({ from, to, changes, hunks }: DiffProps): ConsolePage => ({
+export const diffPage = ({ from, to, changes, hunks }: Difference & { to: Revision }): ConsolePage => ({
   title: `From ${revisionText(from)} to ${revisionText(to)}`,
   trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
   content: (
@@ -217,7 +217,7 @@ export const diffPage = ({ from, to, changes, hunks }: DiffProps): ConsolePage =
           </button>
         </form>
       </search>
-      {changes.length === 0 ? (
+      {isWithoutChanges(changes) ? (
         <div class="empty">
           <p>They are identical.</p>
         </div>

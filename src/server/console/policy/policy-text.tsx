@@ -1,11 +1,9 @@
 // The text of a policy with numbered lines, in parts that can be folded. Each part says who changes it.
 /** @jsxImportSource preact */
+import type { ShownText } from "../../../domain/governance/shown/shown-text.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { harnessText } from "../own/words.ts";
 import { textHtml } from "../parts/values.tsx";
-
-/** Lines that a page shows; the command prints the whole text. */
-export const LINES_SHOWN_MAX = 2_000;
 
 interface Part {
   title: string;
@@ -27,19 +25,14 @@ const OWNERS = {
 const EXTENSION_MEMBERS: readonly string[] = ["mcp", "package_overrides"];
 
 /** A text with an anchor for each line: `#L12`. A part opens by itself where the address names one of its lines. */
-export function PolicyText({ text }: { text: string }) {
-  const lines = text.trimEnd().split("\n");
-  return (
-    <>
-      {partsOf(lines.slice(0, LINES_SHOWN_MAX)).map((part) => (
-        <OnePart key={part.start} {...part} />
-      ))}
-      {lines.length > LINES_SHOWN_MAX && (
-        <p>The text has {lines.length} lines. The command below prints all of them.</p>
-      )}
-    </>
-  );
-}
+export const PolicyText = ({ text: { lines, count } }: { text: ShownText }) => (
+  <>
+    {partsOf(lines).map((part) => (
+      <OnePart key={part.start} {...part} />
+    ))}
+    {count > lines.length && <p>The text has {count} lines. The command below prints all of them.</p>}
+  </>
+);
 
 const OnePart = ({ title, owner, start, lines }: Part) => (
   <details open class="text-part">

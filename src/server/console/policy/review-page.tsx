@@ -2,8 +2,8 @@
 /** @jsxImportSource preact */
 import type { PolicyImpact } from "../../../domain/clients/service.ts";
 import { COMMENT_LENGTH_MAX } from "../../../domain/governance/model.ts";
-import type { TextHunk } from "../../../domain/governance/reading/text-difference.ts";
-import { type Draft, isStamp, type Review } from "../../../domain/governance/service.ts";
+import { type Draft, isWithoutChanges, type Review } from "../../../domain/governance/service.ts";
+import type { TextHunk } from "../../../domain/governance/shown/text-difference.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -46,7 +46,7 @@ interface ReviewProps {
 /** @returns the page of the review */
 export function reviewPage(props: ReviewProps): ConsolePage {
   const { draft, review, owner, isOwn, impact, hunks, refused, address } = props;
-  const changes = review.changes.filter((change) => !isStamp(change));
+  const { count } = review.changes;
   return {
     title: isOwn ? "Review your draft" : `Review the draft of ${owner}`,
     trail: TRAIL,
@@ -71,7 +71,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         </p>
         <section aria-labelledby="changes">
           <h2 id="changes">What changes</h2>
-          {changes.length === 0 ? (
+          {count === 0 ? (
             <p>
               {review.problems.length > 0
                 ? "A text with problems changes nothing until they are solved."
@@ -85,7 +85,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
             </>
           )}
         </section>
-        {changes.length > 0 && <Impact impact={impact} draft={draft.id} />}
+        {count > 0 && <Impact impact={impact} draft={draft.id} />}
         <CatalogUpdates review={review} />
         <Problems review={review} />
         {review.isStale ? <Stale {...props} /> : <Publish {...props} />}
@@ -175,7 +175,7 @@ function Publish({ draft, review, comment = "", refused, impact }: ReviewProps) 
   const closed =
     review.problems.length > 0
       ? "The problems above must be solved first."
-      : review.changes.length === 0
+      : isWithoutChanges(review.changes)
         ? "There is nothing to publish."
         : review.needsOther
           ? "Another administrator must publish it. Share the draft and send its address."
@@ -222,10 +222,10 @@ function Publish({ draft, review, comment = "", refused, impact }: ReviewProps) 
 
 /** What follows, in one sentence. */
 function Effect({ review, impact: { workstations } }: Pick<ReviewProps, "review" | "impact">) {
-  const { length } = review.changes.filter((change) => !isStamp(change));
+  const { count } = review.changes;
   return (
     <>
-      {length} {length === 1 ? "change" : "changes"}; <Count value={workstations.outdated} />{" "}
+      {count} {count === 1 ? "change" : "changes"}; <Count value={workstations.outdated} />{" "}
       {workstations.outdated === 1 ? "workstation becomes" : "workstations become"} outdated until their next
       fetch; <Count value={workstations.refused} /> would be refused.
     </>

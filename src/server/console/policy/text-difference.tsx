@@ -1,7 +1,7 @@
 // Two policies as text with the changed lines: beside each other on a wide screen, below each other on others.
 /** @jsxImportSource preact */
-import type { TextHunk, TextLine, TextRow } from "../../../domain/governance/reading/text-difference.ts";
-import { TEXT_EDITS_MAX } from "../../../domain/governance/reading/text-difference.ts";
+import type { TextHunk, TextLine, TextRow } from "../../../domain/governance/shown/text-difference.ts";
+import { TEXT_EDITS_MAX } from "../../../domain/governance/shown/text-difference.ts";
 import { textHtml } from "../parts/values.tsx";
 
 /** Rows of a page; the command prints more. */

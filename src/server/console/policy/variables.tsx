@@ -5,7 +5,7 @@ import {
   hasVariables,
   hasVariablesAt,
   withHiddenSides,
-} from "../../../domain/governance/publishing/hidden-variables.ts";
+} from "../../../domain/governance/shown/hidden-variables.ts";
 import { addressWith } from "../list/address.ts";
 import { useReader } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";

@@ -63,16 +63,6 @@ const NAMES: Readonly<Record<string, string>> = {
 const withRest = (name: string, rest: readonly string[]): string =>
   rest.length === 0 ? name : `${name}: ${rest.join(".")}`;
 
-/** Characters of a value that a table shows. */
-const VALUE_CHARACTERS = 300;
-
-/** @returns a value for people: texts as they are, everything else as JSON */
-export function valueText(value: unknown): string {
-  if (value === undefined) return "";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > VALUE_CHARACTERS ? `${text.slice(0, VALUE_CHARACTERS)}…` : text;
-}
-
 /** @returns `3 changes` */
 export const changesText = (count: number, adjective = ""): string =>
   `${count} ${adjective}${count === 1 ? "change" : "changes"}`;

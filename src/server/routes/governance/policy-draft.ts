@@ -1,4 +1,5 @@
 // The draft of an administrator: read, save, merge, publish and discard it. domain/governance/drafts does the work.
+import { setImmediate } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
 import type { Domain } from "../../../domain/domain.ts";
 import {
@@ -10,11 +11,16 @@ import {
   SavePolicyDraft,
   toPolicyDraft,
 } from "../../../domain/governance/drafts/draft-wire.ts";
-import { type Draft, type Governance, readHarnessKey } from "../../../domain/governance/service.ts";
+import {
+  type Draft,
+  documentText,
+  type Governance,
+  readHarnessKey,
+} from "../../../domain/governance/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
-import { json } from "../../http/answers.ts";
+import { json, jsonOfParts } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
@@ -73,8 +79,14 @@ const described = {
 /** @returns the operations on drafts of the policy */
 export function policyDraftRoutes({ router, domain }: RouteContext) {
   const { drafts, draftPublishing } = domain.governance;
-  const answer = async (actor: Actor, own: Draft): Promise<Response> =>
-    json(toPolicyDraft(own, await draftPublishing.review(actor, own), await drafts.textOf(own)));
+  const answer = async (actor: Actor, own: Draft): Promise<Response> => {
+    const review = await draftPublishing.review(actor, own);
+    return jsonOfParts(toPolicyDraft(own, review), {
+      managed_yaml: await setImmediate(JSON.stringify(await drafts.textOf(own))),
+      document: await documentText(own),
+      changes: review.changes.text,
+    });
+  };
 
   return router
     .get(
@@ -107,7 +119,10 @@ export function policyDraftRoutes({ router, domain }: RouteContext) {
       async ({ request, body: { version, decisions = {} } }) => {
         const actor = actorOf(request);
         const { draft, undecided } = await draftPublishing.merge(actor, { version }, decisions);
-        return json({ version: draft.version, base_revision: draft.baseRevision, undecided });
+        return jsonOfParts(
+          { version: draft.version, base_revision: draft.baseRevision },
+          { undecided: undecided.text },
+        );
       },
       { requires: "administrator", accepts: "json", body: MergePolicyDraft, detail: described.merge },
     )

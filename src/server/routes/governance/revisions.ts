@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { RolloutView, toRollout } from "../../../domain/clients/rollout/rollout-wire.ts";
 import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
-import { json, jsonBytes } from "../../http/answers.ts";
+import { json, jsonBytes, jsonOfParts } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
@@ -128,7 +128,8 @@ export function revisionRoutes({ router, domain: { clients, governance, identity
         const to = named(organizationId, query.to);
         const from =
           query.from === undefined ? revisions.before(organizationId, to) : named(organizationId, query.from);
-        return json({ from: from.id, to: to.id, changes: await views.difference(from, to) });
+        const { text: changes } = await views.difference(from, to);
+        return jsonOfParts({ from: from.id, to: to.id }, { changes });
       },
       { requires: "administrator", query: DiffParameters, detail: described.diff },
     )

@@ -1,5 +1,7 @@
 // Changes of single packages in a draft: each leaves everything else as it is.
+
 import { expect, test } from "bun:test";
+import { changesIn } from "../../../../src/domain/governance/service.ts";
 import { seedCatalog } from "../../../support/content/catalog.ts";
 import { packageOf, refusalOf } from "../governance-world.ts";
 import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
@@ -108,7 +110,9 @@ test("CON-56 a newer entry of the catalog is named in the review, and no other s
   const draft = await drafts.saveHarness(world.ana, FIRST, "codex", harness);
   const review = await draftPublishing.review(world.ana, draft);
   expect(review.catalogUpdates).toEqual([{ id: "guide", from: "1.0.0", to: "1.3.0" }]);
-  expect(review.changes.map(({ path }) => path)).toEqual(["/harnesses/codex/managed_config/model"]);
+  expect(changesIn(review.changes).map(({ path }) => path)).toEqual([
+    "/harnesses/codex/managed_config/model",
+  ]);
   await draftPublishing.publish(world.ana, { draft: draft.id, version: draft.version });
   expect(world.inForce().document.packages[0]).toMatchObject({ version: "1.0.0", sha256: guide.sha256 });
 
@@ -116,7 +120,7 @@ test("CON-56 a newer entry of the catalog is named in the review, and no other s
   const updated = await drafts.takePackage(world.ana, FIRST, offered);
   const after = await draftPublishing.review(world.ana, updated);
   expect(after.catalogUpdates).toEqual([]);
-  expect(after.changes).toContainEqual({
+  expect(changesIn(after.changes)).toContainEqual({
     path: "/packages/guide/version",
     before: "1.0.0",
     after: "1.3.0",

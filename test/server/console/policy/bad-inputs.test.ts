@@ -2,9 +2,9 @@
 // workstation fulfills. Nothing that was entered is lost.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { PLACES_LISTED_MAX } from "../../../../src/domain/governance/drafts/draft-merge.ts";
 import { policyDrafts } from "../../../../src/domain/governance/tables.ts";
 import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
-import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
 import { reportedHarness, reportWith } from "../../../domain/clients/policies.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -101,7 +101,7 @@ test("CON-54 of two administrators who publish at the same moment one wins, and 
 });
 
 test("CON-53 places on the second page of a merge are decided beside those of the first", async () => {
-  const count = PLACES_ASKED_MAX + 2;
+  const count = PLACES_LISTED_MAX + 2;
   const publish = (managedYaml: string) =>
     governance.publishing.publishPolicy(cleo.actor, { baseRevision: current().id, managedYaml });
   await publish(settings(count, 1));
@@ -120,7 +120,7 @@ test("CON-53 places on the second page of a merge are decided beside those of th
   expect(page.html).toContain("The draft is merged.");
   const { codex } = governance.drafts.existing(ana.actor).document.harnesses;
   const values = Object.values(codex?.managed_config ?? {});
-  expect(values.filter((value) => value === 2)).toHaveLength(PLACES_ASKED_MAX);
+  expect(values.filter((value) => value === 2)).toHaveLength(PLACES_LISTED_MAX);
   expect(values.filter((value) => value === 3)).toHaveLength(2);
 });
 

@@ -1,11 +1,11 @@
 // The policy in the console, over the real domain: read, explained, edited as a draft, reviewed, merged, published and followed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PLACES_LISTED_MAX } from "../../../../src/domain/governance/drafts/draft-merge.ts";
+import { CHANGES_LISTED_MAX } from "../../../../src/domain/governance/shown/change-list.ts";
+import { LINES_SHOWN_MAX } from "../../../../src/domain/governance/shown/shown-text.ts";
 import { FORM_TEXT_BYTES_MAX, withoutReturns } from "../../../../src/server/console/long-form.ts";
 import { EXPLAINED_ROWS_MAX } from "../../../../src/server/console/parts/not-shown.tsx";
-import { CHANGES_SHOWN_MAX } from "../../../../src/server/console/policy/changes.tsx";
 import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
-import { PLACES_ASKED_MAX } from "../../../../src/server/console/policy/merge-page.tsx";
-import { LINES_SHOWN_MAX } from "../../../../src/server/console/policy/policy-text.tsx";
 import { ESCAPED_FORM_BYTES_MAX, UPLOAD_FIELDS_MAX } from "../../../../src/server/http/bodies/upload.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -263,7 +263,7 @@ test("CON-51 a long text of another tab is linked", async () => {
 });
 
 test("pages of long policies stay short: lines, changes and conflicts have limits", async () => {
-  expect([LINES_SHOWN_MAX, CHANGES_SHOWN_MAX, PLACES_ASKED_MAX]).toEqual([2_000, 200, 40]);
+  expect([LINES_SHOWN_MAX, CHANGES_LISTED_MAX, PLACES_LISTED_MAX]).toEqual([2_000, 200, 40]);
   const settings = (count: number, value: number) =>
     managedText({
       harnesses: {
@@ -273,10 +273,10 @@ test("pages of long policies stay short: lines, changes and conflicts have limit
       },
     });
   const rows = async () => (await browser.visit("/console/policy/diff")).html.match(/>Codex: k\d+</g)?.length;
-  for (const count of [CHANGES_SHOWN_MAX - 1, CHANGES_SHOWN_MAX, CHANGES_SHOWN_MAX + 1]) {
+  for (const count of [CHANGES_LISTED_MAX - 1, CHANGES_LISTED_MAX, CHANGES_LISTED_MAX + 1]) {
     await publish(settings(count, 1));
     await publish(settings(count, 2));
-    expect(await rows()).toBe(Math.min(count, CHANGES_SHOWN_MAX));
+    expect(await rows()).toBe(Math.min(count, CHANGES_LISTED_MAX));
   }
   for (const count of [LINES_SHOWN_MAX - 20, LINES_SHOWN_MAX + 20]) {
     await publish(settings(count, 3));
@@ -292,7 +292,7 @@ test("pages of long policies stay short: lines, changes and conflicts have limit
     }
   }
   const base = current();
-  for (const count of [PLACES_ASKED_MAX - 1, PLACES_ASKED_MAX, PLACES_ASKED_MAX + 1]) {
+  for (const count of [PLACES_LISTED_MAX - 1, PLACES_LISTED_MAX, PLACES_LISTED_MAX + 1]) {
     await publish(settings(count, 4));
     await save(settings(count, 5));
     await publish(settings(count, 6));
@@ -300,7 +300,7 @@ test("pages of long policies stay short: lines, changes and conflicts have limit
       formTo(await browser.visit("/console/policy/review"), "/console/policy/merge"),
       {},
     );
-    expect(asked.html.match(/value="mine"/g)).toHaveLength(Math.min(count, PLACES_ASKED_MAX));
+    expect(asked.html.match(/value="mine"/g)).toHaveLength(Math.min(count, PLACES_LISTED_MAX));
     await discard();
   }
   expect(base.sequence).toBeLessThan(current().sequence);

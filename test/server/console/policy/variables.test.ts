@@ -1,7 +1,7 @@
 // The values of the variables of MCP servers in the console: hidden on every page until asked for, and kept by a form that does not
 // show them.
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { HIDDEN, HIDDEN_OTHER } from "../../../../src/domain/governance/publishing/hidden-variables.ts";
+import { HIDDEN, HIDDEN_OTHER } from "../../../../src/domain/governance/shown/hidden-variables.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { type Form, formTo, type Page } from "../../../support/browser/form-browser.ts";
 import { publishFirst } from "../../../support/content/policy.ts";

@@ -125,8 +125,7 @@ const saverOf =
 
 /** @returns the forms that merge and discard the draft, and that go back to a former revision */
 export function draftActionPages({ router, domain }: RouteContext, console: Console) {
-  const { governance } = domain;
-  const { drafts, draftPublishing } = governance;
+  const { drafts, draftPublishing, revisions } = domain.governance;
   return router
     .post(
       `${REVIEW_PATH}/share`,
@@ -148,11 +147,14 @@ export function draftActionPages({ router, domain }: RouteContext, console: Cons
       MERGE_PATH,
       ({ request }) =>
         console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async ({ actor }, fields) => {
-          const version =
-            fields.version === undefined ? drafts.existing(actor).version : versionIn(fields.version);
+          const version = versionIn(fields.version ?? String(drafts.versionOf(actor)));
           const decided = decisionsIn(fields);
-          const { draft, undecided } = await draftPublishing.merge(actor, { version }, decided);
-          if (undecided.length > 0) return mergePage({ undecided, decided, version: draft.version });
+          const { draft, undecided } = await draftPublishing.merge(
+            actor,
+            { version, isHidden: true },
+            decided,
+          );
+          if (undecided.count > 0) return mergePage({ undecided, decided, version: draft.version });
           return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
         }),
       uploadRoute(formOperation("sendPolicyMerge", "Merges what was published since with the draft")),
@@ -166,7 +168,7 @@ export function draftActionPages({ router, domain }: RouteContext, console: Cons
           { ...ACTION, back: `${HISTORY_PATH}/${params.revision}` },
           async (reader) => {
             const { actor, organizationId } = reader;
-            const revision = governance.revisions.named(organizationId, params.revision);
+            const revision = revisions.named(organizationId, params.revision);
             await drafts.saveFormer(actor, { version: drafts.versionOf(actor) }, revision.id);
             const to = `${REVIEW_PATH}?again=${revision.sequence}`;
             return { to, notice: `The draft says what ${revisionText(revision)} said.` };
@@ -234,7 +236,8 @@ const reviewerOf =
     const { actor, organizationId } = reader;
     const { drafts, draftPublishing } = governance;
     const draft = reference === undefined ? drafts.existing(actor) : drafts.show(actor, reference);
-    const review = await draftPublishing.review(actor, draft);
+    const { isHidden } = shownTo(reader);
+    const review = await draftPublishing.review(actor, draft, isHidden);
     const change = { before: review.current, after: draft };
     const { comment, refused } = more;
     return reviewPage({
@@ -243,6 +246,6 @@ const reviewerOf =
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
       impact: await runInTurns(clients.impactOf(organizationId, change)),
-      hunks: await governance.views.textDifference(review.base, draft, shownTo(reader).isHidden),
+      hunks: await governance.views.textDifference(review.base, draft, isHidden),
     });
   };

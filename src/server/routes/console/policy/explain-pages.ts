@@ -1,7 +1,7 @@
 // The effect of the policy on one person, in the console, optionally compared with another.
 import { setImmediate } from "node:timers/promises";
-import { hasVariablesAt } from "../../../../domain/governance/publishing/hidden-variables.ts";
 import type { Revision } from "../../../../domain/governance/service.ts";
+import { hasVariablesAt } from "../../../../domain/governance/shown/hidden-variables.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";

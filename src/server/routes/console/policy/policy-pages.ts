@@ -16,8 +16,9 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
   const { governance } = domain;
   const { revisions, views } = governance;
   const differenceOf = async (reader: Reader, from: Revision, to: Revision) => {
-    const changes = await views.difference(from, to);
-    return { changes, hunks: await views.textDifference(from, to, shownTo(reader).isHidden) };
+    const { isHidden } = shownTo(reader);
+    const changes = await views.difference(from, to, isHidden);
+    return { from, changes, hunks: await views.textDifference(from, to, isHidden) };
   };
 
   return router
@@ -29,7 +30,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const found = await governance.fileConflicts.list(reader.organizationId, CONFLICTS_SHOWN_MAX);
           const shown = shownTo(reader);
           const conflicts = { ...found, conflicts: shown.sides(found.conflicts, ["policy", "file"]) };
-          const text = revision ? await views.text(revision, shown.isHidden) : "";
+          const text = revision && (await views.shownText(revision, shown.isHidden));
           return policyPage({ revision, text, conflicts });
         }),
       pageRoute("showPolicyPage", "The policy in force"),
@@ -41,9 +42,9 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const revision = revisions.named(reader.organizationId, params.revision);
           const former = formerOf(governance, revision);
           return revisionPage({
-            ...{ revision, former, current: revisions.inForce(reader.organizationId) },
-            text: await views.text(revision, shownTo(reader).isHidden),
-            ...(former ? await differenceOf(reader, former, revision) : { changes: [], hunks: [] }),
+            ...{ revision, current: revisions.inForce(reader.organizationId) },
+            text: await views.shownText(revision, shownTo(reader).isHidden),
+            difference: former && (await differenceOf(reader, former, revision)),
           });
         }),
       pageRoute("showPolicyRevision", "One revision of the policy"),
@@ -62,7 +63,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
             values.from === undefined
               ? (formerOf(governance, to) ?? to)
               : revisions.named(organizationId, values.from);
-          return diffPage({ from, to, ...(await differenceOf(reader, from, to)) });
+          return diffPage({ to, ...(await differenceOf(reader, from, to)) });
         }),
       pageRoute("showPolicyDifference", "The difference between two revisions"),
     );

@@ -4,7 +4,7 @@ import { tokensOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import type { McpServer } from "../model.ts";
-import { splitParts } from "./document-paths.ts";
+import { splitParts } from "../publishing/document-paths.ts";
 
 /** Stands for a value. */
 export const HIDDEN = "••••••";

@@ -2,8 +2,8 @@
 // pure function of plain values, because a thread may run it (tasks.ts).
 import { structuredPatch } from "diff";
 import { documentYaml } from "../document/yaml.ts";
-import { withHiddenVariables } from "../publishing/hidden-variables.ts";
 import { parse } from "../publishing/judged.ts";
+import { withHiddenVariables } from "./hidden-variables.ts";
 
 /** Inserted and removed lines. The work grows with their square, so texts that differ more are not compared. */
 export const TEXT_EDITS_MAX = 2_000;

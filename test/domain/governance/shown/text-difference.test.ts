@@ -1,6 +1,6 @@
 // CON-55: the lines in which two policies differ as text.
 import { expect, test } from "bun:test";
-import { TEXT_EDITS_MAX, textDifference } from "../../../../src/domain/governance/reading/text-difference.ts";
+import { TEXT_EDITS_MAX, textDifference } from "../../../../src/domain/governance/shown/text-difference.ts";
 import { documentWith } from "../../clients/policies.ts";
 
 const textOf = (members: Parameters<typeof documentWith>[0]) => JSON.stringify(documentWith(members));

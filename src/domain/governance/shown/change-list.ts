@@ -1,0 +1,51 @@
+// The differences between two policies as a thread returns them: a policy may have tens of thousands, which take longer to copy as
+// objects than other requests should wait. A page lists the first ones; everybody else reads the text.
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { type Change, isStamp } from "../publishing/diff.ts";
+import { leavesOf } from "../reading/policy-lines.ts";
+import { type Shown, shownSides } from "./shown-values.ts";
+
+/** Places that a page lists; it counts the others. */
+export const CHANGES_LISTED_MAX = 200;
+
+export type ListedChange = Shown<Change, "before" | "after">;
+
+export interface ChangeList {
+  /** number of changes that somebody wrote */
+  count: number;
+  /** the first CHANGES_LISTED_MAX places of these; what was added or removed as a whole is listed value by value */
+  listed: readonly ListedChange[];
+  /** places that are not listed */
+  left: number;
+  /** what publishing writes by itself */
+  stamped: readonly ListedChange[];
+  /** every Change, as a JSON array */
+  text: string;
+}
+
+/** @param isHidden whether the list shows no values of variables of MCP servers; the text has them always */
+export function changeListOf(changes: readonly Change[], isHidden: boolean): ChangeList {
+  const shown = (change: Change) => shownSides(change, { names: ["before", "after"], isHidden });
+  const written = changes.filter((change) => !isStamp(change));
+  const places = written.flatMap(inParts);
+  const listed = places.slice(0, CHANGES_LISTED_MAX).map(shown);
+  return {
+    ...{ count: written.length, listed, left: places.length - listed.length },
+    ...{ stamped: changes.filter(isStamp).map(shown), text: JSON.stringify(changes) },
+  };
+}
+
+/** @returns every change */
+export const changesIn = ({ text }: ChangeList): Change[] => JSON.parse(text);
+
+/** @returns whether nothing differs */
+export const isWithoutChanges = ({ count, stamped }: ChangeList): boolean => count + stamped.length === 0;
+
+function inParts(change: Change): readonly Change[] {
+  const { path } = change;
+  const side = "before" in change ? ("after" in change ? undefined : "before") : "after";
+  const value = side && change[side];
+  if (side === undefined || !isJsonObject(value)) return [change];
+  const leaves = leavesOf(value, path);
+  return leaves.length === 0 ? [change] : leaves.map((leaf) => ({ path: leaf.pointer, [side]: leaf.value }));
+}
