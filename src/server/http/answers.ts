@@ -1,4 +1,5 @@
 // Response helpers for successful answers, and the headers of every response.
+import { setImmediate } from "node:timers/promises";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
 
 /** Headers of every response that does not set its own. Pages set their own policy. */
@@ -71,12 +72,16 @@ export function jsonBytes(bytes: Uint8Array<ArrayBuffer>, { etag }: { etag?: str
 
 /**
  * @param body a small object with at least one member
- * @param texts its other members, each as JSON. They may have megabytes, so the caller wrote them in turns of their own.
+ * @param texts its other members, each as JSON. They may have megabytes, so each is encoded in a turn of its own.
  * @returns `json` of all members
  */
-export function jsonOfParts(body: object, texts: Readonly<Record<string, string>>): Response {
-  const others = Object.entries(texts).map(([name, text]) => `,"${name}":${text}`);
-  return jsonBytes(Buffer.from(`${JSON.stringify(body).slice(0, -1)}${others.join("")}}`));
+export async function jsonOfParts(body: object, texts: Readonly<Record<string, string>>): Promise<Response> {
+  const pieces = [Buffer.from(JSON.stringify(body).slice(0, -1))];
+  for (const [name, text] of Object.entries(texts)) {
+    pieces.push(Buffer.from(`,"${name}":`), Buffer.from(text));
+    await setImmediate();
+  }
+  return jsonBytes(Buffer.concat([...pieces, Buffer.from("}")]));
 }
 
 const NO_STORE_HEADERS = preparedHeaders({

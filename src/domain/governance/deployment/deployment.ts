@@ -10,9 +10,10 @@ import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
-import type { GovernanceConfig, Revision } from "../model.ts";
+import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
+import { documentText, parseInTurn } from "../publishing/judged.ts";
 import { atSection, type Joined } from "../publishing/validation.ts";
 import * as store from "../store.ts";
 
@@ -95,14 +96,14 @@ export class Deployments {
     const current = revisions.current(organizationId);
     const known = store.findDeployment(db.read, organizationId);
     const joined = await runTask("join", {
-      current: current && JSON.stringify(current.document),
+      current: current && (await documentText(current)),
       known,
       wanted,
       frame: this.#frame(),
     });
     if (!current) refuseProblems(joined.problems);
     const { conflicts, problems } = joined;
-    const document: GovernanceConfig = JSON.parse(joined.document);
+    const document = await parseInTurn(joined.document);
     const warnings = [...joined.warnings, ...uploadWarningsOf(document, settings.presignUrl())];
     const told = { conflicts, problems, warnings };
     if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };

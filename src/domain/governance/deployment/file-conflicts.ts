@@ -10,6 +10,7 @@ import { refuseProblems } from "../errors.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { diffRevisions } from "../publishing/diff.ts";
 import type { DocumentPlan } from "../publishing/documents.ts";
+import { parseInTurn } from "../publishing/judged.ts";
 import * as store from "../store.ts";
 import type { FileConflict, FoundConflicts } from "./file-values.ts";
 
@@ -84,7 +85,7 @@ export class FileConflictSettling {
     const request = { base: JSON.stringify(base.document), file, paths, frame };
     const judged = await runTask("takeFileValues", request);
     refuseProblems(judged.problems);
-    const document = JSON.parse(judged.document);
+    const document = await parseInTurn(judged.document);
     const audiences = carryOverAudiences(base.audiences, document.packages);
     return { base, document, changes: diffRevisions(base, { document, audiences }), warnings: [] };
   }

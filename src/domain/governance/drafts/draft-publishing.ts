@@ -1,5 +1,4 @@
 // Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
-import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
@@ -10,7 +9,7 @@ import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
-import { policyText } from "../publishing/judged.ts";
+import { parseInTurn, policyText } from "../publishing/judged.ts";
 import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
 import { type Decision, NOTHING_UNDECIDED, type Policy, type Undecided } from "./draft-merge.ts";
@@ -98,7 +97,7 @@ export class DraftPublishing {
     };
     const { undecided, merged } = await runTask("mergeDraft", { ...texts, decisions, isHidden });
     if (undecided.count > 0) return { draft, undecided };
-    const policy: Policy = await setImmediate(JSON.parse(merged));
+    const policy: Policy = JSON.parse(merged);
     const content = { ...policy, typed: { harnesses: {} }, baseRevision: current.id };
     return { draft: await this.drafts.replace(actor, draft, content), undecided };
   }
@@ -120,7 +119,7 @@ export class DraftPublishing {
     if (review.commentReasons.length > 0 && !comment?.trim()) throw commentRequired(review.commentReasons);
     const text = document.text;
     const revision = await this.parts.publisher.publish(actor, base, {
-      ...{ document: JSON.parse(text), text, audiences: draft.audiences, comment },
+      ...{ document: await parseInTurn(text), text, audiences: draft.audiences, comment },
       changed: document.changed,
       action: "policy.publish",
       draft: {

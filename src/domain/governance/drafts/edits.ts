@@ -8,10 +8,10 @@ import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
 import { deploymentWith } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
-import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
+import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
-import { policyText } from "../publishing/judged.ts";
+import { documentText, parseInTurn, policyText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import type { ModelsPublication } from "../publishing/model-assignment.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
@@ -38,11 +38,11 @@ export class Edits {
   /** Replaces everything except extensions. An invalid text is kept as it was typed, and the document stays. */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
     const frame = this.#frame(actor);
-    const base = JSON.stringify(content.document);
+    const base = await documentText(content);
     const { problems, document } = await this.parts.runTask("policy", { text, base, frame });
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
-    return { ...withDocument(content, document), typed: { policy, harnesses: {} } };
+    return { ...(await withDocument(content, document)), typed: { policy, harnesses: {} } };
   }
 
   /**
@@ -57,13 +57,13 @@ export class Edits {
   ): Promise<DraftContent> {
     const harness = readHarnessKey(name);
     if (content.typed.policy?.problems.length) throw brokenText("the text of the policy");
-    const request = { harness, publication: input, base: JSON.stringify(content.document) };
+    const request = { harness, publication: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("harness", { ...request, frame: this.#frame(actor) });
     const problems = [...unread, ...(whole?.problems ?? [])];
     const typed = withHarness(content.typed, harness, { input, problems });
     return problems.length > 0 || !whole
       ? { ...content, typed }
-      : { ...withDocument(content, whole.document), typed };
+      : { ...(await withDocument(content, whole.document)), typed };
   }
 
   /** @throws DomainError `governance.invalid`, with pointers into the input; the content stays */
@@ -71,14 +71,14 @@ export class Edits {
     const { catalog, runTask } = this.parts;
     const { packages, packageOverrides, mcp } = input;
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
-    const base = JSON.stringify(content.document);
+    const base = await documentText(content);
     const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor) });
     const archives = await runInTurns(artifactProblems(catalog, actor.organizationId, judged.references));
     const read = await this.audiences(actor, { packages: judged.packages, former: content.audiences }, input);
     const own = [...judged.before, ...archives, ...judged.after, ...read.problems];
     refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
     invariant(judged.whole, "sound extensions were judged against the document of the draft");
-    return { ...content, document: JSON.parse(judged.whole.document), audiences: read.audiences };
+    return { ...content, document: await parseInTurn(judged.whole.document), audiences: read.audiences };
   }
 
   /**
@@ -86,11 +86,11 @@ export class Edits {
    * @throws DomainError `governance.invalid`, with pointers into `mcp`; the content stays
    */
   async mcp(actor: Actor, content: DraftContent, lists: McpLists): Promise<DraftContent> {
-    const base = JSON.stringify(content.document);
+    const base = await documentText(content);
     const request = { lists: JSON.stringify(lists), base, frame: this.#frame(actor) };
     const { problems, document } = await this.parts.runTask("mcp", request);
     refuseProblems(problems);
-    return withDocument(content, document);
+    return await withDocument(content, document);
   }
 
   /**
@@ -102,13 +102,13 @@ export class Edits {
     const { policy, harnesses } = content.typed;
     if (policy?.problems.length) throw brokenText("the text of the policy");
     if (harnesses[harness]?.problems.length) throw brokenText(`the text of ${harness}`);
-    const request = { harness, assignment: input, base: JSON.stringify(content.document) };
+    const request = { harness, assignment: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("models", { ...request, frame: this.#frame(actor) });
     refuseProblems([...unread, ...(whole?.problems ?? [])]);
     invariant(whole, "sound models were judged against the document of the draft");
     const typed = harnesses[harness] && (await this.#withModel(harnesses[harness], input.defaultModel));
     return {
-      ...withDocument(content, whole.document),
+      ...(await withDocument(content, whole.document)),
       typed: typed ? withHarness(content.typed, harness, typed) : { harnesses },
     };
   }
@@ -140,11 +140,11 @@ export class Edits {
 
   /** @returns the content of that revision, stamped as of today @throws DomainError `governance.invalid` */
   async former(actor: Actor, base: Revision, target: Revision): Promise<DraftContent> {
-    const [former, current] = [JSON.stringify(target.document), JSON.stringify(base.document)];
+    const [former, current] = [await documentText(target), await documentText(base)];
     const frame = this.#frame(actor);
     const { problems, document } = await this.parts.runTask("former", { former, base: current, frame });
     refuseProblems(problems);
-    return { document: JSON.parse(document), audiences: target.audiences, typed: { harnesses: {} } };
+    return { document: await parseInTurn(document), audiences: target.audiences, typed: { harnesses: {} } };
   }
 
   /**
@@ -155,11 +155,11 @@ export class Edits {
     if (typedProblems(content.typed).length > 0) throw brokenText("a text of the draft");
     const { db, runTask } = this.parts;
     const { baseline: file } = deploymentWith(store.findDeployment(db.read, actor.organizationId), paths);
-    const base = JSON.stringify(content.document);
+    const base = await documentText(content);
     const request = { base, file, paths, frame: this.#frame(actor) };
     const { problems, document } = await runTask("takeFileValues", request);
     refuseProblems(problems);
-    return { ...withDocument(content, document), typed: { harnesses: {} } };
+    return { ...(await withDocument(content, document)), typed: { harnesses: {} } };
   }
 
   /** @returns the number of places as the review lists them */
@@ -177,8 +177,8 @@ export class Edits {
   }
 }
 
-function withDocument(content: DraftContent, text: string): DraftContent {
-  const document: GovernanceConfig = JSON.parse(text);
+async function withDocument(content: DraftContent, text: string): Promise<DraftContent> {
+  const document = await parseInTurn(text);
   return { ...content, document, audiences: carryOverAudiences(content.audiences, document.packages) };
 }
 

@@ -29,6 +29,12 @@ export interface BaseRevisionText {
 /** @returns the document of a JSON text that this program wrote */
 export const parse = (text: string): GovernanceConfig => JSON.parse(text);
 
+/** As parse. A text may have megabytes, so other requests run before it and after it. */
+export async function parseInTurn(text: string): Promise<GovernanceConfig> {
+  await setImmediate();
+  return await setImmediate(parse(text));
+}
+
 /** @returns the document as JSON. It may have megabytes, so other requests run before the next step. */
 export const documentText = ({ document }: Pick<Revision, "document">): Promise<string> =>
   setImmediate(JSON.stringify(document));

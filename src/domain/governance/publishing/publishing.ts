@@ -14,7 +14,7 @@ import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { type Change, diffDocuments } from "./diff.ts";
 import type { FinalizeContext } from "./finalize.ts";
-import type { Validated } from "./judged.ts";
+import { documentText, parseInTurn, type Validated } from "./judged.ts";
 import type { ModelsPublication } from "./model-assignment.ts";
 import {
   type ExtensionsPublication,
@@ -40,7 +40,7 @@ export class Publishing {
    */
   async publishPolicy(actor: Actor, publication: PolicyPublication): Promise<Revision> {
     const base = await this.parts.publisher.begin(actor, publication.baseRevision);
-    const request = { text: publication.managedYaml, ...this.#onBase(actor, base) };
+    const request = { text: publication.managedYaml, ...(await this.#onBase(actor, base)) };
     const judged = await this.parts.runTask("policy", request);
     return await this.#publish(actor, base, { judged, ...carryingOver(base, publication) });
   }
@@ -56,7 +56,7 @@ export class Publishing {
     const { packages, packageOverrides, mcp } = publication;
     await setImmediate();
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
-    const base = isCurrent ? JSON.stringify(current.document) : undefined;
+    const base = isCurrent ? await documentText(current) : undefined;
     const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor, current) });
     const archives = artifactProblems(catalog, actor.organizationId, judged.references);
     refuseProblems([...judged.before, ...(await runInTurns(archives)), ...judged.after]);
@@ -79,7 +79,7 @@ export class Publishing {
   async publishHarness(actor: Actor, publication: HarnessPublication): Promise<Revision> {
     const { harness, managedConfigYaml, versionRequirement, allowUnverifiedVersions } = publication;
     const current = this.parts.revisions.current(actor.organizationId);
-    const base = current?.id === publication.baseRevision ? JSON.stringify(current.document) : undefined;
+    const base = current?.id === publication.baseRevision ? await documentText(current) : undefined;
     const { unread, whole } = await this.parts.runTask("harness", {
       harness: isHarnessKey(harness) ? harness : undefined,
       publication: { managedConfigYaml, versionRequirement, allowUnverifiedVersions },
@@ -115,7 +115,7 @@ export class Publishing {
   ): Promise<{ begun: Revision; whole: Validated | undefined }> {
     const { harness, gatewayModels, defaultModel } = publication;
     const current = this.parts.revisions.current(actor.organizationId);
-    const base = current?.id === publication.baseRevision ? JSON.stringify(current.document) : undefined;
+    const base = current?.id === publication.baseRevision ? await documentText(current) : undefined;
     const { unread, whole } = await this.parts.runTask("models", {
       harness: isHarnessKey(harness) ? harness : undefined,
       assignment: { gatewayModels, defaultModel },
@@ -140,8 +140,8 @@ export class Publishing {
     const { revisions, publisher, runTask } = this.parts;
     const target = revisions.show(actor.organizationId, to);
     const base = await publisher.begin(actor, baseRevision);
-    const former = JSON.stringify(target.document);
-    const judged = await runTask("former", { former, ...this.#onBase(actor, base) });
+    const former = await documentText(target);
+    const judged = await runTask("former", { former, ...(await this.#onBase(actor, base)) });
     return await this.#publish(actor, base, {
       judged,
       comment: comment ?? `rollback to ${to}`,
@@ -155,8 +155,8 @@ export class Publishing {
     return publisher.frame({ gateway: publisher.hasGateway(actor, base) });
   }
 
-  #onBase(actor: Actor, base: Revision) {
-    return { base: JSON.stringify(base.document), frame: this.#frame(actor, base) };
+  async #onBase(actor: Actor, base: Revision) {
+    return { base: await documentText(base), frame: this.#frame(actor, base) };
   }
 
   /** An unchanged document is not published. */
@@ -168,7 +168,7 @@ export class Publishing {
     const { publisher } = this.parts;
     invariant(judged, "what is sound was judged against the revision that it began from");
     refuseProblems(judged.problems);
-    const document: GovernanceConfig = JSON.parse(judged.document);
+    const document = await parseInTurn(judged.document);
     const audiences = audiencesFor(document);
     if (judged.isUnchanged && isDeepStrictEqual(base.audiences, audiences))
       return publisher.unchanged(base, { comment });

@@ -81,7 +81,7 @@ export function policyDraftRoutes({ router, domain }: RouteContext) {
   const { drafts, draftPublishing } = domain.governance;
   const answer = async (actor: Actor, own: Draft): Promise<Response> => {
     const review = await draftPublishing.review(actor, own);
-    return jsonOfParts(toPolicyDraft(own, review), {
+    return await jsonOfParts(toPolicyDraft(own, review), {
       managed_yaml: await setImmediate(JSON.stringify(await drafts.textOf(own))),
       document: await documentText(own),
       changes: review.changes.text,
@@ -119,7 +119,7 @@ export function policyDraftRoutes({ router, domain }: RouteContext) {
       async ({ request, body: { version, decisions = {} } }) => {
         const actor = actorOf(request);
         const { draft, undecided } = await draftPublishing.merge(actor, { version }, decisions);
-        return jsonOfParts(
+        return await jsonOfParts(
           { version: draft.version, base_revision: draft.baseRevision },
           { undecided: undecided.text },
         );

@@ -129,7 +129,7 @@ export function revisionRoutes({ router, domain: { clients, governance, identity
         const from =
           query.from === undefined ? revisions.before(organizationId, to) : named(organizationId, query.from);
         const { text: changes } = await views.difference(from, to);
-        return jsonOfParts({ from: from.id, to: to.id }, { changes });
+        return await jsonOfParts({ from: from.id, to: to.id }, { changes });
       },
       { requires: "administrator", query: DiffParameters, detail: described.diff },
     )
