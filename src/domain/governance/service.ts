@@ -68,6 +68,7 @@ export type { PackageChange } from "./reading/package-history.ts";
 export { matchingPackages, pageOfPackages } from "./reading/package-list.ts";
 export {
   type PackageView,
+  packageView,
   packageViews,
 } from "./reading/package-views.ts";
 export { type ChangeList, changesIn, isWithoutChanges, type ListedChange } from "./shown/change-list.ts";

@@ -8,7 +8,6 @@ import { governanceRevisions } from "../tables.ts";
 export interface PackageSaying {
   /** the package itself */
   entry: string | null;
-  version: string | null;
   audience: string | null;
   /** overrides of all harnesses */
   use: string | null;
@@ -21,17 +20,15 @@ export function packageSayings(
 ): (revision: string) => PackageSaying | undefined {
   const { audiences, document, id } = governanceRevisions;
   const member = JSON.stringify(packageId);
-  const entry = (value: string) =>
-    sql<string | null>`(SELECT ${sql.raw(value)} FROM json_each(${document}, '$.packages')
-      WHERE value ->> '$.id' = ${packageId})`;
+  const entry = sql<string | null>`(SELECT value FROM json_each(${document}, '$.packages')
+    WHERE value ->> '$.id' = ${packageId} LIMIT 1)`;
   const overrides = HARNESS_KEYS.map(
     (key) => sql`json_extract(${document}, ${`$.harnesses.${key}.package_overrides.${member}`})`,
   );
   return (revision) =>
     connection
       .select({
-        entry: entry("value"),
-        version: entry("value ->> '$.version'"),
+        entry,
         audience: sql<string | null>`json_extract(${audiences}, ${`$.${member}`})`,
         use: sql<string | null>`json_array(${sql.join(overrides, sql`, `)})`,
       })

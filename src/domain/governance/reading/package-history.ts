@@ -8,7 +8,7 @@ import { type PackageSaying, packageSayings } from "./package-history-store.ts";
 /** Changes that are returned; older revisions are not read then. */
 export const PACKAGE_CHANGES_MAX = 10;
 
-const NOTHING: PackageSaying = { entry: null, version: null, audience: null, use: null };
+const NOTHING: PackageSaying = { entry: null, audience: null, use: null };
 
 export interface PackageChange {
   revision: revisions.RevisionSummary;
@@ -31,6 +31,7 @@ export function* packageHistory(
   const newest = revisions.listRevisions(read, organizationId, { limit: REVISIONS_LISTED_MAX });
   const changes: PackageChange[] = [];
   let after = newest[0] && sayingIn(newest[0].id);
+  yield;
   for (const [at, revision] of newest.entries()) {
     const former = newest[at + 1];
     // What is before the last one that is read is known only for the first revision.
@@ -45,6 +46,9 @@ export function* packageHistory(
   return changes;
 }
 
+const versionIn = ({ entry }: PackageSaying): string | undefined =>
+  entry === null ? undefined : JSON.parse(entry).version;
+
 function changeBetween(
   before: PackageSaying,
   after: PackageSaying,
@@ -53,6 +57,5 @@ function changeBetween(
   const isAudienceChanged = isThere && before.audience !== after.audience;
   const isUseChanged = isThere && before.use !== after.use;
   if (before.entry === after.entry && !isAudienceChanged && !isUseChanged) return undefined;
-  const [from, to] = [before.version ?? undefined, after.version ?? undefined];
-  return { from, to, isAudienceChanged, isUseChanged };
+  return { from: versionIn(before), to: versionIn(after), isAudienceChanged, isUseChanged };
 }

@@ -1,6 +1,7 @@
 // What lists and pages say about the packages of a policy: what each installs, for which harnesses and people, whether the catalog
 // offers another version, and what the draft of the reader makes of it.
 import { isDeepStrictEqual } from "node:util";
+import type { Steps } from "../../../platform/steps.ts";
 import {
   contentOf,
   type ManagedPackage,
@@ -27,33 +28,52 @@ export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" |
 
 type Policy = Pick<Revision, "document" | "audiences">;
 
-/**
- * @param draft of the reader, if there is one
- * @param offered versions of the catalog by id
- * @returns the packages of the policy in its order, and behind them those that only the draft has
- */
-export function packageViews(
-  policy: Policy,
-  { draft, offered }: { draft: Policy | undefined; offered: ReadonlyMap<string, PackageVersion> },
-): PackageView[] {
-  const inDraft = draft && sayingsOf(draft);
-  const known = new Set(policy.document.packages.map(({ id }) => id));
-  const added = draft?.document.packages.filter(({ id }) => !known.has(id)) ?? [];
-  const stateOf = (managed: ManagedPackage): DraftState => {
-    if (!inDraft) return "same";
-    const next = inDraft.get(managed.id);
-    if (!next) return "removed";
-    return isDeepStrictEqual(next(), sayingOf(policy, managed)) ? "same" : "changed";
-  };
-  return [
-    ...policy.document.packages.map((managed) => ({
-      ...viewOf(policy, managed, offered),
-      draft: stateOf(managed),
-    })),
-    ...(draft
-      ? added.map((managed) => ({ ...viewOf(draft, managed, offered), draft: "added" as const }))
-      : []),
-  ];
+interface Beside {
+  /** of the reader, if there is one */
+  draft: Policy | undefined;
+  /** versions of the catalog by id */
+  offered: ReadonlyMap<string, PackageVersion>;
+}
+
+/** @returns the packages of the policy in its order, and behind them those that only the draft has */
+export function* packageViews(policy: Policy, { draft, offered }: Beside): Steps<PackageView[]> {
+  const inDraft = draft && byId(draft);
+  const views: PackageView[] = [];
+  for (const managed of policy.document.packages) {
+    views.push({ ...viewOf(policy, managed, offered), draft: stateOf(policy, managed, { draft, inDraft }) });
+    yield;
+  }
+  const known = byId(policy);
+  for (const managed of draft?.document.packages ?? []) {
+    if (draft && !known.has(managed.id)) views.push({ ...viewOf(draft, managed, offered), draft: "added" });
+    yield;
+  }
+  return views;
+}
+
+/** @returns packageViews of the one with that id; undefined if neither the policy nor the draft has it */
+export function packageView(policy: Policy, id: string, { draft, offered }: Beside): PackageView | undefined {
+  const [managed, added] = [byId(policy).get(id), draft && byId(draft).get(id)];
+  if (managed) {
+    const inDraft = new Map(added && [[id, added]]);
+    return { ...viewOf(policy, managed, offered), draft: stateOf(policy, managed, { draft, inDraft }) };
+  }
+  return draft && added && { ...viewOf(draft, added, offered), draft: "added" };
+}
+
+const byId = ({ document }: Policy) => new Map(document.packages.map((managed) => [managed.id, managed]));
+
+interface Drafted {
+  draft: Policy | undefined;
+  /** packages of the draft by id */
+  inDraft: ReadonlyMap<string, ManagedPackage> | undefined;
+}
+
+function stateOf(policy: Policy, managed: ManagedPackage, { draft, inDraft }: Drafted): DraftState {
+  if (!draft) return "same";
+  const next = inDraft?.get(managed.id);
+  if (!next) return "removed";
+  return isDeepStrictEqual(sayingOf(draft, next), sayingOf(policy, managed)) ? "same" : "changed";
 }
 
 function viewOf(
@@ -86,9 +106,6 @@ const sayingOf = (policy: Policy, managed: ManagedPackage) => [
   audienceOf(policy, managed.id),
   HARNESS_KEYS.map((key) => ownMember(policy.document.harnesses[key]?.package_overrides ?? {}, managed.id)),
 ];
-
-const sayingsOf = (policy: Policy): ReadonlyMap<string, () => unknown> =>
-  new Map(policy.document.packages.map((managed) => [managed.id, () => sayingOf(policy, managed)]));
 
 /** A package may be named `constructor`. */
 const ownMember = <Value>(members: Readonly<Record<string, Value>>, name: string): Value | undefined =>

@@ -1,7 +1,7 @@
 // Reads one package for its page: the policy, the draft of the reader, the stored archive, reports and revisions.
 import type { Domain } from "../../../../domain/domain.ts";
 import type { Draft, PackageView } from "../../../../domain/governance/service.ts";
-import { packageViews } from "../../../../domain/governance/service.ts";
+import { packageView } from "../../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -21,6 +21,9 @@ export interface RefusedUse {
   entered?: HarnessUse;
 }
 
+/** A step reads a whole revision, which may have megabytes. */
+const AFTER_EACH_STEP = 0;
+
 /** @returns what the page of a package shows; undefined if neither the policy nor the draft has it */
 export async function readPackage(
   domain: Domain,
@@ -31,14 +34,14 @@ export async function readPackage(
   const { organizationId, request, url } = reader;
   const current = governance.revisions.inForce(organizationId);
   const draft = governance.drafts.ownOrNew(reader.actor);
-  const views = packageViews(current, { draft, offered: catalog.versions(organizationId) });
-  const view = views.find((one) => one.id === id);
+  const offered = catalog.versions(organizationId);
+  const view = packageView(current, id, { draft, offered });
   const policy = view?.draft === "removed" ? current : draft;
   const managed = policy.document.packages.find((one) => one.id === id);
   if (!view || !managed) return undefined;
   const archive = catalog.findArtifact(organizationId, managed.sha256.toLowerCase());
   const wantsContents = archive !== undefined && url.searchParams.get(CONTENTS.name) === CONTENTS.value;
-  const shown = view.draft === "changed" ? inDraftOf(draft, view, catalog.versions(organizationId)) : view;
+  const shown = view.draft === "changed" ? inDraftOf(draft, view, offered) : view;
   return {
     ...{ managed, view: shown, archive, version: draft.version },
     behind: domain.sourceWatch.behind(organizationId).find(({ packageId }) => packageId === id),
@@ -47,7 +50,7 @@ export async function readPackage(
     contents: wantsContents ? await catalog.contents(archive.sha256, { signal: request.signal }) : undefined,
     uses: usesOf(draft, shown, refused?.entered),
     failures: await runInTurns(clients.packageReports.failures(organizationId, id)),
-    history: await runInTurns(governance.packageHistory(organizationId, id)),
+    history: await runInTurns(governance.packageHistory(organizationId, id), AFTER_EACH_STEP),
     ...(refused && { error: refused.error, problems: refused.problems ?? [] }),
   };
 }
@@ -56,9 +59,9 @@ export async function readPackage(
 function inDraftOf(
   draft: Draft,
   view: PackageView,
-  offered: Parameters<typeof packageViews>[1]["offered"],
+  offered: Parameters<typeof packageView>[2]["offered"],
 ): PackageView {
-  const own = packageViews(draft, { draft: undefined, offered }).find(({ id }) => id === view.id);
+  const own = packageView(draft, view.id, { draft: undefined, offered });
   return { ...(own ?? view), draft: view.draft };
 }
 

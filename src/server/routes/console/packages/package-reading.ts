@@ -43,11 +43,14 @@ export async function readWholeCatalog(domain: Domain, reader: Reader): Promise<
 }
 
 /** @returns the packages of the policy in force, and what the draft of the reader makes of them; none before the first revision */
-function viewsFor({ governance, catalog }: Domain, { actor, organizationId }: Reader): PackageView[] {
+async function viewsFor(
+  { governance, catalog }: Domain,
+  { actor, organizationId }: Reader,
+): Promise<PackageView[]> {
   const current = governance.revisions.current(organizationId);
   if (!current) return [];
   const draft = governance.drafts.versionOf(actor) > 0 ? governance.drafts.own(actor) : undefined;
-  return packageViews(current, { draft, offered: catalog.versions(organizationId) });
+  return await runInTurns(packageViews(current, { draft, offered: catalog.versions(organizationId) }));
 }
 
 const queryOf = (reader: Reader) => {
@@ -57,7 +60,7 @@ const queryOf = (reader: Reader) => {
 
 /** @returns the page that the reader's address asks for */
 export async function readPackages(domain: Domain, reader: Reader): Promise<Found<Page<PackageRow>>> {
-  const views = viewsFor(domain, reader);
+  const views = await viewsFor(domain, reader);
   const { rows, problems } = await found(() => pageOfPackages(views, queryOf(reader)));
   if (!rows) return { problems };
   return { rows: { ...rows, items: await withCounts(domain, reader, rows.items) } };
@@ -66,7 +69,7 @@ export async function readPackages(domain: Domain, reader: Reader): Promise<Foun
 /** @returns all packages that the reader's address asks for @throws DomainError for wrong filters */
 export const readAllPackages = async (domain: Domain, reader: Reader): Promise<PackageRow[]> => {
   const { page: _page, perPage: _rows, ...query } = queryOf(reader);
-  return await withCounts(domain, reader, matchingPackages(viewsFor(domain, reader), query));
+  return await withCounts(domain, reader, matchingPackages(await viewsFor(domain, reader), query));
 };
 
 async function withCounts(
