@@ -55,3 +55,26 @@ test("SSO-21 and SSO-17: a signed assertion and a pushed request", async () => {
   const settings = withClientKey(pushed.settings(), pem);
   expect((await signIn(pushed, settings)).claims).toMatchObject({ sub: PEER_SUBJECT });
 });
+
+test("SSO-27 the logout that it announces names the person and the session", async () => {
+  const announced = Promise.withResolvers<string>();
+  await using listener = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      announced.resolve(String(new URLSearchParams(await request.text()).get("logout_token")));
+      return new Response();
+    },
+  });
+  const client = { backchannel_logout_session_required: true };
+  const backchannelLogoutUri = `${listener.url.origin}/logout`;
+  await using other = await OidcPeer.start({ redirectUri: REDIRECT_URI, client, backchannelLogoutUri });
+  const { provider, claims } = await signIn(other);
+  await other.signOut();
+  expect(claims.sid).toBeString();
+  expect(await provider.readLogoutToken(await announced.promise)).toMatchObject({
+    issuer: other.issuer,
+    subject: PEER_SUBJECT,
+    providerSessionId: claims.sid,
+  });
+});

@@ -51,8 +51,7 @@ export class OidcPeer implements AsyncDisposable {
     let at = url;
     for (let redirects = 0; redirects < REDIRECTS_MAX; redirects += 1) {
       if (at.startsWith(redirectUri)) return new URL(at).searchParams;
-      const response = await fetch(at, { redirect: "manual", headers: { cookie: this.#cookieHeader() } });
-      for (const cookie of response.headers.getSetCookie()) this.#keep(cookie);
+      const response = await this.#visit(at);
       const location = response.headers.get("location");
       if (location === null) throw new Error(`${at} answered ${response.status}: ${await response.text()}`);
       at = new URL(location, at).href;
@@ -60,11 +59,27 @@ export class OidcPeer implements AsyncDisposable {
     throw new Error(`more than ${REDIRECTS_MAX} redirects`);
   }
 
+  /** Signs the browser out, which the provider announces to its clients. */
+  async signOut(): Promise<void> {
+    const asked = await this.#visit(`${this.issuer}/session/end`);
+    const [, xsrf = ""] = /name="xsrf" value="([^"]+)"/.exec(await asked.text()) ?? [];
+    const form = new URLSearchParams({ xsrf, logout: "yes" });
+    const confirmed = await this.#visit(`${this.issuer}/session/end/confirm`, { method: "POST", body: form });
+    if (confirmed.status !== 303) throw new Error(`the sign-out ended with ${confirmed.status}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = Promise.withResolvers<void>();
     this.#server.close(() => closed.resolve());
     this.#server.closeAllConnections();
     await closed.promise;
+  }
+
+  async #visit(url: string, message: Pick<RequestInit, "method" | "body"> = {}): Promise<Response> {
+    const headers = { cookie: this.#cookieHeader() };
+    const response = await fetch(url, { ...message, redirect: "manual", headers });
+    for (const cookie of response.headers.getSetCookie()) this.#keep(cookie);
+    return response;
   }
 
   #cookieHeader = (): string => [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
