@@ -1,5 +1,5 @@
-// Runs a verb on many rows: those that are named, or all that match a filter. Asks once for all of them, works them off in slices, and
-// prints the result of each row.
+// Runs a verb on many rows: those that are named, or all that match a filter. Asks for one confirmation, changes the rows in slices,
+// and prints the result of each row.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../src/domain/shared/bulk.ts";
 import type { Call } from "./data-directory/in-domain.ts";
 import { SomeFailed } from "./exit.ts";

@@ -46,7 +46,7 @@ export function outputFor(context: Context, command: CliCommand): Output {
   const print = (text: string) => void stdout.write(`${text}\n`);
   const style = {
     wide: wide === true,
-    columns: stdout.isTTY ? stdout.columns || undefined : undefined, // 0: a terminal that does not know its width
+    columns: stdout.isTTY ? stdout.columns || undefined : undefined, // 0: the terminal does not report its width
     nowMs: context.clock.nowMs(),
     hasColor: hasColor(stdout, context.env, color),
   };

@@ -51,7 +51,7 @@ async function handingOver(file: string): Promise<Figure[]> {
   while (elapsedMs() < SECONDS * 1_000) {
     const due = (elapsedMs() / 1_000) * RATE;
     const fromMs = performance.now();
-    for (; handed < due; handed++) running.hand(rowOf(handed));
+    for (; handed < due; handed++) running.add(rowOf(handed));
     spentMs += performance.now() - fromMs;
     await Bun.sleep(1);
   }

@@ -135,7 +135,7 @@ function upgradeText({ path, schema, version }: Restorable, directory: DataDirec
 const missingText = (id: string): string =>
   `The sealing key ${id} is missing: secrets sealed with it cannot be read until its file is in keys/ (--keys restores it).`;
 
-/** A restore leaves the object store as it is, and does not ask it. */
+/** A restore neither changes nor contacts the object store. */
 const sessionNotes = ({ sessions, elsewhere }: Restored["absent"]): string[] => [
   ...(sessions > 0
     ? [

@@ -31,7 +31,7 @@ export async function list(call: Call): Promise<void> {
   );
 }
 
-/** @returns the options that say which workstations; those that are not given are undefined */
+/** @returns the options that select workstations; undefined for those that were not given */
 export function filterOf({ domain, actor, context, text }: Call): ClientFilterQuery {
   const reference = text("user");
   return {

@@ -20,7 +20,7 @@ function whyOf({ connection, problems, reason }: OperatorConnection): string | u
   return connection?.namespaces.length === 0 ? NO_NAMESPACE : reason;
 }
 
-/** Such a connection is no fault: installations may share their configuration file. */
+/** Not a fault: installations may share their configuration file. */
 const NO_NAMESPACE = "its organizations give this installation no namespace";
 
 const document = ({ id, connection, status, reason, sinceMs, problems }: OperatorConnection) => ({

@@ -1,4 +1,4 @@
-// `connections verify`: asks a repository host what can be known before anybody mirrors from it. The exit code is 7 if a check failed.
+// `connections verify`: checks a repository host before anybody mirrors from it. The exit code is 7 if a check failed.
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { findingsText } from "../../output/findings.ts";

@@ -82,7 +82,7 @@ function endOnSignals(context: Context): Disposable & { signal: AbortSignal } {
   };
 }
 
-/** The workstations connect to this machine only, and a proxy of the environment may not lead back to it. */
+/** The workstations connect only to this machine, which a proxy from the environment may not reach. */
 function ignoreProxies({ env }: Context): void {
   for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]) {
     delete env[name];

@@ -1,5 +1,5 @@
 // Shows what happens in a demo: JSON lines, or text with the state of the workstations. On a terminal the state is one line that
-// changes in place; elsewhere each state is a line.
+// changes in place; elsewhere each state is printed on its own line.
 import type { DemoEvent } from "../../../src/app/demo/events.ts";
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { CliCommand } from "../../command.ts";
@@ -55,7 +55,7 @@ class TextDisplay implements Display {
 
   #draw(text: string): void {
     this.#state = text;
-    const columns = this.stdout.columns || COLUMNS; // 0: a terminal that does not know its width
+    const columns = this.stdout.columns || COLUMNS; // 0: the terminal does not report its width
     this.stdout.write(this.#isLive ? `${CLEAR_LINE}${text.slice(0, columns - 1)}` : `${text}\n`);
   }
 

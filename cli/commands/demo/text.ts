@@ -2,7 +2,7 @@
 import type { DemoEvent, FleetState, Started } from "../../../src/app/demo/events.ts";
 import { shellWord } from "../../output/program-name.ts";
 
-/** Width of a terminal that does not know it, and of the command lines. */
+/** Width of command lines, and of a terminal that does not report its width. */
 export const COLUMNS = 80;
 
 function startedText(started: Started, program: string): string {

@@ -12,7 +12,7 @@ export interface ExportTarget {
   /** path or URL, without a slash at its end */
   readonly folder: string;
   has(name: string): Promise<boolean>;
-  /** Writes the whole file, or leaves what there was. */
+  /** Writes the whole file; if that fails, a former file stays. */
   write(name: string, content: Content): Promise<void>;
 }
 

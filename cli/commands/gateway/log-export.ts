@@ -1,4 +1,4 @@
-// `gateway logs export`: one file for each day, JSON Lines or Parquet, which analysis engines read as they are.
+// `gateway logs export`: one file for each day, JSON Lines or Parquet, which analysis engines read without conversion.
 import { type ExportDay, exportDays, linesOf, pagesOfDay } from "../../../src/domain/inference/log/export.ts";
 import type { Content } from "../../../src/domain/inference/log/log-archive.ts";
 import { type RowView, toGapItem } from "../../../src/domain/inference/log/wire.ts";
@@ -10,7 +10,7 @@ import { type ExportTarget, targetOf } from "./export-target.ts";
 import { warnOfGaps } from "./log-reading.ts";
 import { periodOf } from "./period.ts";
 
-/** `open`: rows of the day may still come or change; `due`: would be written, but for `--dry-run` */
+/** `open`: rows of the day may still be added or change; `due`: written without `--dry-run` */
 type DayState = "written" | "kept" | "open" | "due";
 
 interface DayResult {
@@ -64,7 +64,7 @@ async function exportDay(
   return { ...known, rows: rows(), state: "written" };
 }
 
-/** @returns the bytes of a day, and a function that counts the rows of what was made last */
+/** @returns the bytes of a day, and a function that returns the number of rows in the bytes that were made last */
 function contentOf(
   { domain, context }: Call,
   { day, format }: { day: ExportDay; format: Format },
@@ -82,7 +82,7 @@ function contentOf(
   return { content, rows: () => rows };
 }
 
-/** Escapes what could be a terminal's command, as all output does: a file may be shown on a terminal. */
+/** Escapes control characters, as in all output, because a file may be printed on a terminal. */
 async function* printableLines(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const part of lines) yield Buffer.from(printableJson(part));
 }

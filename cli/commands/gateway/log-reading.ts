@@ -71,7 +71,7 @@ export function userIdOf({ domain, actor, text }: Call): string | undefined {
   return reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id;
 }
 
-/** Says which rows are missing from what was printed. */
+/** Warns about rows that are missing from the printed list. */
 export function warnOfGaps({ output }: Pick<Call, "output">, gaps: readonly Gap[]): void {
   for (const { fromMs, toMs, count, cause } of gaps)
     output.warning(`${count} rows from ${toRfc3339(fromMs)} to ${toRfc3339(toMs)} were dropped: ${cause}`);

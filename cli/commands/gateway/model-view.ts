@@ -17,7 +17,7 @@ export const MODEL_COLUMNS: readonly Column<ModelView>[] = [
   { header: "FINGERPRINT", value: ({ fingerprint }) => fingerprint, isWide: true },
 ];
 
-/** Prints what is wrong with the list as a whole. The JSON document has it already. */
+/** Warns about problems of the whole list. The JSON document contains them already. */
 export function warnOfCatalog(
   { output }: Pick<Call, "output">,
   { sync, assignments }: ModelCatalogView,

@@ -1,4 +1,4 @@
-// Reads the days of `--from` and `--to`, and names these options where they are wrong: the API calls its members otherwise.
+// Parses `--from` and `--to`. Errors name these options, because the API has other names.
 import { type DayRangeQuery, readDayRange } from "../../../src/domain/shared/day-range.ts";
 import { DomainError, type Problem } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

@@ -4,7 +4,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { issuerFor } from "./issuer.ts";
 
-/** By external id nothing is written: SCIM has provided it already, so there is nothing to confirm. */
+/** Matching by external id writes nothing, because SCIM has already provided the ids, so there is nothing to confirm. */
 export async function move(call: Call): Promise<void> {
   const { domain, actor, context, command, output, text } = call;
   const wanted: Move = {
@@ -45,7 +45,7 @@ function detailsOf({ domain }: Call, { toIssuer }: Move, plan: MovePlan): string
 const countAdministrators = ({ prepared }: MovePlan): number =>
   prepared.filter(({ role }) => role === "admin").length;
 
-/** More users are only counted; the document of --json has all. */
+/** Further users are only counted; `--json` lists all of them. */
 const LEFT_SHOWN_MAX = 20;
 
 function leftLines({ left }: MovePlan): string[] {

@@ -1,7 +1,7 @@
 // What `serve` prints when it is ready: a line in the log, and a summary for people.
 import type { ProxyService } from "../../../src/app/service/divided/proxy-service.ts";
-import type { InferencePlace } from "../../../src/app/service/door.ts";
 import type { Service } from "../../../src/app/service/service.ts";
+import type { InferencePlace } from "../../../src/app/service/service-sockets.ts";
 import type { Context } from "../../context.ts";
 import { programName, shellWord } from "../../output/program-name.ts";
 import { planSummary } from "../catalog/plan-text.ts";

@@ -53,7 +53,7 @@ interface Running {
 }
 
 async function serve(context: Context, command: CliCommand, only: Part | undefined): Promise<void> {
-  using hangup = hangups();
+  using hangups = listenForHangup();
   const config = await readSettings(context, command);
   if (only !== "control") await takeRequestSlots(context, config);
   const stop = context.stopSignal();
@@ -71,7 +71,7 @@ async function serve(context: Context, command: CliCommand, only: Part | undefin
   try {
     supervision.ready(service.vitals);
     await service.announce(output);
-    hangup.onSignal(() => {
+    hangups.onSignal(() => {
       supervision
         .reload(() => service.reload())
         .catch((error: unknown) => log.error("service.reload_failed", { error }));
@@ -80,7 +80,7 @@ async function serve(context: Context, command: CliCommand, only: Part | undefin
     log.info("service.stopping");
     supervision.stopping();
   } finally {
-    hangup.onSignal(() => {});
+    hangups.onSignal(() => {});
     await service.stop();
   }
   log.info("service.stopped");
@@ -139,7 +139,7 @@ async function takeRequestSlots({ env, stderr, restartWith }: Context, config: C
 }
 
 /** Handles SIGHUP, which would otherwise end the process. A signal received before `onSignal` is delivered by that call. */
-function hangups(): Disposable & { onSignal(reload: () => void): void } {
+function listenForHangup(): Disposable & { onSignal(reload: () => void): void } {
   let isWaiting = false;
   let reload = () => {
     isWaiting = true;

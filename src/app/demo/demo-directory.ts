@@ -1,4 +1,4 @@
-// The one directory that holds everything of a demo. It exists as long as the demo: an exit of the process removes it, too.
+// The one directory that holds everything of a demo. It is removed when the demo or the process ends.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

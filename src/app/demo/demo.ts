@@ -32,7 +32,7 @@ export interface DemoOptions {
 
 /** The only password has 192 random bits, so a fast hash protects it, and the demo starts sooner. */
 const PASSWORD_COST = { memoryKib: 8, passes: 1 };
-/** How often the state of the fleet is looked at. */
+/** Interval between two checks of the fleet's state. */
 const LOOK_EVERY_MS = 250;
 
 /**

@@ -1,5 +1,5 @@
-// Checks that a process forwards inference, and as many requests as its settings say. Finds variables of another proxy that do nothing
-// here.
+// Checks that a process forwards inference, and as many requests as its settings say. Warns about environment variables of another
+// proxy, which have no effect here.
 import type { Config } from "../../platform/config/config.ts";
 import type { SettingName } from "../../platform/config/table.ts";
 import {

@@ -1,5 +1,5 @@
-// Checks the catalog of the gateway's models: whether it is current, and whether what the policy assigns is offered as it was
-// acknowledged.
+// Checks the catalog of the gateway's models: whether it is current, and whether the gateway still offers the assigned models as
+// they were acknowledged.
 
 import type { CatalogFigures } from "../../domain/inference/models/catalog.ts";
 import { nameList } from "../../platform/text/name-list.ts";

@@ -27,7 +27,7 @@ export interface ProbeOptions {
   origins?: { publicEndpoint: string; own: string | undefined };
 }
 
-/** Leaves nothing behind. @returns all that is wrong, or one finding that says that nothing is */
+/** Removes the probe object. @returns a finding for each problem; one finding with the result `ok` without a problem */
 export async function checkBucket(check: Check, options: ProbeOptions): Promise<Finding[]> {
   const { bucket, prefix } = options;
   const probe = {

@@ -1,4 +1,4 @@
-// The check and the words about administrators who must have a second factor and have none. `doctor` and `status` use them.
+// The check for administrators without a required second factor, and its texts. `doctor` and `status` use them.
 
 import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -10,7 +10,7 @@ export const FACTOR_REMEDY = "ask them to sign in at /login, which leads through
 export const factorText = (count: number): string =>
   `${count === 1 ? "1 administrator" : `${count} administrators`} must have a second factor (identity.second_factor) and ${count === 1 ? "has" : "have"} none yet`;
 
-/** Reports administrators whose password is all that protects them, where the settings want more. */
+/** Reports administrators without a second factor, if the settings require one. */
 export function checkSecondFactor(
   check: Check,
   { domain, organizationId }: Pick<Examined, "domain" | "organizationId">,

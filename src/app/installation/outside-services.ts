@@ -47,7 +47,7 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
     affects: "inference of workstations that the policy sends through the gateway",
   },
 };
-/** Endpoints beside the issuer, which answers for all of them, and what the check of the object store looks at. */
+/** Endpoints that are not probed: the issuer answers for the others of the provider, and `doctor` checks the public one of the store. */
 const NOT_ASKED = [`${PROVIDER_DESTINATION}-`, PUBLIC_ENDPOINT];
 /** The same for hosts to which a repository connection redirects. */
 const DOWNLOADS = /^package-source:[^:]+:/;
@@ -85,7 +85,7 @@ function probeOf(config: Config, { name }: Destination): Probe {
   return { path, affects, tls: () => ({ ca: storeCaOf(config), linkLocal: "allowed" }) };
 }
 
-/** A peer that only takes bytes is reachable if it takes none. */
+/** An empty message: a receiver that accepts it is reachable. */
 const NOTHING = new Uint8Array();
 const NOT_PROBED = { path: "/", affects: "archives that an administrator names are not fetched" };
 

@@ -23,9 +23,9 @@ const REMOVAL_WAIT_SECONDS = 3 * 3600;
 /** Ninety attempts. */
 const FORWARD_WAIT_SECONDS = 900;
 
-/** The replica trails by a second, and is looked at every minute. */
+/** The replica lags by a second, and is checked every minute. */
 const REPLICA_LAG_SECONDS = 120;
-/** It is restored once a day, with two hours of time. */
+/** It is restored once a day, which may take two hours. */
 const REPLICA_CHECK_SECONDS_MAX = 26 * 3600;
 
 const RULES: readonly Rule[] = [

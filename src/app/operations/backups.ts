@@ -1,5 +1,5 @@
 // Backups that administrators ask for while the service runs. src/app/backup makes, lists and verifies them; a request waits for
-// a while, and the work goes on behind it.
+// a limited time, and the work continues after it.
 
 import type { Actor } from "../../domain/shared/actor.ts";
 import type {

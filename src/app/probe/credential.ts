@@ -1,4 +1,4 @@
-// Checks what a workstation does after its sign-in, with an access token: its account, its policy, and the way of its report.
+// Checks what a workstation does after its sign-in, with an access token: its account, its policy, and its report.
 import {
   CAPABILITIES_HEADER,
   CONTRACT_GENERATION,

@@ -1,5 +1,5 @@
-// Runs every check of `quartermaster probe` in order: what a workstation on this machine meets on its way to a service. Nothing
-// but the named server is asked.
+// Runs every check of `quartermaster probe` in order: the path from a workstation on this machine to a service. Contacts only
+// the named server.
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { NamedServer, type NamedServerLimits, type Reply } from "../../platform/outbound/named-server.ts";

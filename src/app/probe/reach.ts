@@ -1,4 +1,4 @@
-// The first layers of the way to a service: name, connection and certificate. Later checks need all three.
+// The first layers of a connection to a service: name, TCP connection and certificate. Later checks need all three.
 import type { LookupAddress } from "node:dns";
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";

@@ -1,6 +1,6 @@
 // `bun run release --key KEYFILE`: packs everything that an operator without a network needs into one archive with a signed list
-// of checksums, and makes packages of the same files if nfpm is here. A list of its own signs all that was made. The content depends
-// only on the commit; the signature also depends on the key.
+// of checksums, and makes packages of the same files if nfpm is installed. A second signed list covers everything that was made. The
+// content depends only on the commit; the signature also depends on the key.
 import {
   mkdirSync,
   mkdtempDisposableSync,
@@ -38,7 +38,7 @@ const SUMS = "SHA256SUMS";
 const CHAPTERS_FOLDER = "src/handbook/chapters/";
 const CHAPTER_FOLDERS = /src\/handbook\/chapters\/(?:[a-z]+\/(?=[a-z-]+\.md))?/g;
 
-/** What a release contains of packages: in the program, and in the code for browsers that it serves. */
+/** The bundles whose third-party packages a release lists: the program, and the code that it serves to browsers. */
 export const BUNDLES: readonly Bundle[] = [
   { target: "bun", entries: ENTRIES },
   { target: "browser", entries: BROWSER_ENTRIES.map((entry) => `src/server/console/browser/${entry}`) },
@@ -148,7 +148,7 @@ function packagesOf(
 
 export const pathsOf = ({ archive, sbom, packages }: MadeRelease): string[] => [archive, sbom, ...packages];
 
-/** Writes a signed list of what was made into the folder of it. */
+/** Writes a signed list of the files into their folder. */
 export function signRelease(directory: string, paths: readonly string[], signer: FileSigner): void {
   const files: Files = new Map(paths.map((path) => [basename(path), readFileSync(path)]));
   sign(files, signer);
@@ -209,7 +209,7 @@ function signerIn(path: string): FileSigner {
   return fileSigner(new Secret(readFileSync(path, "utf8")), path);
 }
 
-/** The architectures of an archive each; this machine's is always one of them. */
+/** Each architecture gets an archive; this machine's is always one of them. */
 const ARCHITECTURES = ["x64", "arm64"];
 
 const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER] [--only-this-machine]

@@ -113,6 +113,6 @@ function record(refused: ObservedRefusal, { domain, clock, requestLog }: Inferen
   const organizationId = domain.identity.organization()?.id ?? "";
   const row = refusedRow(refused, { organizationId, nowMs: clock.nowMs() });
   if (!row) return;
-  requestLog.hand(row);
+  requestLog.add(row);
   domain.usage.count(row);
 }

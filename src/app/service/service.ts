@@ -52,7 +52,6 @@ import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
 import { logConnections, reloadConnections } from "./connection-settings.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
-import { type InferencePlace, openDoor, type ServiceDoor } from "./door.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { startInference } from "./inference.ts";
 import { addClientFigures } from "./jobs/client-jobs.ts";
@@ -64,6 +63,7 @@ import { outsideObservers } from "./metrics/outside-observers.ts";
 import { watchArtifacts } from "./metrics/source-metrics.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
+import { type InferencePlace, openServiceSockets, type ServiceSockets } from "./service-sockets.ts";
 import { reloadSettings } from "./settings-reload.ts";
 import { assertStartable } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
@@ -123,24 +123,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   assertDatabaseNotLost(directory, options);
   undo.defer(lockOwnListener(directory, options));
-  const door = await openDoor(config, log, options.only);
-  undo.defer(() => door.stop());
+  const sockets = await openServiceSockets(config, log, options.only);
+  undo.defer(() => sockets.stop());
   const standby = await openStandby(directory, { ...options, undo });
-  const service = await startWithListener(door, directory, { ...options, undo, standby });
+  const service = await startWithListener(sockets, directory, { ...options, undo, standby });
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));
   const onStop = undo.move();
   const { displaced } = standby;
-  return { ...service, displaced, inference: door.inference, stop: () => onStop.disposeAsync() };
+  return { ...service, displaced, inference: sockets.inference, stop: () => onStop.disposeAsync() };
 }
 
 async function startWithListener(
-  door: ServiceDoor,
+  sockets: ServiceSockets,
   directory: DataDirectory,
   { undo, standby, ...options }: ServiceOptions & { undo: AsyncDisposableStack; standby: ServiceStandby },
 ): Promise<Omit<Service, "stop" | "inference" | "displaced">> {
   const { config, clock, ids, log } = options;
-  const { baseUrl, listener } = door;
+  const { baseUrl, listener } = sockets;
   const metrics = new Registry();
   const tracing = await openTracing({ ...options, metrics, undo, stateFile: directory.tracing });
   const observers = outsideObservers({ metrics, log, tracer: tracing?.tracer });
@@ -186,21 +186,21 @@ async function startWithListener(
   const server = serverOf(installation, parts);
   const settings = options.only === "control" ? undefined : proxySettingsOf(config);
   const inference = startInference({ ...parts, ...installation, requestLog, settings });
-  door.open(server, { inference: inference?.handler, tracer: tracing?.tracer });
-  await watchProxies(installation, door, { config, log });
+  sockets.open(server, { inference: inference?.handler, tracer: tracing?.tracer });
+  await watchProxies(installation, sockets, { config, log });
   await scheduler.takeOverLeases();
   scheduler.start();
   undo.defer(() => drainAttempts(installation.domain));
   undo.defer(() => scheduler.stop());
   // Undone in reverse: requests end first, then jobs and their pending work, then the database closes.
-  undo.defer(() => door.stop(drainLeftMs(stoppingSinceMs)));
+  undo.defer(() => sockets.stop(drainLeftMs(stoppingSinceMs)));
   undo.defer(() => inference?.drain());
   undo.defer(() => {
     stoppingSinceMs = performance.now();
     inference?.handler.stop();
     server.endStreams();
   });
-  const reload = () => reloadAll(installation, { config, log, actor, door, operations, runTask });
+  const reload = () => reloadAll(installation, { config, log, actor, sockets, operations, runTask });
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
 }
@@ -217,17 +217,17 @@ function threadsUntil(undo: AsyncDisposableStack) {
 
 interface ReloadParts extends Pick<ServiceOptions, "config" | "log"> {
   actor: Actor;
-  door: ServiceDoor;
+  sockets: ServiceSockets;
   operations: ReturnType<typeof createOperations>;
   runTask: RunDocumentTask;
 }
 
 async function reloadAll(
   installation: Installation,
-  { config, log, actor, door, operations, runTask }: ReloadParts,
+  { config, log, actor, sockets, operations, runTask }: ReloadParts,
 ): Promise<void> {
   const reading = config.readFileAgain(runTask);
-  const fresh = await reloadSettings({ config, log, reading, ...door, ...installation });
+  const fresh = await reloadSettings({ config, log, reading, ...sockets, ...installation });
   operations.useSettings(fresh);
   await reloadProvider(installation, { fresh, actor, log });
   reloadConnections(installation, { fresh, log });
@@ -239,7 +239,7 @@ async function reloadAll(
 
 async function watchProxies(
   { domain: { untrustedProxies } }: Installation,
-  { untrusted }: ServiceDoor,
+  { untrusted }: ServiceSockets,
   { config, log }: Pick<ServiceOptions, "config" | "log">,
 ): Promise<void> {
   await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
@@ -249,7 +249,7 @@ async function watchProxies(
 const sweepTemporary = ({ domain: { catalog, packageSources, sessions } }: Installation) =>
   Promise.all([catalog.sweepTemporary(), packageSources.mirrors.sweepTemporary(), sessions.sweepTemporary()]);
 
-/** Other requests finish while inference drains, so they get what it has left of their time. */
+/** Other requests finish while inference drains, so their time limit started with it. */
 const drainLeftMs = (sinceMs = performance.now()): number =>
   Math.max(DRAIN_LEFT_MIN_MS, DRAIN_MS - (performance.now() - sinceMs));
 const DRAIN_LEFT_MIN_MS = 2_000;

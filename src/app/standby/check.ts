@@ -1,4 +1,5 @@
-// Checks of `doctor` and `config check`: whether the replica moves, what would be lost now, and whether it was restored lately.
+// Checks of `doctor` and `config check`: whether the replica is up to date, what a failure now would lose, and whether a restore
+// succeeded recently.
 import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { JobView } from "../../domain/system/jobs.ts";

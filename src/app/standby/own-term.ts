@@ -1,4 +1,4 @@
-// The term of this data directory, in the file standby.json: which folder of the replica is ours, and how the lease knows us.
+// The term of this data directory, in the file standby.json: the folder of the replica that is ours, and our name in the lease.
 import { existsSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

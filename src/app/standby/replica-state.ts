@@ -1,5 +1,5 @@
-// Compares the replica in its store with the database on this machine: whether it moves, and what would be lost if this machine failed
-// now. Litestream says nothing about itself, so its files on both sides are read.
+// Compares the replica in its store with the database on this machine: whether it is up to date, and what would be lost if this machine
+// failed now. Litestream does not report its state, so its files on both sides are read.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,7 @@ export interface ReplicaState {
   missingTransactions: number | undefined;
 }
 
-/** Litestream copies every second, so what is missing twice within this time is not only on its way. */
+/** Litestream copies every second, so a write that is still missing after this time is not just in transit. */
 const SECOND_LOOK_MS = 2.5 * SECOND_MS;
 /** How long a write may stay unnoticed by Litestream. */
 export const UNNOTICED_MS = 30 * SECOND_MS;
@@ -53,7 +53,7 @@ export function compare(position: Position | undefined, local: LocalState, nowMs
   const { taken, lastProgressMs = 0, lastWriteMs } = local;
   const lacking = taken.filter(({ transaction }) => transaction > (position?.transaction ?? 0));
   const isNumbered = taken.length > 0 && (position === undefined || position.transaction !== undefined);
-  // Without a trace of Litestream here, such as after a restore, the store knows best.
+  // Without a trace of Litestream here, such as after a restore, only the store can tell.
   const noticedMs = lastProgressMs || position?.atMs || lastWriteMs || 0;
   const times = [
     ...(isNumbered ? lacking.slice(0, 1).map(({ atMs }) => atMs) : []),

@@ -1,4 +1,4 @@
-// The place of the replica, as far as the service reads it itself: folders named after terms, with the files of Litestream in them,
+// The place of the replica, as the service reads it: folders named after terms, with the files of Litestream in them,
 // and small records beside them. Litestream writes and restores the files.
 import {
   existsSync,

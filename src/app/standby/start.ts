@@ -1,4 +1,4 @@
-// What a start does about the replica: it begins the first term, and refuses data that another machine has taken over.
+// The part of a start that concerns the replica: begins the first term, and refuses data that another machine has taken over.
 import { hostname } from "node:os";
 import { type Clock, SECOND_MS, toRfc3339, within } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";

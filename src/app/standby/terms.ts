@@ -1,5 +1,5 @@
-// Terms: each machine that takes over begins a new one, with a folder of its own in the replica. A former machine that comes back can
-// therefore never write into what the present one replicates. A record beside the folder says who began the term, and from where.
+// Terms: each machine that takes over begins a new one, with a folder of its own in the replica. A former machine that starts again
+// can therefore never write to the replica of the present one. A record beside the folder says who began the term, and from where.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ReplicaObject, ReplicaStore } from "./replica-store.ts";
@@ -7,10 +7,10 @@ import type { ReplicaObject, ReplicaStore } from "./replica-store.ts";
 /** `t00000002-1f9c3a`: the number, and random digits, so that two machines never use the same folder. */
 const TERM = /^t(\d{8})-[0-9a-f]{6}$/;
 const TERM_NUMBER_MAX = 99_999_999;
-/** Terms that are looked at; a machine takes over a few times in its life. */
+/** Terms that are read; takeovers are rare. */
 export const TERMS_MAX = 1000;
 
-/** A text of the store for people: one line, because whoever can write there must not control a terminal. */
+/** A text from the store, shown to people: one line, because anyone who can write to the store must not control a terminal. */
 export const StoredLine = Type.String({ maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" });
 
 const RecordSchema = Type.Object({

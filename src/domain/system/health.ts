@@ -88,7 +88,7 @@ export class Health {
       ),
       checkOf("blob_storage", UNUSABLE, stores),
       checkOf("package_storage", UNUSABLE, packages),
-      ...(proxyHealth ? [checkOf("inference_proxy", UNWELL, proxyProblem(proxyHealth))] : []),
+      ...(proxyHealth ? [checkOf("inference_proxy", UNHEALTHY, proxyProblem(proxyHealth))] : []),
     ]);
     const isHealthy = checks.every(({ status }) => status === "healthy");
     return { status: isHealthy ? "healthy" : "degraded", checked_at: toRfc3339(atMs), checks };
@@ -98,7 +98,7 @@ export class Health {
 const WORST_FIRST: readonly StoreState[] = ["unusable", "full"];
 const UNREADABLE = "the database cannot be read";
 const UNUSABLE = "the store cannot be used";
-const UNWELL = "the proxy does not report that it is healthy";
+const UNHEALTHY = "the proxy does not report that it is healthy";
 const FULL = `the disk has less than ${bytesText(FREE_BYTES_MIN)} free`;
 const STORE_PROBLEMS: Readonly<Record<StoreState, string | undefined>> = {
   usable: undefined,
@@ -113,7 +113,7 @@ function databaseProblem(canRead: boolean, state: StoreState): string | undefine
 }
 
 const proxyProblem = (ask: () => Promise<{ status: string }>) => async () =>
-  (await ask()).status === "healthy" ? undefined : UNWELL;
+  (await ask()).status === "healthy" ? undefined : UNHEALTHY;
 
 /** @param findFault undefined if the part is healthy; if it rejects, the fault is `otherwise` */
 async function checkOf(

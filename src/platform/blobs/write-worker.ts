@@ -7,13 +7,13 @@ import { codeOf } from "../errors.ts";
 import type { WriteAnswer, WriteRequest } from "./write-thread.ts";
 
 /** Below the thread that answers requests, so that uploads leave it most of a busy processor. */
-const NICER_BY = 5;
+const NICENESS = 5;
 
 /** On Linux the number 0 means the calling thread, elsewhere the whole process. A sandbox may forbid it, and nothing depends on it. */
 function yieldToRequests(): void {
   if (process.platform !== "linux") return;
   try {
-    setPriority(0, Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + NICER_BY));
+    setPriority(0, Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + NICENESS));
   } catch {}
 }
 

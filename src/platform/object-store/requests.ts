@@ -1,4 +1,4 @@
-// Signed requests to an object store through the door for outgoing connections: bounded in time, without redirects and content
+// Signed requests to an object store through platform/outbound: bounded in time, without redirects and content
 // codings, repeated at most once, each counted. bucket.ts knows the operations.
 import type { Clock } from "../clock.ts";
 import { SECOND_MS } from "../clock.ts";

@@ -1,6 +1,6 @@
-// The part of the door for outgoing connections that leads to the one server that the operator names on the command line. It
-// shows each layer on its own: name, connection, certificate, answer and event stream. Nothing is followed: neither redirects
-// nor a proxy of the environment. src/app/probe decides what the facts mean.
+// Outgoing connections to the one server that the operator names on the command line. Reports
+// each layer separately: name, connection, certificate, answer and event stream. Follows neither redirects
+// nor a proxy from the environment. src/app/probe decides what the facts mean.
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import {

@@ -50,7 +50,7 @@ export interface OutboundRequest {
   tls?: PeerTls;
   /** default: true; false leaves a content coding of the answer as it is */
   decompress?: boolean;
-  /** default: a redirect is an error; `answered` returns it, and the caller asks the door again where it may lead */
+  /** default: a redirect is an error; `answered` returns it, and the caller calls `fetch` again with the new address */
   redirect?: "answered";
 }
 

@@ -60,7 +60,7 @@ const SLICE_CHARACTERS = 128 * 1024;
 /** @returns the first violation in the text; takes linear time for any text */
 export function findViolation(text: string, limits: JsonLimits): JsonViolation | undefined {
   const search = new FlawSearch(text, limits);
-  search.goOn(text.length);
+  search.scanUntil(text.length);
   return search.flaw;
 }
 
@@ -70,7 +70,7 @@ export function measureJson(
   limits: JsonLimits,
 ): { flaw: JsonViolation | undefined; values: number; names: number } {
   const search = new FlawSearch(text, limits);
-  search.goOn(text.length);
+  search.scanUntil(text.length);
   return { flaw: search.flaw, ...search.counts };
 }
 
@@ -81,7 +81,7 @@ export function* findViolationInSteps(
   sliceCharacters = SLICE_CHARACTERS,
 ): Steps<JsonViolation | undefined> {
   const search = new FlawSearch(text, limits);
-  for (let end = sliceCharacters; search.goOn(end); end += sliceCharacters) yield;
+  for (let end = sliceCharacters; search.scanUntil(end); end += sliceCharacters) yield;
   return search.flaw;
 }
 
@@ -115,7 +115,7 @@ class FlawSearch {
   }
 
   /** Scans the tokens that begin before `end`. @returns whether there is more to scan */
-  goOn(end: number): boolean {
+  scanUntil(end: number): boolean {
     this.flaw = this.#search(Math.min(end, this.text.length));
     return this.flaw === undefined && this.#at < this.text.length;
   }

@@ -1,4 +1,4 @@
-// Sends spans to a collector by OTLP over HTTP in its JSON form, through the door for outgoing connections.
+// Sends spans to a collector by OTLP over HTTP in its JSON form, through platform/outbound.
 import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { SECOND_MS } from "../clock.ts";

@@ -14,7 +14,7 @@ export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
   /** @param start begins the write; it gets a function to call when its turn comes */
   const traced = <T>(kind: WriteKind, start: (turn: () => void) => Promise<T>): Promise<T> => {
     const span = tracer.active()?.child("database write", "internal");
-    if (!span) return start(noTurn);
+    if (!span) return start(ignoreQueue);
     const startMs = performance.now();
     let waitedMs: number | undefined;
     const turn = () => {
@@ -54,7 +54,7 @@ export function tracedDatabase(db: Db, tracer: Tracer | undefined): Db {
   };
 }
 
-const noTurn = (): void => {};
+const ignoreQueue = (): void => {};
 
 function after<T>(turn: () => void, work: () => T): T {
   turn();

@@ -67,7 +67,7 @@ class ArrivingMessage {
   /** @throws ScimError */
   *add(text: string): Steps<void> {
     for (const slice of this.#text.add(text)) {
-      yield* this.#hand(slice);
+      yield* this.#takeSlice(slice);
       yield;
     }
     this.#uncollected += text.length;
@@ -87,7 +87,7 @@ class ArrivingMessage {
     return { ...limitsOf(SCIM_VALUES_MAX["scim-group"]), before: { ...this.#counts, depth } };
   }
 
-  *#hand({ list, depth, text, count, at }: ListSlice): Steps<void> {
+  *#takeSlice({ list, depth, text, count, at }: ListSlice): Steps<void> {
     const json = `[${text}]`;
     const limits = this.#limitsAt(depth);
     const { flaw, values, names } = measureJson(json, limits);

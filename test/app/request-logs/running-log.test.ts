@@ -35,7 +35,7 @@ const numbers = (from: number, count: number) => Array.from({ length: count }, (
 describe("a running request log", () => {
   test("INF-43 writes every row before it is closed, to a file that only its owner can read", async () => {
     const log = startTestLog(directory);
-    for (const number of numbers(0, 2 * BATCH_ROWS_MAX + 7)) log.running.hand(rowOf(number));
+    for (const number of numbers(0, 2 * BATCH_ROWS_MAX + 7)) log.running.add(rowOf(number));
     await log.running.close();
     using file = new Database(log.file);
     expect(file.query("SELECT count(*) AS total FROM requests").get()).toEqual({
@@ -54,8 +54,8 @@ describe("a running request log", () => {
       dirty: null,
       stream: null,
     });
-    log.running.hand(rowOf(1));
-    log.running.hand(refused);
+    log.running.add(rowOf(1));
+    log.running.add(refused);
     await until(async () => (await total(log.running)) === 2);
     expect((await search(log.running)).items).toEqual([rowOf(1), refused]);
   });
@@ -63,19 +63,19 @@ describe("a running request log", () => {
   test("INF-42 completes an early row under the same id, and never the other way round", async () => {
     await using log = startTestLog(directory);
     const early = rowOf(1, { outcome: null, durationMs: null, outputTokens: null });
-    log.running.hand(early);
+    log.running.add(early);
     await until(async () => (await total(log.running)) === 1);
     expect((await search(log.running)).items).toEqual([early]);
-    log.running.hand(rowOf(1));
-    log.running.hand(early);
-    log.running.hand(rowOf(2));
+    log.running.add(rowOf(1));
+    log.running.add(early);
+    log.running.add(rowOf(2));
     await until(async () => (await total(log.running)) === 2);
     expect((await search(log.running)).items[0]).toEqual(rowOf(1));
   });
 
   test("keeps a row as it is where only new ones are offered", async () => {
     await using log = startTestLog(directory);
-    log.running.hand(rowOf(1));
+    log.running.add(rowOf(1));
     expect(log.running.offer([rowOf(1, { path: "/other" }), rowOf(2)])).toBe(true);
     await until(async () => (await total(log.running)) === 2);
     expect((await search(log.running)).items.map(({ path }) => path)).toEqual([
@@ -93,7 +93,7 @@ describe("a running request log", () => {
 
   test("INF-44 counts rows that do not fit, warns once, and shows the gap", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 10 });
-    for (const number of numbers(0, 25)) log.running.hand(rowOf(number));
+    for (const number of numbers(0, 25)) log.running.add(rowOf(number));
     expect(log.running.queueFigures()).toEqual({
       rows: 10,
       dropped: { queue_full: 15, disk_full: 0, broken: 0 },
@@ -110,7 +110,7 @@ describe("a running request log", () => {
 
   test("INF-44 shows a gap only with the period that it is in", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 1 });
-    for (const number of numbers(0, 3)) log.running.hand(rowOf(number));
+    for (const number of numbers(0, 3)) log.running.add(rowOf(number));
     await until(async () => (await total(log.running)) === 1);
     const before = { beforeMs: rowOf(1).occurredAtMs };
     expect((await search(log.running, before)).gaps).toEqual([]);
@@ -128,10 +128,10 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
         return thread;
       },
     });
-    log.running.hand(rowOf(1));
+    log.running.add(rowOf(1));
     await until(async () => (await total(log.running)) === 1);
     await threads[0]?.terminate();
-    log.running.hand(rowOf(2));
+    log.running.add(rowOf(2));
     await until(() => log.running.queueFigures().rows === 0);
     expect(await total(log.running)).toBe(2);
     expect(threads).toHaveLength(2);
@@ -139,12 +139,12 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
 
   test("another process holds the file", async () => {
     await using log = startTestLog(directory);
-    log.running.hand(rowOf(1));
+    log.running.add(rowOf(1));
     await until(async () => (await total(log.running)) === 1);
     {
       using other = new Database(log.file);
       other.run("BEGIN EXCLUSIVE");
-      log.running.hand(rowOf(2));
+      log.running.add(rowOf(2));
       await until(() => log.events.some(({ event }) => event === "request_log.not_written"));
       expect(log.running.queueFigures().rows).toBe(1);
       other.run("ROLLBACK");
@@ -156,9 +156,9 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
   test("something else is in the place of the file, until it is gone", async () => {
     await using log = startTestLog(directory, { queueRowsMax: 2 });
     mkdirSync(log.file);
-    for (const number of numbers(0, 2)) log.running.hand(rowOf(number));
+    for (const number of numbers(0, 2)) log.running.add(rowOf(number));
     await until(() => log.events.some(({ event }) => event === "request_log.not_written"));
-    log.running.hand(rowOf(3));
+    log.running.add(rowOf(3));
     expect(log.running.queueFigures().dropped).toEqual({ queue_full: 0, disk_full: 0, broken: 1 });
     rmSync(log.file, { recursive: true });
     await until(() => log.running.queueFigures().rows === 0);
@@ -168,7 +168,7 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
   test("the file is not a database, until it is moved away", async () => {
     await using log = startTestLog(directory);
     writeFileSync(log.file, "not a database".repeat(100));
-    log.running.hand(rowOf(1));
+    log.running.add(rowOf(1));
     await until(() => log.events.some(({ event }) => event === "request_log.not_written"));
     expect(search(log.running)).rejects.toMatchObject({ kind: "unavailable", reason: "storage.damaged" });
     renameSync(log.file, `${log.file}.damaged`);
@@ -178,10 +178,10 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
 
   test("the file is moved away under the running thread", async () => {
     await using log = startTestLog(directory);
-    log.running.hand(rowOf(1));
+    log.running.add(rowOf(1));
     await until(async () => (await total(log.running)) === 1);
     for (const end of ["", "-wal", "-shm"]) rmSync(log.file + end);
-    log.running.hand(rowOf(2));
+    log.running.add(rowOf(2));
     await until(() => existsSync(log.file) && log.running.queueFigures().rows === 0);
     expect(await total(log.running)).toBe(1);
   });
@@ -191,10 +191,10 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
     ["the write-ahead log is deleted", (file: string) => rmSync(`${file}-wal`)],
   ])("%s under the running thread", async (_, harm) => {
     await using log = startTestLog(directory);
-    log.running.hand(rowOf(1));
+    log.running.add(rowOf(1));
     await until(async () => (await total(log.running)) === 1);
     harm(log.file);
-    log.running.hand(rowOf(2));
+    log.running.add(rowOf(2));
     await until(() => log.running.queueFigures().rows === 0);
     const read = await new FileSource(log.file).search(searchOf({}));
     expect(read.items).toEqual([rowOf(1), rowOf(2)]);
@@ -204,7 +204,7 @@ describe("INF-43 a row is not lost while the queue is not full, when", () => {
 
 test("INF-45 a search does not find rows of a file that was moved away", async () => {
   await using log = startTestLog(directory);
-  log.running.hand(rowOf(1));
+  log.running.add(rowOf(1));
   await until(async () => (await total(log.running)) === 1);
   for (const end of ["", "-wal", "-shm"]) rmSync(log.file + end);
   expect(await total(log.running)).toBe(0);
@@ -213,7 +213,7 @@ test("INF-45 a search does not find rows of a file that was moved away", async (
 test("INF-43 a symbolic link in the place of the file is never followed", async () => {
   await using log = startTestLog(directory);
   symlinkSync(`${directory}/elsewhere.db`, log.file);
-  log.running.hand(rowOf(1));
+  log.running.add(rowOf(1));
   await until(() => log.events.length > 0);
   expect(log.events[0]).toMatchObject({ fields: { reason: "the database file is a symbolic link" } });
   expect(existsSync(`${directory}/elsewhere.db`)).toBe(false);
@@ -222,9 +222,9 @@ test("INF-43 a symbolic link in the place of the file is never followed", async 
 
 test("INF-44 a row that the file cannot hold is dropped alone", async () => {
   await using log = startTestLog(directory);
-  log.running.hand(rowOf(1));
-  log.running.hand(rowOf(2, { upstreamLatencyMs: 0.5 }));
-  log.running.hand(rowOf(3));
+  log.running.add(rowOf(1));
+  log.running.add(rowOf(2, { upstreamLatencyMs: 0.5 }));
+  log.running.add(rowOf(3));
   await until(() => log.running.queueFigures().rows === 0);
   expect(await total(log.running)).toBe(2);
   expect(log.running.queueFigures().dropped.broken).toBe(1);
@@ -232,7 +232,7 @@ test("INF-44 a row that the file cannot hold is dropped alone", async () => {
 
 test("INF-47 a sweep removes older rows only, in slices", async () => {
   await using log = startTestLog(directory);
-  for (const number of numbers(0, 1_205)) log.running.hand(rowOf(number));
+  for (const number of numbers(0, 1_205)) log.running.add(rowOf(number));
   await until(() => log.running.queueFigures().rows === 0);
   expect(await log.running.sweep(rowOf(1_200).occurredAtMs)).toBe(1_200);
   expect((await search(log.running)).items.map(({ id }) => id)).toEqual(

@@ -126,7 +126,7 @@ async function removeClient({ domain }: GatewayServer, operator: Actor): Promise
 /** A request to a model, which is in the log and in the sums. */
 async function usedModels({ requestLog, domain }: GatewayServer, { user }: Caller): Promise<void> {
   const row = rowOf(1, { userId: user.id, organizationId: user.organizationId });
-  requestLog.hand(row);
+  requestLog.add(row);
   domain.usage.count(row);
   await domain.usage.flush();
   await until(() => requestLog.queueFigures().rows === 0);

@@ -133,7 +133,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
       },
       watch: { revision: () => site.revision, endedAmong: () => site.ended },
       log: {
-        hand(row) {
+        add(row) {
           site.rows.push(row);
           for (const resolve of waiting.splice(0)) resolve();
         },

@@ -17,12 +17,12 @@ const running = new RunningLog({
 
 let handed = 0;
 while (handed < Number(first)) {
-  while (running.queueFigures().rows < Number(room) && handed < Number(first)) running.hand(rowOf(handed++));
+  while (running.queueFigures().rows < Number(room) && handed < Number(first)) running.add(rowOf(handed++));
   await Bun.sleep(1);
 }
 while (running.queueFigures().rows > 0) await Bun.sleep(1);
 for (;;) {
-  running.hand(rowOf(handed++));
+  running.add(rowOf(handed++));
   process.stdout.write(`${JSON.stringify({ handed, ...running.queueFigures() })}\n`);
   await Bun.sleep(1);
 }

@@ -79,7 +79,7 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
     outbound: createOutbound({
       allowed: [{ name: UPSTREAM_DESTINATION, origin: models.origin, why: "test" }],
     }),
-    requestLog: { hand: (row) => void rows.push(row) },
+    requestLog: { add: (row) => void rows.push(row) },
     ...{ metrics, clock, ids, log: createLog({ level: "error", format: "json", write: raise, clock }) },
     ...options.parts,
   });

@@ -1,6 +1,6 @@
 // The repository connections of the configuration, read again when the configuration or one of their files changes. A connection with
-// problems is disabled by itself: neither the start nor another connection depends on it. One whose file is half written keeps what it
-// had.
+// problems is disabled by itself: neither the start nor another connection depends on it. One whose file is only partly written stays
+// as it was.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type {
@@ -42,7 +42,7 @@ export class ConfiguredConnections implements Connections {
     this.#stamp = stampOf(this.#read);
   }
 
-  /** Reads the connections of other settings from now on. Nothing of the former ones stays in force. */
+  /** Reads the connections of other settings from now on. Drops the connections of the former settings. */
   use(config: Config): void {
     this.#config = config;
     this.#read = readAll(config);

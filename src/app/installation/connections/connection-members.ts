@@ -1,5 +1,5 @@
 // Reads the members of one repository connection from the configuration file: which there are, what each may be, and which belong
-// together. configured-connections.ts decides what becomes of a connection with problems.
+// together. configured-connections.ts decides how to treat a connection with problems.
 import { closest } from "fastest-levenshtein";
 import {
   type CloneAddress,

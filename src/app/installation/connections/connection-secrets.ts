@@ -10,9 +10,9 @@ import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { type ConnectionMembers, comesThroughGit } from "./connection-members.ts";
 
 const FILE = "file://";
-/** Of a token. */
+/** Characters of a token. */
 export const TOKEN_CHARACTERS_MAX = 4_096;
-/** Nothing that could end a header. */
+/** Printable ASCII, so that no token can end a header. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 /** Where secrets may be. */

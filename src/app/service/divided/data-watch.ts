@@ -1,4 +1,4 @@
-// Notices that the data of a running process are no longer those of the installation: the database file was replaced, or another
+// Detects that the data of a running process are no longer those of the installation: the database file was replaced, or another
 // version of the program has changed its schema. The service itself prevents both with its lock; a second process has none.
 import { statSync } from "node:fs";
 import { SECOND_MS } from "../../../platform/clock.ts";
@@ -27,7 +27,7 @@ export class DataWatch implements Disposable {
     this.#file = identityOf(installation.directory.database);
   }
 
-  /** grows as long as the process looks */
+  /** number of checks so far, which shows that the timer runs */
   get looks(): number {
     return this.#looks;
   }

@@ -1,6 +1,6 @@
 // A second process on the data directory of a service: it forwards inference on a listener of its own, and nothing else. Every
-// look-up reads the database, so an act of any process holds from the next request on. It writes to the database only to replace
-// a key that the gateway refused: no migration, no job and no first administrator is its concern.
+// look-up reads the database, so a change by any process applies from the next request on. It writes to the database only to
+// replace a key that the gateway refused: it runs no migration and no job, and creates no first administrator.
 import { Registry } from "prom-client";
 import { dayOf } from "../../../domain/inference/usage/model.ts";
 import { assertAccessible, type DataDirectory } from "../../../platform/data-directory/data-directory.ts";
@@ -33,7 +33,7 @@ import { assertStartable } from "../start-checks.ts";
 import type { Liveness } from "../supervision.ts";
 import { DataWatch } from "./data-watch.ts";
 import { lockOwnListener, problemsOfDivision } from "./division.ts";
-import { openProxyDoor, type ProxyDoor } from "./proxy-door.ts";
+import { openProxySocket, type ProxySocket } from "./proxy-socket.ts";
 
 export type ProxyServiceOptions = Omit<ServiceOptions, "onBootstrap" | "passwordCost" | "only">;
 
@@ -63,14 +63,14 @@ export async function startProxyService(options: ProxyServiceOptions): Promise<P
   assertAccessible(directory);
   await using undo = new AsyncDisposableStack();
   undo.defer(lockOwnListener(directory, options));
-  const door = await openProxyDoor(config, log);
-  undo.defer(() => door.stop());
-  const service = await forwardAt(door, directory, { ...options, undo });
+  const socket = await openProxySocket(config, log);
+  undo.defer(() => socket.stop());
+  const service = await forwardAt(socket, directory, { ...options, undo });
   const onStop = undo.move();
   return { ...service, stop: () => onStop.disposeAsync() };
 }
 
-/** A lost database is for the operator to repair; this process only waits until it is back, so its service manager tries again. */
+/** Only the operator can repair a lost database. This process fails, so its service manager tries again until the database is back. */
 function directoryWithDatabase(options: ProxyServiceOptions): DataDirectory {
   try {
     return directoryToExamine(options);
@@ -82,7 +82,7 @@ function directoryWithDatabase(options: ProxyServiceOptions): DataDirectory {
 }
 
 async function forwardAt(
-  door: ProxyDoor,
+  socket: ProxySocket,
   directory: DataDirectory,
   { undo, ...options }: ProxyServiceOptions & { undo: AsyncDisposableStack },
 ): Promise<Omit<ProxyService, "stop">> {
@@ -113,12 +113,12 @@ async function forwardAt(
   const watch = undo.use(new DataWatch(installation));
   watch.start();
   undo.defer(() => drainAttempts(domain));
-  undo.defer(() => door.stop());
+  undo.defer(() => socket.stop());
   let isReplaced = false;
   undo.defer(() => inference.drain(isReplaced ? 0 : undefined));
   undo.defer(() => inference.handler.stop());
   const access = { token: config.get("metrics.token"), origin: baseUrl };
-  door.open(inference.handler, { metrics, ...access, tracer: tracing?.tracer });
+  socket.open(inference.handler, { metrics, ...access, tracer: tracing?.tracer });
   const displaced = watch.displaced.then((found) => {
     isReplaced = found.isReplaced;
     inference.handler.stop();
@@ -126,14 +126,14 @@ async function forwardAt(
   });
   const runTask = createDocumentThreads();
   return {
-    address: door.address,
+    address: socket.address,
     inferenceUrl: proxyUrlOf(config, () => baseUrl),
     installation,
     displaced,
     vitals: vitalsOf(installation, watch),
     reload: async () => {
       const reading = config.readFileAgain(runTask);
-      await reloadSettings({ config, log, reading, listeners: [door.listener], ...installation });
+      await reloadSettings({ config, log, reading, listeners: [socket.listener], ...installation });
     },
   };
 }

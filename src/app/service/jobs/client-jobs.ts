@@ -38,7 +38,7 @@ export function registerClientJobs(
   });
 }
 
-/** How long a count is cached, because it looks at every workstation. */
+/** How long a count is cached, because it reads every workstation. */
 export const FIGURES_KEPT_MS = MINUTE_MS;
 
 /** Adds the number of clients per health state. */

@@ -1,5 +1,5 @@
-// The jobs of the policy: drafts and packages that nobody goes on with end, and the rollout of the current revision is sampled. domain/governance/drafts
-// and domain/clients/rollout do the work.
+// The jobs of the policy: one removes abandoned drafts and unfinished packages, the other samples the rollout of the current revision.
+// domain/governance/drafts and domain/clients/rollout do the work.
 
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";

@@ -60,7 +60,7 @@ export function registerSessionJobs(
   });
 }
 
-/** Adds what is kept, and how uploads end. */
+/** Adds figures of stored sessions, and of the results of uploads. */
 export function addSessionFigures(
   metrics: Registry,
   sessions: Pick<Domain["sessions"], "totals" | "tally" | "removals">,

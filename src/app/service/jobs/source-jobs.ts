@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 
-/** The shortest interval of a connection is an hour; a look is up to a tenth of that away from its time. */
+/** The shortest interval of a connection is an hour; a check is at most a tenth of that late. */
 const TIMES = { everyMs: 9 * MINUTE_MS, jitterMs: 2 * MINUTE_MS, timeLimitMs: 30 * MINUTE_MS };
 
 /** Registers the job; without a connection that wants it there is none. */

@@ -1,4 +1,4 @@
-// Lets the processes beside the service change the database only while the service holds the lease: it writes until when into
+// Lets other processes change the database only while the service holds the lease: the service writes the end of the lease to
 // run/lease.json in the data directory. Both read the clock of the same machine.
 import { rmSync } from "node:fs";
 import type { Config } from "../../../platform/config/config.ts";
@@ -13,7 +13,7 @@ type Place = Pick<DataDirectory, "lease">;
 export const writeLeaseFile = ({ lease }: Place, untilMs: number): void =>
   writeRunFile(lease, `${JSON.stringify({ until_ms: untilMs })}\n`);
 
-/** Closes the gate for other processes. */
+/** Makes other processes refuse changes. */
 export const removeLeaseFile = ({ lease }: Place): void => rmSync(lease, { force: true });
 
 /**

@@ -1,4 +1,4 @@
-// Holds the lease for the running service: takes it at the start, renews it, and closes the gate for changes before it ends. A holder
+// Holds the lease for the running service: takes it at the start, renews it, and stops accepting changes before it ends. A holder
 // counts from the moment at which it began the renewal; another machine waits as long after it has seen the last change. So the
 // holder stops first, whatever their clocks show.
 import { setTimeout as sleep } from "node:timers/promises";
@@ -103,7 +103,7 @@ export class LeaseKeeper {
         this.#replaced = found?.lease;
         return;
       }
-      if (found && changes > CHANGES_OF_THE_LIVING) throw stillActive(found.lease);
+      if (found && changes > RENEWALS_OF_DEAD_MAX) throw stillActive(found.lease);
       await this.#wait(RETRY_EVERY_MS, signal);
     }
   }
@@ -165,7 +165,7 @@ export class LeaseKeeper {
     this.own.onLost(error);
   }
 
-  /** @returns false if somebody else was faster */
+  /** @returns false if another machine was faster */
   async #change(expected: string | undefined, signal: AbortSignal): Promise<boolean> {
     const beganAt = this.#now();
     const etag = await this.own.object.change(
@@ -206,8 +206,8 @@ export class LeaseKeeper {
 const requestSignal = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
 
-/** A machine that fails while another one waits may have renewed its lease once more. */
-const CHANGES_OF_THE_LIVING = 2;
+/** Changes that a machine may still make which fails while another one waits; more show that it is alive. */
+const RENEWALS_OF_DEAD_MAX = 2;
 
 const stillActive = ({ machine, term }: Lease): DomainError =>
   new DomainError("conflict", "standby.still_active", `${machine} renews its lease of term ${term}`, {

@@ -1,5 +1,5 @@
-// The lease: one object in the store of the replica, which says which machine may accept changes. It is only ever changed under the
-// condition that nobody else has changed it.
+// The lease: one object in the store of the replica, which says which machine may accept changes. It is only changed if
+// nobody else has changed it since it was read.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Bucket } from "../../../platform/object-store/bucket.ts";
@@ -32,7 +32,7 @@ export interface FoundLease {
 export interface LeaseObject {
   /** @returns undefined if there is none; one that cannot be read has no holder, and counts as held */
   read(signal: AbortSignal): Promise<FoundLease | undefined>;
-  /** @param expected ETag; undefined if there must be no lease @returns the new ETag; undefined if somebody else was faster */
+  /** @param expected ETag; undefined if there must be no lease @returns the new ETag; undefined if another machine was faster */
   change(lease: Lease, expected: string | undefined, signal: AbortSignal): Promise<string | undefined>;
 }
 

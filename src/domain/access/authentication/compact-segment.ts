@@ -42,7 +42,7 @@ export class CompactSegment {
   }
 
   /** @returns the number of rows that have not expired */
-  livingAt(nowSeconds: number): number {
+  unexpiredAt(nowSeconds: number): number {
     let rows = 0;
     for (let slot = 0; slot < this.#slots; slot += 1)
       if (this.#word(slot * this.own.rowWords + EXPIRY) > nowSeconds) rows += 1;

@@ -44,8 +44,8 @@ export class CompactTable {
   }
 
   /** Scans every row. @returns the number of rows that have not expired */
-  livingAt(nowSeconds: number): number {
-    return this.#segments.reduce((sum, segment) => sum + segment.livingAt(nowSeconds), 0);
+  unexpiredAt(nowSeconds: number): number {
+    return this.#segments.reduce((sum, segment) => sum + segment.unexpiredAt(nowSeconds), 0);
   }
 
   /** Marks the row as used. @returns the row of that key, expired or not */

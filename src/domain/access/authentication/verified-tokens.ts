@@ -64,8 +64,8 @@ export class VerifiedTokens {
   }
 
   /** Scans every row. @returns the number of tokens that have not expired */
-  livingAt(nowSeconds: number): number {
-    return this.#table.livingAt(nowSeconds);
+  unexpiredAt(nowSeconds: number): number {
+    return this.#table.unexpiredAt(nowSeconds);
   }
 
   /** @returns the entry of exactly this token, which may have expired */

@@ -17,7 +17,7 @@ export type Credential =
   | { kind: "token"; token: Secret }
   /** a GitHub App: its id, and its RSA key in PEM */
   | { kind: "app"; appId: string; key: Secret }
-  /** for git alone; many servers take any user name with a token */
+  /** for git only; many servers accept any user name with a token */
   | { kind: "login"; username: string; token: Secret }
   /** for repositories that everyone may read */
   | { kind: "none" };
@@ -41,7 +41,7 @@ export interface Connection {
   ca: string | undefined;
   /** leaves symbolic links out instead of refusing them */
   skipLinks: boolean;
-  /** hours between two looks for newer commits; undefined for never */
+  /** hours between two checks for newer commits; undefined for never */
   watchEveryHours: number | undefined;
 }
 

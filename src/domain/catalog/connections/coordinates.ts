@@ -1,4 +1,4 @@
-// The names of a repository, a ref and a folder, as administrators write them. Nothing of them may lead to another path of the host.
+// The names of a repository, a ref and a folder, as administrators write them. None of them may lead to another path of the host.
 /** Characters of one part of a repository. */
 export const REPOSITORY_PART_CHARACTERS_MAX = 100;
 /** GitLab nests groups; every other host has an owner and a name. */

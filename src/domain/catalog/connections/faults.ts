@@ -1,5 +1,5 @@
-// The errors of repository hosts. Their texts are fixed: they name neither an address nor anything that a host said, because an
-// administrator is not meant to learn about the network of the operator.
+// The errors of repository hosts. Their texts are fixed: they name neither an address nor anything that a host said, because
+// administrators must not learn about the operator's network.
 import { codeOf, DomainError, type ErrorKind } from "../../../platform/errors.ts";
 
 /** Outcomes of an inspection, for metrics. */

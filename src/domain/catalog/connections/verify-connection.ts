@@ -1,4 +1,4 @@
-// Asks a repository host everything that can be known before anybody mirrors from it, one finding for each question.
+// Checks a repository host before anybody mirrors from it, with one finding for each check.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Connection, Provider } from "./connection.ts";
@@ -20,7 +20,7 @@ const RIGHTS: Readonly<Record<Provider, string>> = {
   git: "the right to read",
 };
 
-/** For whoever runs the verification, who is the operator; the hints of the errors are for administrators. */
+/** Remedies for the operator, who runs the verification; the hints of the errors are for administrators. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "source.tls_untrusted":
     "set ca_bundle of the connection to a PEM file with the certificate of the authority that issued it",
@@ -54,7 +54,7 @@ export interface Verification {
   outcome: { error: DomainError | undefined } | undefined;
 }
 
-/** Does not reject if the host is at fault. */
+/** A fault of the host is a finding, not a rejection. */
 export async function verifyConnection(parts: VerifyParts): Promise<Verification> {
   const { connection, requests, clock, wanted } = parts;
   const git = connection.clone ? [await gitFinding(requests)] : [];

@@ -1,5 +1,5 @@
 // Reads the archive of a repository as its host packs it: removes the one generated folder around everything, keeps one folder of the
-// repository if wanted, and collects what no workstation would accept. The contents of files go to a spool.
+// repository if wanted, and collects entries that no workstation would accept. The contents of files go to a spool.
 
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { type ByteSource, metered, ByteSource as Source } from "../../../platform/files/byte-source.ts";

@@ -24,7 +24,7 @@ export interface NamedCommit {
   found: Resolved;
 }
 
-/** Its archive, in a file that is removed afterwards. */
+/** The archive of the commit, in a file that is removed afterwards. */
 export interface MadeArchive extends Repacked {
   file: string;
   /** of the archive as the host sent it */

@@ -1,5 +1,5 @@
-// The archive format of mirrored repositories, version 1: the same files give the same bytes on every machine, for years. Nothing of
-// the host but names, executable bits and contents gets into it, and the compressor is a pinned library, because the bytes of the
+// The archive format of mirrored repositories, version 1: the same files give the same bytes on every machine, for years. Only
+// names, executable bits and contents of the host get into it, and the compressor is a pinned library, because the bytes of the
 // runtime's own may change with its version and with the processor.
 import { Gzip } from "fflate";
 import { TAR_NAME_BYTES_MAX, tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar.ts";

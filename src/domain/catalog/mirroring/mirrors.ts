@@ -145,9 +145,9 @@ export class Mirrors {
   }
 
   /**
-   * Asks the host what can be known before anybody mirrors from it.
+   * Checks the host before anybody mirrors from it.
    * @param wanted what to read there, if anything
-   * @returns the findings, in the order of the questions
+   * @returns the findings, in the order of the checks
    * @throws DomainError `package_source.unknown_connection`
    */
   async verify(
@@ -168,7 +168,7 @@ export class Mirrors {
     return findings;
   }
 
-  /** Everything that is decided before the network. */
+  /** Checks everything that needs no network. */
   async #admit(actor: Actor, request: SourceRequest) {
     const coordinates = readCoordinates(request);
     const { connections, audit, db } = this.own;

@@ -21,7 +21,7 @@ export class Turns<Result> {
 
   async #after(place: string, work: () => Promise<Result>): Promise<Result> {
     const turn = (this.#last.get(place) ?? Promise.resolve()).then(work);
-    const settled = turn.catch(() => {}); // whoever asked gets the error
+    const settled = turn.catch(() => {}); // the caller gets the error
     this.#last.set(place, settled);
     try {
       return await turn;

@@ -1,5 +1,5 @@
-// Updates packages of the policy to the commit that their branch or tag stands for now: mirrors it, and says what changes against the
-// archive that workstations have. Whoever asked publishes the result; governance/ does that.
+// Updates packages of the policy to the current commit of their branch or tag: mirrors it, and compares it with the archive that
+// workstations have. The caller publishes the result through governance/.
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";

@@ -62,7 +62,7 @@ export const NOTHING_UNDECIDED: Undecided = { count: 0, listed: [], isHidden: fa
 
 /** @returns the changes of both; the published value at an undecided place */
 export function mergeDraft({ base, current, mine, decisions, isHidden }: MergeRequest): Merged {
-  const read = (text: string) => sayingOf(JSON.parse(text));
+  const read = (text: string) => policyWithoutStamps(JSON.parse(text));
   const versions = {
     baseline: base === undefined ? {} : read(base),
     current: read(current),
@@ -97,7 +97,7 @@ function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided 
 
 const SIDES = ["base", "theirs", "mine"] as const;
 
-const sayingOf = ({ document, audiences }: Policy): object =>
+const policyWithoutStamps = ({ document, audiences }: Policy): object =>
   wholeOf({ document: withoutRevisionFields(document), audiences });
 
 function conflictAt(path: string, places: Readonly<Record<"base" | "theirs" | "mine", ValueAt>>): Conflict {

@@ -5,7 +5,7 @@ import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { governanceRevisions } from "../tables.ts";
 
 /** What a revision says about a package: each member as JSON; null for nothing. */
-export interface PackageSaying {
+export interface PackageInRevision {
   /** the package itself */
   entry: string | null;
   audience: string | null;
@@ -14,10 +14,10 @@ export interface PackageSaying {
 }
 
 /** @returns a function that reads what a revision says */
-export function packageSayings(
+export function packageInRevisions(
   connection: Connection,
   packageId: string,
-): (revision: string) => PackageSaying | undefined {
+): (revision: string) => PackageInRevision | undefined {
   const { audiences, document, id } = governanceRevisions;
   const member = JSON.stringify(packageId);
   const entry = sql<string | null>`(SELECT value FROM json_each(${document}, '$.packages')

@@ -3,12 +3,12 @@ import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { REVISIONS_LISTED_MAX } from "../model.ts";
 import * as revisions from "../store.ts";
-import { type PackageSaying, packageSayings } from "./package-history-store.ts";
+import { type PackageInRevision, packageInRevisions } from "./package-history-store.ts";
 
 /** Changes that are returned; older revisions are not read then. */
 export const PACKAGE_CHANGES_MAX = 10;
 
-const NOTHING: PackageSaying = { entry: null, audience: null, use: null };
+const NOTHING: PackageInRevision = { entry: null, audience: null, use: null };
 
 export interface PackageChange {
   revision: revisions.RevisionSummary;
@@ -27,16 +27,16 @@ export function* packageHistory(
   organizationId: string,
   packageId: string,
 ): Steps<PackageChange[]> {
-  const sayingIn = packageSayings(read, packageId);
+  const packageIn = packageInRevisions(read, packageId);
   const newest = revisions.listRevisions(read, organizationId, { limit: REVISIONS_LISTED_MAX });
   const changes: PackageChange[] = [];
-  let after = newest[0] && sayingIn(newest[0].id);
+  let after = newest[0] && packageIn(newest[0].id);
   yield;
   for (const [at, revision] of newest.entries()) {
     const former = newest[at + 1];
     // What is before the last one that is read is known only for the first revision.
     if (!after || (!former && newest.length === REVISIONS_LISTED_MAX)) break;
-    const before = former ? (sayingIn(former.id) ?? NOTHING) : NOTHING;
+    const before = former ? (packageIn(former.id) ?? NOTHING) : NOTHING;
     const change = changeBetween(before, after);
     if (change) changes.push({ revision, ...change });
     if (changes.length === PACKAGE_CHANGES_MAX) break;
@@ -46,12 +46,12 @@ export function* packageHistory(
   return changes;
 }
 
-const versionIn = ({ entry }: PackageSaying): string | undefined =>
+const versionIn = ({ entry }: PackageInRevision): string | undefined =>
   entry === null ? undefined : JSON.parse(entry).version;
 
 function changeBetween(
-  before: PackageSaying,
-  after: PackageSaying,
+  before: PackageInRevision,
+  after: PackageInRevision,
 ): Omit<PackageChange, "revision"> | undefined {
   const isThere = before.entry !== null && after.entry !== null;
   const isAudienceChanged = isThere && before.audience !== after.audience;

@@ -73,7 +73,7 @@ function stateOf(policy: Policy, managed: ManagedPackage, { draft, inDraft }: Dr
   if (!draft) return "same";
   const next = inDraft?.get(managed.id);
   if (!next) return "removed";
-  return isDeepStrictEqual(sayingOf(draft, next), sayingOf(policy, managed)) ? "same" : "changed";
+  return isDeepStrictEqual(packageState(draft, next), packageState(policy, managed)) ? "same" : "changed";
 }
 
 function viewOf(
@@ -101,7 +101,7 @@ const audienceOf = ({ audiences }: Pick<Policy, "audiences">, id: string): Packa
   ownMember(audiences, id) ?? { scope: "organization", user_ids: [] };
 
 /** @returns everything that a policy says about a package */
-const sayingOf = (policy: Policy, managed: ManagedPackage) => [
+const packageState = (policy: Policy, managed: ManagedPackage) => [
   managed,
   audienceOf(policy, managed.id),
   HARNESS_KEYS.map((key) => ownMember(policy.document.harnesses[key]?.package_overrides ?? {}, managed.id)),

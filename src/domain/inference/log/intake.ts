@@ -14,7 +14,7 @@ export const EVENTS_MAX = 500;
 /** How far the clock of the proxy may be ahead. */
 export const AHEAD_MS_MAX = 5 * MINUTE_MS;
 const RETRY_SECONDS = 5;
-/** Ids that are remembered: many times the number of rows that a proxy may still send again. */
+/** Number of ids that are remembered: far more than the rows that a proxy may send again. */
 export const COUNTED_IDS_MAX = 50_000;
 
 const textOrNull = (maxLength: number) =>

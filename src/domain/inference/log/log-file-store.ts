@@ -9,7 +9,7 @@ import { DomainError } from "../../../platform/errors.ts";
 const PAGE_CACHE_KIB = 4_096;
 /** How long a write waits for another process that erases or examines rows. The thread does nothing else meanwhile. */
 const BUSY_TIMEOUT_MS = 1_000;
-/** Statements after which those are forgotten that are garbage by then. */
+/** Number of prepared statements after which references to collected ones are removed. */
 const STATEMENTS_MIN = 64;
 
 /** The element at index n leads from version n to n + 1. Never edit one that was released. */

@@ -1,5 +1,5 @@
-// The row of the request log for one inference request, and the parts of the log, of usage and of budgets that run within a
-// request. Forwarding and refusals build the row. Nothing here waits or throws.
+// The row of the request log for one inference request, and the parts of log, usage and budgets that run within a request.
+// Forwarding and refusals build the row. Nothing here waits or throws.
 
 /** How a request ended; null as long as it runs. */
 export const OUTCOMES = [
@@ -81,7 +81,7 @@ export const NO_ANSWER = {
 
 export interface RequestLog {
   /** Puts the row into a bounded queue, or counts it as dropped. Never waits and never throws. */
-  hand(row: RequestRow): void;
+  add(row: RequestRow): void;
 }
 
 export interface UsageCounter {

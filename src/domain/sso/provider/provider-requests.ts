@@ -1,4 +1,4 @@
-// Requests to the identity provider through the door for outgoing connections: bounded in time and size, without redirects, each
+// Requests to the identity provider through platform/outbound: bounded in time and size, without redirects, each
 // counted. discovery.ts decides which endpoints there are.
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
@@ -118,7 +118,7 @@ export class ProviderRequests {
     const { outbound, answerTimeoutMs: timeoutMs = ANSWER_TIMEOUT_MS } = this.dependencies;
     const request = { ...message, timeoutMs, tls: { ca: this.peer.ca } };
     const response = await outbound.fetch(destination.name, url, request).catch((error: unknown) => {
-      throw fromDoor(error);
+      throw faultOfFetch(error);
     });
     this.#noteClock(response);
     const { ok: isOk, status, headers } = response;
@@ -145,8 +145,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A failure of the door itself is a failure to reach the provider, except what the provider chose wrongly. */
-function fromDoor(error: unknown): DomainError {
+/** A request that could not be sent did not reach the provider. One that platform/outbound refused had a bad address from the provider. */
+function faultOfFetch(error: unknown): DomainError {
   if (!(error instanceof DomainError)) return unreachable(errorText(error));
   const { reason, message, cause } = error;
   if (reason === "outbound.failed") return unreachable(errorText(cause));

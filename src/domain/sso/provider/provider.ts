@@ -131,7 +131,7 @@ export class Provider {
     return this.parts.settings() ? this.connection().records.read() : undefined;
   }
 
-  /** @returns the destinations of the door, as far as they are known; none without a provider */
+  /** @returns the destinations for platform/outbound, as far as they are known; none without a provider */
   destinations(): readonly Destination[] {
     return this.parts.settings() ? this.connection().destinations() : [];
   }

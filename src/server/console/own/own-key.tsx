@@ -38,7 +38,7 @@ export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
           </p>
         )}
         <p>{KEY_SENTENCES[status]}</p>
-        <Trouble status={key} />
+        <KeyProblem status={key} />
         <Facts facts={factsOf(key)} />
         <p class="hint">
           Your agents get the key from the workstation. It is never shown, not even on this page.
@@ -79,7 +79,7 @@ const factsOf = (key: GatewayKeyStatus): Fact[] => [
 const timed = (label: string, at: string | null): Fact[] =>
   at === null ? [] : [{ label, value: <Time at={at} /> }];
 
-function Trouble({ status: key }: { status: GatewayKeyStatus }) {
+function KeyProblem({ status: key }: { status: GatewayKeyStatus }) {
   const problem = keyProblem(key);
   if (problem === null) return null;
   return (

@@ -9,7 +9,7 @@ import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 
 const TRAIL = [{ href: VIEWS_PATH, label: "Saved views" }];
-const TWIN = { method: "GET", path: "/me/console" } as const;
+const API = { method: "GET", path: "/me/console" } as const;
 
 interface OwnViews {
   views: readonly SavedView[];
@@ -46,7 +46,7 @@ export const ownViewsPage = ({ views, lists, labels }: OwnViews): ConsolePage =>
           <p class="hint">Each of these lists has a button below it that forgets them.</p>
         </section>
       )}
-      <AsCommand api={TWIN} />
+      <AsCommand api={API} />
     </>
   ),
 });

@@ -120,7 +120,7 @@ export function planPage({ kept, plan, refused }: PlanPageProps): ConsolePage {
     content: (
       <>
         {refused && <Refusal {...refused} />}
-        {plan ? <Plan plan={plan} name={kept.name} /> : <Again kept={kept} />}
+        {plan ? <Plan plan={plan} name={kept.name} /> : <KeyRetry kept={kept} />}
         <Apply kept={kept} mayApply={plan !== undefined && !isBlocked && !isUnchanged(plan)} />
       </>
     ),
@@ -128,7 +128,7 @@ export function planPage({ kept, plan, refused }: PlanPageProps): ConsolePage {
 }
 
 /** The file is here, so that a wrong key is corrected without sending it again. */
-const Again = ({ kept: { bundle, name, trust, keep } }: Pick<PlanPageProps, "kept">) => (
+const KeyRetry = ({ kept: { bundle, name, trust, keep } }: Pick<PlanPageProps, "kept">) => (
   <form method="get" action={PLAN_PATH} class="measure">
     <Hidden name="bundle" value={bundle} />
     <Hidden name="name" value={name} />

@@ -12,7 +12,7 @@ export function Impact({ impact, draft }: { impact: PolicyImpact; draft: string 
   return (
     <section aria-labelledby="reach">
       <h2 id="reach">Whom it reaches</h2>
-      <ShutOut harnesses={refusing} />
+      <RefusedEverywhere harnesses={refusing} />
       <Facts
         facts={[
           { label: "Become outdated until their next fetch", value: <Count value={workstations.outdated} /> },
@@ -103,7 +103,7 @@ const PeopleText = ({ verb, people, list }: PeopleTextProps) => (
 );
 
 /** A range that no workstation satisfies is usually a mistake. */
-function ShutOut({ harnesses }: { harnesses: readonly HarnessImpact[] }) {
+function RefusedEverywhere({ harnesses }: { harnesses: readonly HarnessImpact[] }) {
   const closed = harnesses.filter(({ allowed }) => allowed === 0);
   if (closed.length === 0) return null;
   return (

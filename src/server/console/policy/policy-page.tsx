@@ -140,7 +140,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
             </a>
           )}
         </p>
-        {!isCurrent && <Again revision={revision} />}
+        {!isCurrent && <DraftFromRevision revision={revision} />}
         {difference && (
           <section aria-labelledby="changes">
             <h2 id="changes">What it changed</h2>
@@ -168,7 +168,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
 }
 
 /** A rollback goes through the review like every change. */
-function Again({ revision }: { revision: Revision }) {
+function DraftFromRevision({ revision }: { revision: Revision }) {
   if (!useReader().mayAdminister) return null;
   return (
     <section aria-labelledby="again">

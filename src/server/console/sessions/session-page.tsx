@@ -164,14 +164,17 @@ function Reading({ detail: { session }, right, mayDownload, mayRemove }: Session
 }
 
 /** Parameter of the transcript's address for readers other than the owner: they have read that opening it is recorded. */
-export const TOLD = { name: "recorded", value: "yes" } as const;
+export const RECORDING_ACCEPTED = { name: "recorded", value: "yes" } as const;
 
 /** @returns the address of a page of the transcript */
 export function transcriptAddress(
   id: string,
   { right, ...place }: { right: ReadingRight | undefined; cursor?: string; version?: string },
 ): string {
-  const query = new URLSearchParams({ ...place, ...(right !== "owner" && { [TOLD.name]: TOLD.value }) });
+  const query = new URLSearchParams({
+    ...place,
+    ...(right !== "owner" && { [RECORDING_ACCEPTED.name]: RECORDING_ACCEPTED.value }),
+  });
   return `${actionPath(id, "transcript")}${query.size > 0 ? `?${query}` : ""}`;
 }
 

@@ -78,7 +78,7 @@ export class OpenCalls implements Iterable<OpenCall> {
   /** Writes the row of a call that takes long, so that a crash loses little. */
   writeEarlyRow(open: OpenCall): void {
     open.hasEarlyRow = true;
-    this.own.log.hand(rowOf(open, { outcome: null, nowMs: this.own.nowMs() }));
+    this.own.log.add(rowOf(open, { outcome: null, nowMs: this.own.nowMs() }));
   }
 
   /** Stops every call. */
@@ -115,7 +115,7 @@ export class OpenCalls implements Iterable<OpenCall> {
   }
 
   #record(open: OpenCall, row: RequestRow, phase: End["phase"]): void {
-    this.own.log.hand(row);
+    this.own.log.add(row);
     this.own.usage.count(row);
     this.own.figures.count(open, row, phase);
     this.own.finished({

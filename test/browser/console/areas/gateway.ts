@@ -16,7 +16,7 @@ export const gatewayArea: Area = {
     await domain.gateway.keys.ensure({ actor: world.system, user, manual: true }).catch(() => undefined);
     await domain.modelCatalog.refresh(world.organizationId);
     for (let number = 0; number < 30; number++)
-      site.server.requestLog.hand(
+      site.server.requestLog.add(
         rowOf(number, {
           ...{ userId: user.id, organizationId: world.organizationId },
           model: number % 4 === 0 ? "a-model-with-a-long-name-".repeat(6) : "gpt-5",

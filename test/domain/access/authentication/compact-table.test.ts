@@ -52,7 +52,7 @@ test("finds what a map finds, whatever is added, replaced and removed", () => {
         }
       }
       expect(keys.map((key) => ownWordOf(table, key))).toEqual(keys.map((_key, at) => oracle.get(at)));
-      expect(table.livingAt(1)).toBe(oracle.size);
+      expect(table.unexpiredAt(1)).toBe(oracle.size);
     }),
     { numRuns: 50 },
   );
@@ -68,7 +68,7 @@ test("an expired row is found until its slot is needed, with its expiry time", (
   table.put(key, [0, 1], { expiry: 50, now: 1 });
   const row = table.find(key);
   expect(row && expiryOf(row)).toBe(50);
-  expect([table.livingAt(49), table.livingAt(50)]).toEqual([1, 0]);
+  expect([table.unexpiredAt(49), table.unexpiredAt(50)]).toEqual([1, 0]);
 });
 
 test("the bits above the lowest one of the first word belong to the owner", () => {
@@ -85,7 +85,7 @@ test("the bits above the lowest one of the first word belong to the owner", () =
 test.each([10_000, 100_000])("%p rows take at most 1.46 times their own bytes", (rows) => {
   const table = open(2 ** 26);
   for (let row = 0; row < rows; row += 1) table.put(randomKey(), [0, row], { expiry: 50, now: 1 });
-  expect(table.livingAt(1)).toBe(rows);
+  expect(table.unexpiredAt(1)).toBe(rows);
   expect(table.bytes / rows / ROW_BYTES).toBeLessThan(1.46);
 });
 
@@ -98,7 +98,7 @@ test("expired rows are reused: the table of a steady stream does not grow", () =
   const { bytes } = table;
   for (let now = 101; now <= 400; now += 1) second(now);
   expect(table.bytes).toBeLessThan(bytes * 1.2);
-  expect(table.livingAt(400)).toBe(2_000);
+  expect(table.unexpiredAt(400)).toBe(2_000);
 });
 
 test.each([
@@ -110,7 +110,7 @@ test.each([
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots + more);
   for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: 50, now: 1 });
-  expect(table.livingAt(1)).toBe(Math.min(slots, slots + more));
+  expect(table.unexpiredAt(1)).toBe(Math.min(slots, slots + more));
   expect(table.bytes).toBeLessThanOrEqual(slots * ROW_BYTES * SEGMENTS);
 });
 
@@ -144,6 +144,6 @@ test.each([0, 1, 2])("in a part for %p rows, but at least one, the last added ro
   const table = open(slots * ROW_BYTES * SEGMENTS);
   for (const [at, key] of neighbors(20).entries()) {
     table.put(key, [0, at], { expiry: 50, now: 1 });
-    expect([ownWordOf(table, key), table.livingAt(1)]).toEqual([at, Math.min(at + 1, Math.max(1, slots))]);
+    expect([ownWordOf(table, key), table.unexpiredAt(1)]).toEqual([at, Math.min(at + 1, Math.max(1, slots))]);
   }
 });

@@ -56,7 +56,7 @@ test("a token is found as it was added, and no other one is", () => {
     issuedAtSeconds: NOW,
   });
   expect(readUuid(grant)).toBe(GRANT);
-  expect([tokens.find("token "), tokens.livingAt(NOW), tokens.bytes > 0]).toEqual([undefined, 1, true]);
+  expect([tokens.find("token "), tokens.unexpiredAt(NOW), tokens.bytes > 0]).toEqual([undefined, 1, true]);
 });
 
 test("tokens that are looked up before they are added are kept apart", () => {
@@ -107,6 +107,6 @@ test(`thousands of tokens take at most ${TOKEN_BYTES_MAX} bytes each`, () => {
   const tokens = open();
   const count = 5_000;
   for (let at = 0; at < count; at += 1) tokens.add(`token ${at}`, read(), NOW);
-  expect(tokens.livingAt(NOW)).toBe(count);
+  expect(tokens.unexpiredAt(NOW)).toBe(count);
   expect(tokens.bytes / count).toBeLessThanOrEqual(TOKEN_BYTES_MAX);
 });

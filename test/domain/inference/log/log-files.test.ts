@@ -57,7 +57,7 @@ async function isThere(number: number): Promise<boolean> {
 }
 
 async function write(number: number): Promise<void> {
-  log.running.hand(rowOf(number));
+  log.running.add(rowOf(number));
   await until(() => isThere(number));
 }
 

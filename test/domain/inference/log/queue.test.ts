@@ -1,10 +1,10 @@
 // The queue of the request log when writing fails again and again: warnings are rare, and a batch that kills its thread goes.
 import { expect, test } from "bun:test";
 import {
-  DEATHS_MAX,
   type QueueOptions,
   RequestQueue,
   retryMs,
+  THREAD_ENDS_MAX,
   WARN_EVERY_MS,
 } from "../../../../src/domain/inference/log/writing/queue.ts";
 import { keptLog, rowOf, until } from "../../../support/inference/request-rows.ts";
@@ -20,12 +20,12 @@ const full: QueueOptions["write"] = async () => ({ isWritten: false, cause: "dis
 
 test("INF-44 a warning counts dropped rows, once a minute at most", async () => {
   const { queue, clock, events } = queueWith(full);
-  for (let number = 0; number < 5; number++) queue.hand(rowOf(number));
+  for (let number = 0; number < 5; number++) queue.add(rowOf(number));
   clock.advance(WARN_EVERY_MS - 1);
-  queue.hand(rowOf(5));
+  queue.add(rowOf(5));
   expect(events.map(({ fields }) => fields)).toMatchObject([{ rows: 1 }]);
   clock.advance(1);
-  queue.hand(rowOf(6));
+  queue.add(rowOf(6));
   expect(events.map(({ fields }) => fields)).toMatchObject([{ rows: 1 }, { rows: 4 }]);
   await queue.close();
   expect(queue.figures()).toEqual({ rows: 0, dropped: { queue_full: 5, disk_full: 2, broken: 0 } });
@@ -33,7 +33,7 @@ test("INF-44 a warning counts dropped rows, once a minute at most", async () => 
 
 test("INF-44 a failure is logged once until a write succeeds", async () => {
   const { queue, events } = queueWith(full);
-  queue.hand(rowOf(1));
+  queue.add(rowOf(1));
   await queue.close();
   const failures = events.filter(({ event }) => event === "request_log.not_written");
   expect(failures).toMatchObject([{ level: "error", fields: { reason: "full" } }]);
@@ -43,21 +43,21 @@ test("INF-43 a batch during which the thread dies too often is dropped, and the 
   const written: string[] = [];
   let deaths = 0;
   const { queue } = queueWith(async ({ rows }) => {
-    if (rows.includes(rowOf(1).id) && ++deaths <= DEATHS_MAX) throw new Error("the thread ended");
+    if (rows.includes(rowOf(1).id) && ++deaths <= THREAD_ENDS_MAX) throw new Error("the thread ended");
     written.push(rows);
     return { isWritten: true, unfit: 0 };
   });
-  queue.hand(rowOf(1));
+  queue.add(rowOf(1));
   await until(() => queue.figures().dropped.broken === 1);
-  queue.hand(rowOf(2));
+  queue.add(rowOf(2));
   await queue.close();
-  expect([deaths, written.length, written[0]?.includes(rowOf(2).id)]).toEqual([DEATHS_MAX, 1, true]);
+  expect([deaths, written.length, written[0]?.includes(rowOf(2).id)]).toEqual([THREAD_ENDS_MAX, 1, true]);
 });
 
 test("rows that are handed over after the end are counted, not kept", async () => {
   const { queue } = queueWith(full);
   await queue.close();
-  queue.hand(rowOf(1));
+  queue.add(rowOf(1));
   expect([queue.offer([rowOf(2)]), queue.figures().dropped.queue_full]).toEqual([false, 1]);
 });
 

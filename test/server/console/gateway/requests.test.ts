@@ -29,7 +29,7 @@ beforeAll(async () => {
   ];
   const { id: userId, organizationId } = ana.user;
   for (const row of rows)
-    site.requestLog.hand({ ...row, organizationId, userId: row.id === rowOf(3).id ? row.userId : userId });
+    site.requestLog.add({ ...row, organizationId, userId: row.id === rowOf(3).id ? row.userId : userId });
   await until(async () => (await site.domain.requestLogs.list({})).total === rows.length);
 });
 
@@ -111,7 +111,7 @@ describe("the numbers of hours", () => {
       MOST,
     ].entries())
       for (let hour = 0; hour < hours; hour++)
-        site.requestLog.hand({
+        site.requestLog.add({
           ...rowOf(1_000 + group * MOST + hour, { model: `hours-${hours}` }),
           ...{ organizationId, userId, occurredAtMs: START_MS + DAY_MS - hour * HOUR_MS },
         });

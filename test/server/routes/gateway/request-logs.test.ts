@@ -46,7 +46,7 @@ beforeAll(async () => {
     rowOf(6, { occurredAtMs: START_MS + 2 * DAY_MS, httpStatus: null, outcome: "timeout", profileId: null }),
   ].map((row) => (row.userId === ben.user.id ? row : { ...row, userId: ana.user.id }));
   for (const row of rows.map((each) => ({ ...each, organizationId: ana.user.organizationId }))) {
-    face.requestLog.hand(row);
+    face.requestLog.add(row);
     face.domain.usage.count(row);
   }
   await face.domain.usage.flush();
@@ -199,8 +199,8 @@ test("INF-47 expired rows are never shown, and a removed user has no address", a
   await using other = await createGatewayServer();
   const { accessToken: token } = await other.signedIn("admin");
   const { user } = await other.signedIn("member");
-  other.requestLog.hand(rowOf(1, { userId: user.id, occurredAtMs: START_MS - 30 * DAY_MS }));
-  other.requestLog.hand(rowOf(2, { userId: user.id, occurredAtMs: START_MS - 30 * DAY_MS + HOUR_MS }));
+  other.requestLog.add(rowOf(1, { userId: user.id, occurredAtMs: START_MS - 30 * DAY_MS }));
+  other.requestLog.add(rowOf(2, { userId: user.id, occurredAtMs: START_MS - 30 * DAY_MS + HOUR_MS }));
   const items = async () => (await (await other.request("GET", PATH, { token })).json()).items;
   await until(async () => (await items()).length === 2);
   await other.domain.identity.users.remove(other.world.system, user.id);

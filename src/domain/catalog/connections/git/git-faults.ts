@@ -1,10 +1,10 @@
-// What git's messages mean. They are read in one language, and nothing of them is repeated. Lines that the host made git print are
-// left out, except the one that says which object it does not give.
+// Maps the messages of git to errors. git runs in one language, and no error repeats its text. Lines from the host are ignored, except
+// the one that names a missing object.
 import type { DomainError } from "../../../../platform/errors.ts";
 import { diskFull, rateLimited, type SourceFault, sourceFault } from "../faults.ts";
 
 const HOST_LINE = /^remote: /;
-/** In the words of the system. */
+/** Messages of the operating system. */
 const DISK_FULL = /No space left on device|Disk quota exceeded/;
 
 /** The first that matches decides. */

@@ -1,4 +1,4 @@
-// What git is told in one run: its whole environment, and its settings. Nothing of the machine or of its user counts.
+// The environment and the settings of one run of git. The settings of the machine and of its user have no effect.
 import { SHARED_TEXT_PATH } from "../../../../platform/programs/program.ts";
 
 const MIB = 1024 ** 2;

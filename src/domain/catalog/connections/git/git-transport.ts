@@ -49,7 +49,7 @@ export class GitTransport {
   /** @param path absolute path of git; undefined if the machine has none */
   constructor(private readonly path: string | undefined) {}
 
-  /** Is looked up once. @returns the git program @throws DomainError `source.git_missing` */
+  /** Looks the program up once. @returns the git program @throws DomainError `source.git_missing` */
   async installed({ folder, signal }: Pick<GitRun, "folder" | "signal">): Promise<InstalledGit> {
     this.#installed ??= installedGit(this.path, { directory: folder, signal });
     return await this.#installed;

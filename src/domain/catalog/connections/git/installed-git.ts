@@ -4,10 +4,10 @@ import { DomainError } from "../../../../platform/errors.ts";
 import { runProgram } from "../../../../platform/programs/program.ts";
 import { sourceFault } from "../faults.ts";
 
-/** The first version with everything that is asked of it. */
+/** The oldest version with every feature that is used. */
 export const GIT_VERSION_MIN: readonly [number, number] = [2, 30];
 
-/** Of what git prints, except an archive. Names of refs that were asked for are few. */
+/** Limit for the output of git other than an archive. Only refs that were asked for are listed. */
 export const GIT_OUTPUT_BYTES_MAX = 1024 ** 2;
 
 export interface InstalledGit {

@@ -1,8 +1,8 @@
-// What the answers of repository hosts mean, and the failures to get one. Nothing of a text is repeated.
+// Maps answers of repository hosts, and failed requests, to errors. No error repeats the text of an answer.
 import { DomainError } from "../../../../platform/errors.ts";
 import { rateLimited, sourceFault } from "../faults.ts";
 
-/** Of an answer that is not an archive. */
+/** Limit for an answer that is not an archive. */
 export const ANSWER_BYTES_MAX = 1024 ** 2;
 
 const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;

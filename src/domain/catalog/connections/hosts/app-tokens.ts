@@ -138,7 +138,7 @@ export class AppTokens {
   }
 }
 
-/** A connection that gets another host or another app at a reload uses no token of the former one. */
+/** A connection whose host or app changes at a reload uses no token of the former one. */
 const keyOf = (
   { id, apiBase }: Pick<Connection, "id" | "apiBase">,
   { appId, key }: AppCredential,

@@ -1,4 +1,4 @@
-// A git server without an API: all there is are its repositories.
+// A git server without an API: only its repositories can be read.
 import type { Ask, Host } from "./host.ts";
 
 const refsOf = (ask: Ask, repository: string, ref: string) =>
@@ -15,6 +15,6 @@ export const git: Host = {
     // An annotated tag has an object of its own; the other one is the commit behind it.
     return refs.get(`refs/tags/${ref}^{}`) ?? refs.get(`refs/tags/${ref}`);
   },
-  // Whether a commit exists that no branch and no tag stands for is found out when it is fetched.
+  // A commit that no branch and no tag points to is only checked when it is fetched.
   commit: async (_ask, _repository, { object }) => ({ commit: object, committedAtMs: undefined }),
 };

@@ -11,7 +11,7 @@ const Tag = Type.Object({ commit: Type.Object({ sha: Type.String() }) });
 const Commit = Type.Object({ sha: Type.String(), created: Type.Optional(Type.String()) });
 
 const pathOf = (repository: string): string => `/repos/${encodedParts(repository)}`;
-/** Leaves out what can be long. */
+/** Leaves out members that can be long. */
 const BRIEF = "?stat=false&verification=false&files=false";
 
 /** @source docs.gitea.com, API: repository, as answered by Gitea 1.26 */

@@ -1,5 +1,5 @@
 // Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and nowhere
-// else. Only archives may redirect, to origins that are listed for the connection; every other address is made here.
+// else. Only archives may redirect, to origins that are listed for the connection; every other address is built here.
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
@@ -56,7 +56,7 @@ export class HostRequests implements Ask {
     this.clones = new Clones(own, connection, bounds);
   }
 
-  /** Asks for anything, without the credential. @returns the `Date` of the answer @throws DomainError `source.*` */
+  /** Sends a request without the credential. @returns the `Date` of the answer @throws DomainError `source.*` */
   async probe(): Promise<{ date: string | undefined }> {
     const { status, headers, body } = await this.#send({ ...this.#target("/"), isOwn: false }, {});
     await body?.cancel();
@@ -80,7 +80,7 @@ export class HostRequests implements Ask {
     return await this.#bounded(() => bodyText(response));
   }
 
-  /** Is answered once, and shows what is wrong with the host or the credential before git runs. */
+  /** Asks only once. Finds problems with the host or the credential before git runs. */
   async offers(repository: string): Promise<boolean> {
     this.#offered ??= this.#asked(repository);
     return await this.#offered;
@@ -130,7 +130,7 @@ export class HostRequests implements Ask {
     }
   }
 
-  /** A token of an app that the host does not take anymore is renewed once. */
+  /** Renews a token of an app once if the host refuses it. */
   async #authorized(target: Target, headers: Headers): Promise<Response> {
     const response = await this.#send(target, headers);
     const credential = this.connection.credential();

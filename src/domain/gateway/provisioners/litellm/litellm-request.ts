@@ -1,5 +1,5 @@
-// How the built-in provisioner reaches the gateway: through the one door for outgoing connections, with an answer of
-// bounded size, and with nothing but the caller's signal for a deadline. What is asked is litellm-api.ts's to say.
+// Sends the requests of the built-in provisioner to the gateway through platform/outbound, with a limit on the size of an answer.
+// The caller's signal is the only deadline. litellm-api.ts defines the requests.
 import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../../../platform/outbound/outbound.ts";
 import { ProvisionerError } from "../provisioner.ts";
 

@@ -11,7 +11,7 @@ import type { LogTasks, WriteResult } from "./thread-messages.ts";
 /** A failed batch is tried again after this time, which doubles with every further failure. */
 const RETRY_MS = { first: 250, max: 5_000 };
 /** Deaths of the thread over the same batch, after which the batch is dropped. */
-export const DEATHS_MAX = 3;
+export const THREAD_ENDS_MAX = 3;
 /** Time between two warnings about dropped rows. */
 export const WARN_EVERY_MS = 60_000;
 /** How often closing tries to write before it gives up. */
@@ -39,14 +39,14 @@ export class RequestQueue implements RequestLog {
   /** why the last write failed; rows beyond the limit of the queue are dropped for this cause */
   #trouble: DropCause | undefined;
   #failures = 0;
-  #deaths = 0;
+  #threadEnds = 0;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
   #unwarned = 0;
   #isClosed = false;
 
   constructor(private readonly options: QueueOptions) {}
 
-  hand(row: RequestRow): void {
+  add(row: RequestRow): void {
     this.#push({ row, isOnlyNew: false });
   }
 
@@ -135,14 +135,14 @@ export class RequestQueue implements RequestLog {
     const gaps = [...this.#gaps.values()].map((gap) => ({ ...gap }));
     try {
       const result = await this.options.write({ rows: textOfRows(batch), gaps });
-      this.#deaths = 0;
+      this.#threadEnds = 0;
       if (result.isWritten) this.#written(batch, gaps, result.unfit);
       if (result.isWritten) this.#report(result.changedOutside);
       else this.#failed(result.cause, result.error);
     } catch (error) {
-      this.#deaths += 1;
+      this.#threadEnds += 1;
       this.#failed("broken", error instanceof Error ? error.message : String(error));
-      if (this.#deaths >= DEATHS_MAX) this.#giveUp(batch);
+      if (this.#threadEnds >= THREAD_ENDS_MAX) this.#giveUp(batch);
     }
   }
 
@@ -174,7 +174,7 @@ export class RequestQueue implements RequestLog {
   }
 
   #giveUp(batch: readonly QueuedRow[]): void {
-    this.#deaths = 0;
+    this.#threadEnds = 0;
     this.#waiting = this.#waiting.slice(batch.length);
     for (const { row } of batch) this.#drop(row.occurredAtMs, "broken");
   }

@@ -46,8 +46,8 @@ export class RunningLog implements RequestLog, ServiceLog {
     });
   }
 
-  hand(row: RequestRow): void {
-    if (this.options.isEnabled) this.#queue.hand(row);
+  add(row: RequestRow): void {
+    if (this.options.isEnabled) this.#queue.add(row);
   }
 
   offer(rows: readonly RequestRow[]): boolean {

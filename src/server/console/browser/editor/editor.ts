@@ -52,7 +52,7 @@ function mount(field: HTMLTextAreaElement): void {
   addEventListener("pagehide", keep);
   // A question before leaving compares the field with what the server has.
   addEventListener("beforeunload", keep, { capture: true });
-  leadTo(view, field);
+  focusFromLinks(view, field);
   field.hidden = true;
   field.after(host);
   if (field.dataset.editor !== "policy") return;
@@ -84,7 +84,7 @@ function submit(form: HTMLFormElement): boolean {
 }
 
 /** The label and the links in the list of problems point to the field, which is hidden now. */
-function leadTo(view: EditorView, { id, labels }: HTMLTextAreaElement): void {
+function focusFromLinks(view: EditorView, { id, labels }: HTMLTextAreaElement): void {
   for (const label of labels) label.addEventListener("click", () => view.focus());
   document.addEventListener("click", (event) => {
     const link =

@@ -1,5 +1,5 @@
-// The sockets of the service and what answers on them: the main listener, and one of its own for inference if the settings ask for
-// that. Both refuse requests until the service is ready.
+// The sockets of the service and what answers on them: the main listener, and a second one for inference if the settings name its
+// address. Both refuse requests until the service is ready.
 import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Tracer } from "../../platform/tracing/tracer.ts";
@@ -34,7 +34,7 @@ export interface OpenedParts {
   tracer: Tracer | undefined;
 }
 
-export interface ServiceDoor {
+export interface ServiceSockets {
   listener: Listener;
   /** the main listener, and the one for inference alone if there is one */
   listeners: readonly Listener[];
@@ -49,7 +49,7 @@ export interface ServiceDoor {
 }
 
 /** @throws DomainError `listen.*`; then nothing listens */
-export async function openDoor(config: Config, log: Log, only?: Part): Promise<ServiceDoor> {
+export async function openServiceSockets(config: Config, log: Log, only?: Part): Promise<ServiceSockets> {
   await using undo = new AsyncDisposableStack();
   const isForwarding = isProxyInProcess(config);
   let main: Answer = (request) =>
@@ -96,8 +96,7 @@ export async function openDoor(config: Config, log: Log, only?: Part): Promise<S
 
 const ANY_ORIGIN = "http://localhost";
 
-/** Agents repeat a request that is refused in the form of their API. */
-/** Answers an agent while the process starts. */
+/** Answers an agent while the process starts. Agents repeat a request that is refused in the form of their API. */
 export const startingProxy = ({ url }: Request): Response =>
   refusal("service.starting", dialectOf(url), "none");
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDoor, type ServiceDoor } from "../../../src/app/service/door.ts";
+import { openServiceSockets, type ServiceSockets } from "../../../src/app/service/service-sockets.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
@@ -23,8 +23,8 @@ afterAll(async () => {
   await own[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
-let door: ServiceDoor | undefined;
-afterEach(() => door?.stop());
+let sockets: ServiceSockets | undefined;
+afterEach(() => sockets?.stop());
 
 function configOf(proxy: object, flags: Record<string, string> = {}): Config {
   const path = join(folder, `${crypto.randomUUID()}.yaml`);
@@ -39,13 +39,13 @@ const statusOf = async (url: string, options: BunFetchRequestInit = {}) => (awai
 
 test("INF-3 a separate listener serves the proxy only, and the main one does not serve it", async () => {
   const path = join(folder, "proxy.sock");
-  door = await openDoor(configOf({ listen: `unix:${path}` }), log);
-  const { address } = door.listener;
+  sockets = await openServiceSockets(configOf({ listen: `unix:${path}` }), log);
+  const { address } = sockets.listener;
   expect(await statusOf(`${address}/health`)).toBe(503);
   const early = await fetch("http://localhost/v1/messages", { unix: path, ...chat(token) });
   expect([early.status, (await early.json()).error.type]).toEqual([503, "overloaded_error"]);
 
-  door.open(own.server, { inference: own.handler, tracer: undefined });
+  sockets.open(own.server, { inference: own.handler, tracer: undefined });
   expect(await statusOf("http://localhost/health", { unix: path })).toBe(200);
   expect(await statusOf("http://localhost/v1/messages", { unix: path, ...chat(token) })).toBe(200);
   expect(await statusOf("http://localhost/inference/v1/messages", { unix: path, ...chat(token) })).toBe(404);
@@ -65,10 +65,10 @@ test("INF-3 the separate listener serves TLS with the certificate of the service
   };
   await writePair();
   const flags = { serverTlsCert: files.cert, serverTlsKey: files.key };
-  door = await openDoor(configOf({ listen: "127.0.0.1:0" }, flags), log);
-  door.open(own.server, { inference: own.handler, tracer: undefined });
+  sockets = await openServiceSockets(configOf({ listen: "127.0.0.1:0" }, flags), log);
+  sockets.open(own.server, { inference: own.handler, tracer: undefined });
   await writePair();
-  for (const listener of door.listeners) {
+  for (const listener of sockets.listeners) {
     expect(listener.address).toStartWith("https://");
     expect(await statusOf(`${listener.address}/health`, { tls: { rejectUnauthorized: false } })).toBe(200);
     expect(listener.renew(files)).toBeDefined();
@@ -81,23 +81,23 @@ test("an address in use is named with its setting, and the main address is free 
   const main = `127.0.0.1:${free.port}`;
   free.stop(true);
   const config = configOf({ listen: `127.0.0.1:${taken.port}` }, { serverListen: main });
-  const refused = await openDoor(config, log).catch((error: unknown) => error);
+  const refused = await openServiceSockets(config, log).catch((error: unknown) => error);
   if (!(refused instanceof DomainError)) throw refused;
   expect([refused.reason, refused.hint]).toEqual([
     "listen.in_use",
     expect.stringContaining("--gateway-proxy-listen"),
   ]);
-  door = await openDoor(configOf({}, { serverListen: main }), log);
-  expect(door.listeners).toHaveLength(1);
+  sockets = await openServiceSockets(configOf({}, { serverListen: main }), log);
+  expect(sockets.listeners).toHaveLength(1);
   const early = await fetch(`http://${main}/inference/responses`, chat(token));
   expect([early.status, (await early.json()).reason]).toEqual([503, "service.starting"]);
   expect((await fetch(`http://${main}/ready`)).headers.get("content-type")).toBe("application/problem+json");
 });
 
-test("INF-5 without gateway mode the address of a proxy is not opened", async () => {
+test("INF-5 without gateway mode the address of a proxy is not sockets", async () => {
   const path = join(folder, "unused.yaml");
   writeFileSync(path, JSON.stringify({ gateway: { proxy: { listen: "127.0.0.1:1" } } }), { mode: 0o600 });
   const flags = { config: path, serverListen: "127.0.0.1:0" };
-  door = await openDoor(loadConfig({ flags, env: {}, cwd: folder }), log);
-  expect(door.listeners).toHaveLength(1);
+  sockets = await openServiceSockets(loadConfig({ flags, env: {}, cwd: folder }), log);
+  expect(sockets.listeners).toHaveLength(1);
 });

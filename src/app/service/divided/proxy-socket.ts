@@ -1,5 +1,5 @@
 // The one socket of a process that only forwards inference. It refuses requests until the process is ready. Beside inference it
-// answers the metrics of this process, to those who may read the metrics of the service.
+// answers the metrics of this process, to callers who may read the metrics of the service.
 import type { Registry } from "prom-client";
 import type { Config } from "../../../platform/config/config.ts";
 import type { Log } from "../../../platform/observe/log.ts";
@@ -8,27 +8,27 @@ import { canReadMetrics, type MetricsAccess } from "../../../server/auth/metrics
 import type { InferenceHandler } from "../../../server/inference/handler.ts";
 import { type Answer, type Listener, listen, removeDeadSocket } from "../../../server/listener/listen.ts";
 import { tracedAnswer } from "../../../server/tracing/traced-answer.ts";
-import { PROXY_FLAG, startingProxy } from "../door.ts";
+import { PROXY_FLAG, startingProxy } from "../service-sockets.ts";
 import { tlsOf } from "../settings-reload.ts";
 
 /** For the last bytes of answers: inference has been drained before. */
 const STOP_MS = 2_000;
 
-export interface ProxyDoorParts extends MetricsAccess {
+export interface ProxySocketParts extends MetricsAccess {
   metrics: Registry;
   /** undefined while tracing is off */
   tracer: Tracer | undefined;
 }
 
-export interface ProxyDoor {
+export interface ProxySocket {
   listener: Listener;
   address: string;
-  open(inference: InferenceHandler, parts: ProxyDoorParts): void;
+  open(inference: InferenceHandler, parts: ProxySocketParts): void;
   stop(): Promise<void>;
 }
 
 /** @throws DomainError `listen.*`; Error without `gateway.proxy.listen` */
-export async function openProxyDoor(config: Config, log: Log): Promise<ProxyDoor> {
+export async function openProxySocket(config: Config, log: Log): Promise<ProxySocket> {
   const where = config.get("gateway.proxy.listen");
   if (!where) throw new Error("gateway.proxy.listen is not set");
   let answer: Answer = startingProxy;
