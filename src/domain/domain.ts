@@ -140,9 +140,51 @@ interface DomainSecrets {
 export type Domain = ReturnType<typeof openDomain>;
 
 /** @returns the operations of every area */
-export function openDomain({
+export function openDomain(options: DomainOptions) {
+  const { shared, gatewayParts, machine, records, ...areas } = openAreas(options);
+  const { idempotency, identity, access, governance, auditLog, harnesses, sessions, gateway, inference } =
+    areas;
+  const { settings, secrets, gatewayMode } = options;
+  return {
+    ...areas,
+    ...openPackages(shared, { governance, harnesses, spendInspection: createInspectionBudget(machine) }),
+    delivery: createDelivery({
+      ...{ ...shared, ...governance },
+      gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
+    }),
+    artifactLinks: new ArtifactLinks({ ...shared, ...governance }),
+    clients: openClients(shared, { identity, governance, harnesses, gateway }),
+    branding: createBranding({ ...shared, identity }),
+    scim: createScim({
+      ...{ ...shared, idempotency },
+      accounts: identity.provisioned,
+      groupsChanged: createGroupsChanged(gatewayParts),
+      settings: settings.scim,
+      configuredToken: secrets.scimToken,
+      organization: () => identity.organization()?.id,
+    }),
+    sso: openSso({ ...shared, auditLog }, { identity, access, settings: settings.sso }),
+    /** undefined unless this service forwards inference requests */
+    admission: createAdmission(
+      { ...gatewayParts, inference, gatewayKeys: gateway.keys, budgets: records.usage },
+      machine.proxySettings,
+    ),
+    ...createModels({ ...shared, identity, gateway, governance, harnesses }),
+    ...records,
+    erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
+    ...{ auditForwarding: new AuditForwarding({ ...shared, auditLog }), backups: new Backups(shared) },
+    health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
+    jobs: createJobs(shared),
+    ...{ exports: createExports(shared), preferences: new Preferences(shared) },
+    untrustedProxies: createUntrustedProxies(machine),
+    sealingKeys: new SealingKeys({ ...gatewayParts, secrets: secretsOf(machine) }),
+  };
+}
+
+/** @returns the areas that others are built on, and what several of them share */
+function openAreas({
   settings,
-  secrets,
+  secrets: _,
   gatewayMode,
   observeProvisioner,
   records: recording,
@@ -175,55 +217,29 @@ export function openDomain({
   const gatewayParts = { ...shared, identity, mode: gatewayMode, requireConfirmation };
   const gateway = createGateway({ ...gatewayParts, groupsOf, observe: observeProvisioner });
   const governance = createGovernance({
-    ...shared,
-    identity,
-    catalog,
-    harnesses,
+    ...{ ...shared, identity, catalog, harnesses },
     settings: governanceSettingsOf(gatewayMode, settings),
   });
   const inference = createInference({
-    ...gatewayParts,
-    keys: gateway.keys,
-    loginOf: access.standingLogin,
-    loginWatch: access.loginWatch,
+    ...{ ...gatewayParts, keys: gateway.keys },
+    ...{ loginOf: access.standingLogin, loginWatch: access.loginWatch },
   });
   const sessions = openSessions(shared, { identity, governance, harnesses, settings: settings.sessions });
   const records = createRecords({ ...machine, identity, ...recording });
   return {
-    ...{ idempotency, identity, access, catalog, governance, auditLog, harnesses, sessions },
-    ...openPackages(shared, { governance, harnesses, spendInspection: createInspectionBudget(machine) }),
-    delivery: createDelivery({
-      ...{ ...shared, ...governance },
-      gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
-    }),
-    artifactLinks: new ArtifactLinks({ ...shared, ...governance }),
-    clients: openClients(shared, { identity, governance, harnesses, gateway }),
-    branding: createBranding({ ...shared, identity }),
-    scim: createScim({
-      ...{ ...shared, idempotency },
-      accounts: identity.provisioned,
-      groupsChanged: createGroupsChanged(gatewayParts),
-      settings: settings.scim,
-      configuredToken: secrets.scimToken,
-      organization: () => identity.organization()?.id,
-    }),
-    sso: openSso({ ...shared, auditLog }, { identity, access, settings: settings.sso }),
-    gateway,
-    inference,
-    /** undefined unless this service forwards inference requests */
-    admission: createAdmission(
-      { ...gatewayParts, inference, gatewayKeys: gateway.keys, budgets: records.usage },
-      machine.proxySettings,
-    ),
-    ...createModels({ ...shared, identity, gateway, governance, harnesses }),
-    ...records,
-    erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
-    ...{ auditForwarding: new AuditForwarding({ ...shared, auditLog }), backups: new Backups(shared) },
-    health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
-    jobs: createJobs(shared),
-    ...{ exports: createExports(shared), preferences: new Preferences(shared) },
-    untrustedProxies: createUntrustedProxies(machine),
-    sealingKeys: new SealingKeys({ ...shared, requireConfirmation, secrets: secretsOf(machine) }),
+    ...{
+      idempotency,
+      identity,
+      access,
+      catalog,
+      governance,
+      auditLog,
+      harnesses,
+      sessions,
+      gateway,
+      inference,
+    },
+    ...{ shared, gatewayParts, machine, records },
   };
 }
 
@@ -279,6 +295,7 @@ const openSso = (
   const origin = access.settings.baseUrl;
   return createSso({ ...shared, ...areas, ...ends, origin, ...provisioned, sessions: access.sessions });
 };
+
 /** All sealed values, of every area. */
 export const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [
   accessSecrets(machine),

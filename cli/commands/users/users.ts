@@ -201,6 +201,10 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .argument(...USER)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).unlock)),
+  ...removingVerbs(noun, context),
+];
+
+const removingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("remove")

@@ -14,7 +14,7 @@ import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 import { trustIn } from "../../server/listener/peer-address.ts";
-import { lacksScimToken, NO_SCIM_TOKEN } from "../service/provisioning-start.ts";
+import { lacksScimToken, NO_SCIM_TOKEN } from "../service/configuration/provisioning-start.ts";
 import type { Check, Finding } from "./finding.ts";
 
 export interface Examined {

@@ -21,7 +21,7 @@ import { directoryToExamine, type ExistingInstallation, openReadOnly } from "../
 import { upgradeRemedy } from "../installation/older-schema.ts";
 import { configuredOrigin } from "../installation/origin.ts";
 import { probeExternalServices } from "../installation/outside-services.ts";
-import { tlsOf } from "../service/settings-reload.ts";
+import { tlsOf } from "../service/configuration/settings-reload.ts";
 import { SETTINGS_CHECKS, throwProblems } from "../service/start-checks.ts";
 import { checkPackageSources } from "../sources/check-connections.ts";
 import { checkLease, checkReplica, checkReplicaRestore } from "../standby/check.ts";

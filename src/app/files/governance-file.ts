@@ -10,7 +10,7 @@ import { SETTING_NAMES, settingOf, variableOf } from "../../platform/config/tabl
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Installation } from "../installation/installation.ts";
-import type { Reloading } from "../service/settings-reload.ts";
+import type { Reloading } from "../service/configuration/settings-reload.ts";
 
 /**
  * Publishes the policy of the file, except what the dashboard has overridden. Without a section, the first start publishes a

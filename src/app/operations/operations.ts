@@ -9,7 +9,7 @@ import type { Log } from "../../platform/observe/log.ts";
 import { COMMIT, VERSION } from "../../platform/version.ts";
 import type { Finding } from "../doctor/finding.ts";
 import type { Installation } from "../installation/installation.ts";
-import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/settings-reload.ts";
+import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/configuration/settings-reload.ts";
 import { BackupWork } from "./backups.ts";
 import { diagnoseInThread } from "./doctor-thread.ts";
 

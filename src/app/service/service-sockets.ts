@@ -13,8 +13,8 @@ import type { Server } from "../../server/server.ts";
 import { tracedAnswer } from "../../server/tracing/traced-answer.ts";
 import { proxyUrlOf } from "../installation/gateway-settings.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
+import { tlsOf } from "./configuration/settings-reload.ts";
 import { ownProxyListener, type Part } from "./divided/division.ts";
-import { tlsOf } from "./settings-reload.ts";
 
 /** The setting with the address of the proxy's own listener. */
 export const PROXY_FLAG = "--gateway-proxy-listen";

@@ -3,7 +3,6 @@
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
-import type { Actor } from "../../domain/shared/actor.ts";
 import type { Operations } from "../../domain/system/operations.ts";
 import { WriteThread } from "../../platform/blobs/write-thread.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -33,26 +32,18 @@ import { createServer, type Server } from "../../server/server.ts";
 import { answerObserver } from "../../server/tracing/traced-answer.ts";
 import { addBackupFigures } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
-import {
-  applyGovernance,
-  configurationIn,
-  logGovernance,
-  reloadGovernance,
-} from "../files/governance-file.ts";
+import { configurationIn } from "../files/governance-file.ts";
 import { type Installation, openInstallation } from "../installation/installation.ts";
 import { assertDatabaseNotLost, openForStart } from "../installation/lost-database.ts";
 import { proxySettingsOf } from "../installation/proxy-settings.ts";
-import { beginInstallation } from "../installation/setup.ts";
 import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
 import { createRepackThreads } from "../sources/repack-threads.ts";
 import { openStandby, type ServiceStandby } from "../standby/service-standby.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
-import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
-import { logConnections, reloadConnections } from "./connection-settings.ts";
+import { configure, reconfigure } from "./configuration/configuration.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
-import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { startInference } from "./inference.ts";
 import { addClientFigures } from "./jobs/client-jobs.ts";
 import { drainAttempts, startGatewayWork } from "./jobs/gateway-jobs.ts";
@@ -61,15 +52,11 @@ import { livenessOf } from "./liveness.ts";
 import { watchAllKeys } from "./metrics/key-metrics.ts";
 import { outsideObservers } from "./metrics/outside-observers.ts";
 import { watchArtifacts } from "./metrics/source-metrics.ts";
-import { reloadProvider, startProvider } from "./provider-settings.ts";
-import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
 import { type InferencePlace, openServiceSockets, type ServiceSockets } from "./service-sockets.ts";
-import { reloadSettings } from "./settings-reload.ts";
 import { assertStartable } from "./start-checks.ts";
 import { stateOf } from "./state.ts";
 import type { Liveness } from "./supervision.ts";
 import { reportUntrustedProxy } from "./untrusted-proxy.ts";
-import { reportUnusedBootstrap } from "./unused-bootstrap.ts";
 
 export interface ServiceOptions {
   config: Config;
@@ -153,15 +140,9 @@ async function startWithListener(
   undo.defer(() => installation.close());
   await keepRecords(installation, { ...options, undo, requestLog });
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
-  const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
-  await reportUnusedBootstrap(installation, { config, log });
-  await startProvisioning(installation, { actor, log, baseUrl: baseUrl() });
-  await startProvider(installation, { actor, log });
-  await loadHarnesses(installation, { actor, log });
-  logConnections(installation, log);
-  const file = config.content;
-  const seeded = await seedFromFile(installation, { config, file, actor, log });
-  logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
+  const { bootstrap, actor, seeded } = await configure(installation, {
+    ...{ config, log, clock, runTask, onBootstrap, baseUrl: baseUrl() },
+  });
   await startGatewayWork(installation.domain, log);
   await sweepTemporary(installation);
   watchAllKeys(metrics, installation);
@@ -200,7 +181,7 @@ async function startWithListener(
     inference?.handler.stop();
     server.endStreams();
   });
-  const reload = () => reloadAll(installation, { config, log, actor, sockets, operations, runTask });
+  const reload = () => reconfigure(installation, { config, log, actor, sockets, operations, runTask });
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
 }
@@ -213,28 +194,6 @@ function threadsUntil(undo: AsyncDisposableStack) {
   const { open: writeUploads } = undo.use(new WriteThread());
   const [transcriptReader, repack] = [new ReaderThreads(), createRepackThreads()];
   return { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader, repack };
-}
-
-interface ReloadParts extends Pick<ServiceOptions, "config" | "log"> {
-  actor: Actor;
-  sockets: ServiceSockets;
-  operations: ReturnType<typeof createOperations>;
-  runTask: RunDocumentTask;
-}
-
-async function reloadAll(
-  installation: Installation,
-  { config, log, actor, sockets, operations, runTask }: ReloadParts,
-): Promise<void> {
-  const reading = config.readFileAgain(runTask);
-  const fresh = await reloadSettings({ config, log, reading, ...sockets, ...installation });
-  operations.useSettings(fresh);
-  await reloadProvider(installation, { fresh, actor, log });
-  reloadConnections(installation, { fresh, log });
-  await reloadHarnesses(installation, { actor, log });
-  await reloadCatalog(installation, { config, actor, log, reading });
-  await reloadGovernance(installation, { config, actor, log, reading, runTask });
-  await reloadRoleMapping(installation, { config, actor, log, reading });
 }
 
 async function watchProxies(

@@ -12,7 +12,7 @@ import { assertExecutableUsable } from "../installation/gateway-mode.ts";
 import { isLoopback } from "../installation/origin.ts";
 import { ssoSettingsOf } from "../installation/sso-settings.ts";
 import { collectorTlsOf } from "../tracing/collector-settings.ts";
-import { tlsOf } from "./settings-reload.ts";
+import { tlsOf } from "./configuration/settings-reload.ts";
 
 /** Finds problems that prevent the service from starting. */
 type StartCheck = (config: Config) => DomainError[];

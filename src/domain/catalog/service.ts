@@ -52,7 +52,7 @@ export interface ArtifactCheck {
 
 /** @returns the operations of the area; created once, in domain.ts */
 export function createCatalog(dependencies: ChangeDependencies) {
-  const { db, audit, blobs } = dependencies;
+  const { db, audit } = dependencies;
   const reading = createReading(dependencies);
   return {
     seed: createSeed(dependencies),
@@ -80,50 +80,55 @@ export function createCatalog(dependencies: ChangeDependencies) {
         audit.record(tx, { actor, action: "catalog.remove", target: id, before: { version, sha256 } });
       }, "catalog"),
 
-    /** @returns the stored artifact with that digest (lower case) */
-    findArtifact: (organizationId: string, sha256: string): store.ArtifactRow | undefined =>
-      store.findArtifactByDigest(db.read, organizationId, sha256),
-
-    /** @returns what `verify` will read */
-    artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
-      store.sumArtifacts(db.read, organizationId),
-
-    /** Reads every stored artifact again; yields the results one by one, so that a face can show progress. */
-    async *verify(
-      organizationId: string,
-      options: { signal?: AbortSignal } = {},
-    ): AsyncGenerator<ArtifactCheck> {
-      for (let page = store.listArtifacts(db.read, organizationId, ""); page.length > 0; ) {
-        for (const { id, sha256, sizeBytes } of page) {
-          const result = await blobs.verify(parseDigest(sha256), options);
-          yield { artifactId: id, sha256, sizeBytes, result };
-        }
-        page = store.listArtifacts(db.read, organizationId, page.at(-1)?.id ?? "");
-      }
-    },
-
-    /**
-     * @param sha256 of a stored archive, in lower case
-     * @returns what it contains; undefined if its bytes are not here
-     * @throws DomainError `archive.*` for damaged bytes
-     */
-    async contents(
-      sha256: string,
-      options: { signal?: AbortSignal } = {},
-    ): Promise<ArchiveListing | undefined> {
-      const digest = parseDigest(sha256);
-      return (await blobs.has(digest)) ? await listingOf(blobs, digest, options.signal) : undefined;
-    },
-
-    /** Reads the bytes of one stored archive again. @param sha256 in lower case */
-    check: (sha256: string): Promise<ArtifactCheck["result"]> => blobs.verify(parseDigest(sha256)),
-
-    sweepTemporary: () => blobs.sweepTemporary(), // partial files of killed processes
-
-    /** @returns some rules for new archives that an intact stored artifact breaks; it stays usable */
-    outdatedRules: (sha256: string, options: { signal?: AbortSignal } = {}): Promise<string[]> =>
-      outdatedRulesOf(blobs, parseDigest(sha256), options.signal),
+    ...createArtifactChecks(dependencies),
   };
 }
+
+/** @returns the operations that read and check stored archives */
+const createArtifactChecks = ({ db, blobs }: Pick<ChangeDependencies, "db" | "blobs">) => ({
+  /** @returns the stored artifact with that digest (lower case) */
+  findArtifact: (organizationId: string, sha256: string): store.ArtifactRow | undefined =>
+    store.findArtifactByDigest(db.read, organizationId, sha256),
+
+  /** @returns what `verify` will read */
+  artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
+    store.sumArtifacts(db.read, organizationId),
+
+  /** Reads every stored artifact again; yields the results one by one, so that a face can show progress. */
+  async *verify(
+    organizationId: string,
+    options: { signal?: AbortSignal } = {},
+  ): AsyncGenerator<ArtifactCheck> {
+    for (let page = store.listArtifacts(db.read, organizationId, ""); page.length > 0; ) {
+      for (const { id, sha256, sizeBytes } of page) {
+        const result = await blobs.verify(parseDigest(sha256), options);
+        yield { artifactId: id, sha256, sizeBytes, result };
+      }
+      page = store.listArtifacts(db.read, organizationId, page.at(-1)?.id ?? "");
+    }
+  },
+
+  /**
+   * @param sha256 of a stored archive, in lower case
+   * @returns what it contains; undefined if its bytes are not here
+   * @throws DomainError `archive.*` for damaged bytes
+   */
+  async contents(
+    sha256: string,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ArchiveListing | undefined> {
+    const digest = parseDigest(sha256);
+    return (await blobs.has(digest)) ? await listingOf(blobs, digest, options.signal) : undefined;
+  },
+
+  /** Reads the bytes of one stored archive again. @param sha256 in lower case */
+  check: (sha256: string): Promise<ArtifactCheck["result"]> => blobs.verify(parseDigest(sha256)),
+
+  sweepTemporary: () => blobs.sweepTemporary(), // partial files of killed processes
+
+  /** @returns some rules for new archives that an intact stored artifact breaks; it stays usable */
+  outdatedRules: (sha256: string, options: { signal?: AbortSignal } = {}): Promise<string[]> =>
+    outdatedRulesOf(blobs, parseDigest(sha256), options.signal),
+});
 
 const DANGLING_HINT = "change the policy first, or add --allow-dangling";

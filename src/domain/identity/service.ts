@@ -61,35 +61,7 @@ export function createIdentity(given: IdentityDependencies) {
 
     renameOrganization: createRename(dependencies),
 
-    /** @returns the folded addresses that belong or once belonged to another user */
-    keysOfOthers: (
-      organizationId: string,
-      wanted: { keys: readonly string[]; userId: string | undefined },
-    ): readonly string[] => keysOfOthers(dependencies.db.read, organizationId, wanted),
-
-    /** @returns the ids of the active administrators who sign in with a password */
-    passwordAdministrators: (organizationId: string): readonly string[] => {
-      const isProtectedOnly = settings.mode === "oidc";
-      return passwordAdministratorIds(dependencies.db.read, organizationId, { isProtectedOnly });
-    },
-
-    /** @returns the organization of this data directory; undefined before the first start */
-    findOrganization: store.firstOrganization,
-
-    /** @returns the same, for callers without a connection */
-    organization: (): Organization | undefined => store.firstOrganization(dependencies.db.read),
-
-    /** @returns the user in any status; prepared, because every request uses it */
-    findUserById: store.findUserById,
-    inactiveAmong: store.inactiveAmong,
-
-    /** @returns the user of an address in any case and any status, with the password hash */
-    findUserByEmail: (
-      connection: Connection,
-      organizationId: string,
-      email: string,
-    ): SignInUser | undefined =>
-      store.findUserByEmail(connection, { organizationId, emailKey: emailKey(email) }),
+    ...createLookups(dependencies),
 
     /**
      * Takes the same time whether or not the user exists and has a password.
@@ -109,6 +81,35 @@ export function createIdentity(given: IdentityDependencies) {
     }),
   };
 }
+
+/** @returns the look-ups of users and of the organization, for other areas */
+const createLookups = ({ db, settings }: Pick<IdentityDependencies, "db" | "settings">) => ({
+  /** @returns the folded addresses that belong or once belonged to another user */
+  keysOfOthers: (
+    organizationId: string,
+    wanted: { keys: readonly string[]; userId: string | undefined },
+  ): readonly string[] => keysOfOthers(db.read, organizationId, wanted),
+
+  /** @returns the ids of the active administrators who sign in with a password */
+  passwordAdministrators: (organizationId: string): readonly string[] => {
+    const isProtectedOnly = settings.mode === "oidc";
+    return passwordAdministratorIds(db.read, organizationId, { isProtectedOnly });
+  },
+
+  /** @returns the organization of this data directory; undefined before the first start */
+  findOrganization: store.firstOrganization,
+
+  /** @returns the same, for callers without a connection */
+  organization: (): Organization | undefined => store.firstOrganization(db.read),
+
+  /** @returns the user in any status; prepared, because every request uses it */
+  findUserById: store.findUserById,
+  inactiveAmong: store.inactiveAmong,
+
+  /** @returns the user of an address in any case and any status, with the password hash */
+  findUserByEmail: (connection: Connection, organizationId: string, email: string): SignInUser | undefined =>
+    store.findUserByEmail(connection, { organizationId, emailKey: emailKey(email) }),
+});
 
 /** @returns a function that ends the logins of users and voids their password links, which are a way in as well */
 const createEndAccess =

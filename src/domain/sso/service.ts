@@ -115,20 +115,8 @@ export function createSso(dependencies: SsoDependencies) {
       return current && registrationOf(origin(), current);
     },
 
-    /**
-     * Asks the provider everything that can be known before anybody signs in.
-     * @throws DomainError `sso.not_configured`
-     */
-    async verify(organizationId: string): Promise<ProviderFinding[]> {
-      const connection = provider.connection();
-      const { redirectUri } = registrationOf(origin(), connection.settings);
-      const lastSuccessAtMs = provider.record()?.lastSuccessAtMs ?? undefined;
-      const formerRedirectUri =
-        lastSuccessAtMs === undefined
-          ? undefined
-          : redirectUriAt(dependencies, organizationId, lastSuccessAtMs);
-      return await verifyProvider(connection, { redirectUri: redirectUri ?? undefined, formerRedirectUri });
-    },
+    /** Checks the provider before anybody signs in. @throws DomainError `sso.not_configured` */
+    verify: (organizationId: string) => verifyConfigured(dependencies, provider, organizationId),
 
     /** @returns whether the provider was configured, changed or removed since this was last called */
     recordChange: (actor: Actor): Promise<boolean> => recordProviderChange(dependencies, actor, settings()),
@@ -136,4 +124,17 @@ export function createSso(dependencies: SsoDependencies) {
     /** @returns how many users must sign in at the provider again within a day */
     countDueSoon: (): number => countDueSoon(db, settings, clock.nowMs()),
   };
+}
+
+async function verifyConfigured(
+  dependencies: SsoDependencies,
+  provider: Provider,
+  organizationId: string,
+): Promise<ProviderFinding[]> {
+  const connection = provider.connection();
+  const { redirectUri } = registrationOf(dependencies.origin(), connection.settings);
+  const lastSuccessAtMs = provider.record()?.lastSuccessAtMs ?? undefined;
+  const formerRedirectUri =
+    lastSuccessAtMs === undefined ? undefined : redirectUriAt(dependencies, organizationId, lastSuccessAtMs);
+  return await verifyProvider(connection, { redirectUri: redirectUri ?? undefined, formerRedirectUri });
 }

@@ -1,5 +1,5 @@
 // Branding of an organization: everybody may read it, its administrators replace it.
-import type { Db } from "../../platform/database/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
@@ -25,6 +25,18 @@ export interface BrandingDependencies {
 
 /** @returns the operations on branding; created once, in domain.ts */
 export function createBranding({ db, audit, identity }: BrandingDependencies) {
+  const replace = (
+    tx: Tx,
+    actor: Actor,
+    { before, after }: Readonly<Record<"before" | "after", Branding>>,
+  ) => {
+    const target = actor.organizationId;
+    store.putBranding(tx, target, after);
+    const summaries = { before: { ...before }, after: { ...after } };
+    audit.record(tx, { actor, action: "branding.update", target, ...summaries });
+    return after;
+  };
+
   return {
     /** Grows whenever a branding may have changed, by us or by another process. */
     revision: (): number => db.revision("branding"),
@@ -55,10 +67,7 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
         const before = store.findBranding(tx, organizationId) ?? NONE;
         const after = { ...before, [kind === "logo" ? "logoUrl" : "faviconUrl"]: address };
         store.putImage(tx, { organizationId, kind }, image);
-        store.putBranding(tx, organizationId, after);
-        const summaries = { before: { ...before }, after: { ...after } };
-        audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });
-        return after;
+        return replace(tx, actor, { before, after });
       }, "branding");
     },
 
@@ -85,11 +94,7 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
       return await db.write((tx) => {
         const before = store.findBranding(tx, organizationId) ?? NONE;
         expect?.(before);
-        if (isSame(before, after)) return after;
-        store.putBranding(tx, organizationId, after);
-        const summaries = { before: { ...before }, after: { ...after } };
-        audit.record(tx, { actor, action: "branding.update", target: organizationId, ...summaries });
-        return after;
+        return isSame(before, after) ? after : replace(tx, actor, { before, after });
       }, "branding");
     },
   };

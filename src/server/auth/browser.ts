@@ -114,29 +114,34 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
 
     ...createAttempts(baseUrl),
 
-    /** @returns a CSRF token for a form of a signed-out visitor, and the cookie that the form post must carry */
-    anonymousForm(request: Request): { csrf: string; cookies: string[] } {
-      const known = formSecretOf(request, baseUrl());
-      const secret = known ?? randomToken(ids);
-      const cookies = known === undefined ? [formCookie(secret, baseUrl())] : [];
-      return { csrf: maskedToken(formTokenOf(secret)), cookies };
-    },
-
-    /** @throws DomainError `access.foreign_origin`, `form.stale` unless one of our pages made the form for this visitor */
-    checkForm(request: Request, csrf: string | undefined, visitor: Visitor): void {
-      refuseForeignForm(request, baseUrl());
-      checkToken(csrf, formTokenOf(visitor.sessionToken));
-    },
-
-    /** Checks a form made by anonymousForm. @throws as checkForm */
-    checkAnonymousForm(request: Request, csrf: string | undefined): void {
-      refuseForeignForm(request, baseUrl());
-      const secret = formSecretOf(request, baseUrl());
-      if (!secret) throw formStale();
-      checkToken(csrf, formTokenOf(secret));
-    },
+    ...createForms(baseUrl, ids),
   };
 }
+
+/** @returns the functions for the CSRF tokens of forms */
+const createForms = (baseUrl: RouteContext["baseUrl"], ids: RouteContext["ids"]) => ({
+  /** @returns a CSRF token for a form of a signed-out visitor, and the cookie that the form post must carry */
+  anonymousForm(request: Request): { csrf: string; cookies: string[] } {
+    const known = formSecretOf(request, baseUrl());
+    const secret = known ?? randomToken(ids);
+    const cookies = known === undefined ? [formCookie(secret, baseUrl())] : [];
+    return { csrf: maskedToken(formTokenOf(secret)), cookies };
+  },
+
+  /** @throws DomainError `access.foreign_origin`, `form.stale` unless one of our pages made the form for this visitor */
+  checkForm(request: Request, csrf: string | undefined, visitor: Visitor): void {
+    refuseForeignForm(request, baseUrl());
+    checkToken(csrf, formTokenOf(visitor.sessionToken));
+  },
+
+  /** Checks a form made by anonymousForm. @throws as checkForm */
+  checkAnonymousForm(request: Request, csrf: string | undefined): void {
+    refuseForeignForm(request, baseUrl());
+    const secret = formSecretOf(request, baseUrl());
+    if (!secret) throw formStale();
+    checkToken(csrf, formTokenOf(secret));
+  },
+});
 
 /** @returns the functions for a browser between the password and the second factor */
 const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({

@@ -121,6 +121,7 @@ export function clientRoutes({ router, domain }: RouteContext) {
   const { clients } = domain;
 
   clientReportRoutes({ router, domain });
+  oneClientRoutes({ router, domain });
   return router
     .get(
       "/admin/client-status",
@@ -161,7 +162,13 @@ export function clientRoutes({ router, domain }: RouteContext) {
         return json(toClientCounts(await runInTurns(clients.inventory.countedBy(organizationId, query.by))));
       },
       { requires: "administrator", query: CountParameters, detail: described.countClientStatus },
-    )
+    );
+}
+
+/** @returns the operations on one client */
+function oneClientRoutes({ router, domain }: Pick<RouteContext, "router" | "domain">) {
+  const { clients } = domain;
+  return router
     .get(
       "/admin/client-status/:id",
       ({ request, params }) => {

@@ -31,7 +31,9 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
   });
 
 /** @returns the health endpoints, which answer one word each */
-export function healthRoutes({ router, readiness, domain: { health: state } }: RouteContext) {
+export function healthRoutes(context: RouteContext) {
+  storageHealthRoutes(context);
+  const { router, readiness } = context;
   return router
     .get("/health", () => plainText("ok"), {
       requires: "nobody",
@@ -68,7 +70,12 @@ export function healthRoutes({ router, readiness, domain: { health: state } }: R
         return plainText("fresh");
       },
       { requires: "nobody", detail: health("getWorkerHealth", "Freshness of background work", "fresh") },
-    )
+    );
+}
+
+/** @returns the health of stores, as far as this service looks at them */
+function storageHealthRoutes({ router, domain: { health: state } }: RouteContext) {
+  return router
     .get(
       "/health/object-storage",
       async () => {

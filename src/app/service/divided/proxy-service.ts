@@ -24,11 +24,11 @@ import {
 } from "../../request-logs/service-log.ts";
 import { openTracing } from "../../tracing/open-tracing.ts";
 import { tracedProvisioner } from "../../tracing/traced-provisioner.ts";
+import { reloadSettings } from "../configuration/settings-reload.ts";
 import { startInference } from "../inference.ts";
 import { drainAttempts } from "../jobs/gateway-jobs.ts";
 import { watchProvisioner } from "../metrics/gateway-metrics.ts";
 import type { ServiceOptions } from "../service.ts";
-import { reloadSettings } from "../settings-reload.ts";
 import { assertStartable } from "../start-checks.ts";
 import type { Liveness } from "../supervision.ts";
 import { DataWatch } from "./data-watch.ts";

@@ -8,8 +8,8 @@ import { canReadMetrics, type MetricsAccess } from "../../../server/auth/metrics
 import type { InferenceHandler } from "../../../server/inference/handler.ts";
 import { type Answer, type Listener, listen, removeDeadSocket } from "../../../server/listener/listen.ts";
 import { tracedAnswer } from "../../../server/tracing/traced-answer.ts";
+import { tlsOf } from "../configuration/settings-reload.ts";
 import { PROXY_FLAG, startingProxy } from "../service-sockets.ts";
-import { tlsOf } from "../settings-reload.ts";
 
 /** For the last bytes of answers: inference has been drained before. */
 const STOP_MS = 2_000;

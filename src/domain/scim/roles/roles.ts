@@ -20,31 +20,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
   const mappingInForce = lastMade((given: ScimSettings["groupRoleMappings"]) => new RoleMapping(given));
   const mapping = (): RoleMapping => mappingInForce(settings.groupRoleMappings);
 
-  const mappedGroups = (tx: Tx, organizationId: string): readonly store.MappedGroup[] => {
-    const { names, externalIds } = mapping();
-    return store.groupsOf(tx, { organizationId, nameKeys: names.map(foldCase), externalIds });
-  };
-
-  function setRole(tx: Tx, actor: Actor, change: { userIds: readonly string[]; role: Role }): number {
-    const { userIds, role } = change;
-    if (userIds.length === 0) return 0;
-    const before = { role: role === "admin" ? "member" : "admin" };
-    const changed = accounts.setRole(tx, { actor, userIds, role });
-    audit.recordAll(tx, { actor, action: "user.update", targets: changed, before, after: { role } });
-    return changed.length;
-  }
-
-  /** @returns how many roles changed */
-  function applyRoles(tx: Tx, actor: Actor, userIds: readonly string[]): number {
-    const mapped = mappedGroups(tx, actor.organizationId);
-    const groups = mapped.filter((group) => mapping().roleOf(group) === "admin");
-    const administrators = new Set(store.usersInAny(tx, { userIds, groups }));
-    const others = userIds.filter((id) => !administrators.has(id));
-    return (
-      setRole(tx, actor, { userIds: [...administrators], role: "admin" }) +
-      setRole(tx, actor, { userIds: others, role: "member" })
-    );
-  }
+  const { mappedGroups, applyRoles } = createRoleChanges({ audit, accounts }, mapping);
 
   return {
     /** Whether any group gives a role; otherwise no change of a group affects an account. */
@@ -101,6 +77,40 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
       ];
     },
   };
+}
+
+/** @returns the functions that read mapped groups and change roles in a transaction */
+function createRoleChanges(
+  { audit, accounts }: Pick<RoleDependencies, "audit" | "accounts">,
+  mapping: () => RoleMapping,
+) {
+  const mappedGroups = (tx: Tx, organizationId: string): readonly store.MappedGroup[] => {
+    const { names, externalIds } = mapping();
+    return store.groupsOf(tx, { organizationId, nameKeys: names.map(foldCase), externalIds });
+  };
+
+  function setRole(tx: Tx, actor: Actor, change: { userIds: readonly string[]; role: Role }): number {
+    const { userIds, role } = change;
+    if (userIds.length === 0) return 0;
+    const before = { role: role === "admin" ? "member" : "admin" };
+    const changed = accounts.setRole(tx, { actor, userIds, role });
+    audit.recordAll(tx, { actor, action: "user.update", targets: changed, before, after: { role } });
+    return changed.length;
+  }
+
+  /** @returns how many roles changed */
+  function applyRoles(tx: Tx, actor: Actor, userIds: readonly string[]): number {
+    const mapped = mappedGroups(tx, actor.organizationId);
+    const groups = mapped.filter((group) => mapping().roleOf(group) === "admin");
+    const administrators = new Set(store.usersInAny(tx, { userIds, groups }));
+    const others = userIds.filter((id) => !administrators.has(id));
+    return (
+      setRole(tx, actor, { userIds: [...administrators], role: "admin" }) +
+      setRole(tx, actor, { userIds: others, role: "member" })
+    );
+  }
+
+  return { mappedGroups, applyRoles };
 }
 
 /** @returns the function with its last result cached */

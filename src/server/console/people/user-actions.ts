@@ -57,93 +57,102 @@ type Texts = Pick<Confirmation, "title" | "consequences" | "verb" | "command" | 
 
 const ENDS = "All logins of this person end now, and they sign in again.";
 
-/** @returns the texts of the action; `invitations` is how many pending invitations it cancels */
-function textsOf({ id, email }: User, action: UserAction, invitations: number): Texts {
-  const path = `/admin/users/${id}`;
-  const patch = (body: object) => ({ method: "PATCH", path, body }) as const;
-  const canceled =
-    invitations === 0
-      ? []
-      : [
-          `${invitations === 1 ? "1 pending invitation" : `${invitations} pending invitations`} from this person will be canceled.`,
-        ];
-  const texts: Readonly<Record<UserAction, Texts>> = {
-    "make-administrator": {
-      title: `Make ${email} an administrator?`,
-      consequences: [ENDS, "Administrators read and change everything in this installation."],
-      verb: "Make administrator",
-      isSevere: true,
-      command: ["users", "set-role", email, "admin"],
-      api: patch({ role: "admin" }),
-    },
-    "make-member": {
-      title: `Make ${email} a member?`,
-      consequences: [ENDS, "Members see only what is their own.", ...canceled],
-      verb: "Make member",
-      command: ["users", "set-role", email, "member"],
-      api: patch({ role: "member" }),
-    },
-    suspend: {
-      title: `Suspend ${email}?`,
-      consequences: [
-        "Their logins end. Their gateway key is revoked at the gateway as soon as it can be reached.",
-        "Nothing is deleted. Resuming does not bring the logins back.",
-        ...canceled,
-      ],
-      verb: "Suspend",
-      command: ["users", "suspend", email],
-      api: patch({ status: "suspended" }),
-    },
-    resume: {
-      title: `Resume ${email}?`,
-      consequences: ["They can sign in again with their old password. Earlier logins stay ended."],
-      verb: "Resume",
-      command: ["users", "resume", email],
-      api: patch({ status: "active" }),
-    },
-    "end-logins": {
-      title: `End all logins of ${email}?`,
-      consequences: [
-        "Every browser and every workstation of this person must sign in again.",
-        "The account, its role and its gateway key stay.",
-      ],
-      verb: "End all logins",
-      isSevere: true,
-      command: ["logins", "revoke", "--user", email],
-      api: { method: "POST", path: `${path}/sessions/revoke` },
-    },
-    "password-link": {
-      title: `Make a link with which ${email} sets a password?`,
-      consequences: [
-        "The link is shown once and works once, for 24 hours. An earlier link stops working now.",
-        "The password and the logins stay until the link is used.",
-      ],
-      verb: "Make link",
-      command: ["users", "password-link", email],
-      api: { method: "POST", path: `${path}/password-link` },
-    },
-    remove: {
-      title: `Remove ${email}?`,
-      consequences: [
-        "They cannot sign in again unless invited anew. Their history, workstations and sessions stay.",
-        ...canceled,
-      ],
-      verb: "Remove access",
-      typed: email,
-      isSevere: true,
-      command: ["users", "remove", email],
-      api: { method: "DELETE", path },
-    },
-  };
-  return texts[action];
+/** What the texts of an action are about. */
+interface Target {
+  email: string;
+  path: string;
+  /** a sentence about pending invitations that the action cancels; empty without any */
+  canceled: readonly string[];
 }
 
-/** @returns the confirmation of an action */
+const patched = (path: string, body: object) => ({ method: "PATCH", path, body }) as const;
+
+const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
+  "make-administrator": ({ email, path }) => ({
+    title: `Make ${email} an administrator?`,
+    consequences: [ENDS, "Administrators read and change everything in this installation."],
+    verb: "Make administrator",
+    isSevere: true,
+    command: ["users", "set-role", email, "admin"],
+    api: patched(path, { role: "admin" }),
+  }),
+  "make-member": ({ email, path, canceled }) => ({
+    title: `Make ${email} a member?`,
+    consequences: [ENDS, "Members see only what is their own.", ...canceled],
+    verb: "Make member",
+    command: ["users", "set-role", email, "member"],
+    api: patched(path, { role: "member" }),
+  }),
+  suspend: ({ email, path, canceled }) => ({
+    title: `Suspend ${email}?`,
+    consequences: [
+      "Their logins end. Their gateway key is revoked at the gateway as soon as it can be reached.",
+      "Nothing is deleted. Resuming does not bring the logins back.",
+      ...canceled,
+    ],
+    verb: "Suspend",
+    command: ["users", "suspend", email],
+    api: patched(path, { status: "suspended" }),
+  }),
+  resume: ({ email, path }) => ({
+    title: `Resume ${email}?`,
+    consequences: ["They can sign in again with their old password. Earlier logins stay ended."],
+    verb: "Resume",
+    command: ["users", "resume", email],
+    api: patched(path, { status: "active" }),
+  }),
+  "end-logins": ({ email, path }) => ({
+    title: `End all logins of ${email}?`,
+    consequences: [
+      "Every browser and every workstation of this person must sign in again.",
+      "The account, its role and its gateway key stay.",
+    ],
+    verb: "End all logins",
+    isSevere: true,
+    command: ["logins", "revoke", "--user", email],
+    api: { method: "POST", path: `${path}/sessions/revoke` },
+  }),
+  "password-link": ({ email, path }) => ({
+    title: `Make a link with which ${email} sets a password?`,
+    consequences: [
+      "The link is shown once and works once, for 24 hours. An earlier link stops working now.",
+      "The password and the logins stay until the link is used.",
+    ],
+    verb: "Make link",
+    command: ["users", "password-link", email],
+    api: { method: "POST", path: `${path}/password-link` },
+  }),
+  remove: ({ email, path, canceled }) => ({
+    title: `Remove ${email}?`,
+    consequences: [
+      "They cannot sign in again unless invited anew. Their history, workstations and sessions stay.",
+      ...canceled,
+    ],
+    verb: "Remove access",
+    typed: email,
+    isSevere: true,
+    command: ["users", "remove", email],
+    api: { method: "DELETE", path },
+  }),
+};
+
+/** @returns the sentence about invitations that an action cancels; empty without any */
+function canceledText(invitations: number): string[] {
+  if (invitations === 0) return [];
+  const count = invitations === 1 ? "1 pending invitation" : `${invitations} pending invitations`;
+  return [`${count} from this person will be canceled.`];
+}
+
+/** @param invitations how many pending invitations the action cancels @returns the confirmation of an action */
 export const userConfirmation = (
   user: User,
   { action, invitations, error }: { action: UserAction; invitations: number; error?: string },
 ): Confirmation => ({
-  ...textsOf(user, action, invitations),
+  ...TEXTS[action]({
+    email: user.email,
+    path: `/admin/users/${user.id}`,
+    canceled: canceledText(invitations),
+  }),
   action: actionPath(user.id, action),
   fields: { version: String(user.updatedAtMs) },
   back: userPath(user.id),

@@ -77,43 +77,7 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
     return { browsers, workstations };
   };
 
-  const browserRows = (request: Request, visitor: Visitor, query: AccountQuery): Rows<BrowserRow> => {
-    const page = listed(request, "login_session", query.browsers);
-    const approved = ownLogins.countApproved(page.items.map(({ id }) => id));
-    const rows = page.items.map((login) => ({
-      ...timesOf(login),
-      id: login.id,
-      userAgent: login.userAgent,
-      address: login.address,
-      signedInAt: toRfc3339(login.createdAtMs),
-      through: login.method === "oidc" ? domain.sso.settings()?.providerName : undefined,
-      approved: approved.get(login.id) ?? 0,
-      isCurrent: login.id === visitor.sessionId,
-    }));
-    return { rows, ...pagesOf(page, "browsers", query) };
-  };
-
-  const workstationRows = (request: Request, query: AccountQuery): Rows<WorkstationRow> => {
-    const page = listed(request, "grant", query.workstations);
-    const { organizationId, id: userId } = actorOf(request);
-    const grantIds = page.items.map(({ id }) => id);
-    const reporters = domain.clients.inventory.reporters({ organizationId, userId: userId ?? "", grantIds });
-    const rows = page.items.map((login) => {
-      const reporter = reporters.get(login.id);
-      return {
-        ...timesOf(login),
-        id: login.id,
-        hostname: reporter?.hostname ?? null,
-        software: reporter ? softwareOf(reporter) : null,
-        address: login.address,
-        approvedAt: toRfc3339(login.createdAtMs),
-      };
-    });
-    return { rows, ...pagesOf(page, "workstations", query) };
-  };
-
-  const listed = (request: Request, kind: string, cursor: string | undefined): LoginPage =>
-    ownLogins.list(actorOf(request), readLoginQuery({ kind, cursor, limit: String(ROWS_SHOWN) }));
+  const { browserRows, workstationRows } = createLoginRows(domain);
 
   return {
     counts,
@@ -143,6 +107,49 @@ export function createAccountView({ domain }: Pick<RouteContext, "domain">, brow
       };
     },
   };
+}
+
+/** @returns the functions that collect the rows of the two lists of logins */
+function createLoginRows({ access: { ownLogins }, clients, sso }: RouteContext["domain"]) {
+  const browserRows = (request: Request, visitor: Visitor, query: AccountQuery): Rows<BrowserRow> => {
+    const page = listed(request, "login_session", query.browsers);
+    const approved = ownLogins.countApproved(page.items.map(({ id }) => id));
+    const rows = page.items.map((login) => ({
+      ...timesOf(login),
+      id: login.id,
+      userAgent: login.userAgent,
+      address: login.address,
+      signedInAt: toRfc3339(login.createdAtMs),
+      through: login.method === "oidc" ? sso.settings()?.providerName : undefined,
+      approved: approved.get(login.id) ?? 0,
+      isCurrent: login.id === visitor.sessionId,
+    }));
+    return { rows, ...pagesOf(page, "browsers", query) };
+  };
+
+  const workstationRows = (request: Request, query: AccountQuery): Rows<WorkstationRow> => {
+    const page = listed(request, "grant", query.workstations);
+    const { organizationId, id: userId } = actorOf(request);
+    const grantIds = page.items.map(({ id }) => id);
+    const reporters = clients.inventory.reporters({ organizationId, userId: userId ?? "", grantIds });
+    const rows = page.items.map((login) => {
+      const reporter = reporters.get(login.id);
+      return {
+        ...timesOf(login),
+        id: login.id,
+        hostname: reporter?.hostname ?? null,
+        software: reporter ? softwareOf(reporter) : null,
+        address: login.address,
+        approvedAt: toRfc3339(login.createdAtMs),
+      };
+    });
+    return { rows, ...pagesOf(page, "workstations", query) };
+  };
+
+  const listed = (request: Request, kind: string, cursor: string | undefined): LoginPage =>
+    ownLogins.list(actorOf(request), readLoginQuery({ kind, cursor, limit: String(ROWS_SHOWN) }));
+
+  return { browserRows, workstationRows };
 }
 
 /** @returns the number of second factors; undefined where there are none to manage */

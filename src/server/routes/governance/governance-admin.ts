@@ -113,8 +113,10 @@ const described = {
 };
 
 /** @returns the operations on the policy */
-export function governanceAdminRoutes({ router, domain, configuration }: RouteContext) {
-  const { governance, sourceWatch } = domain;
+export function governanceAdminRoutes(context: RouteContext) {
+  exportRoutes(context);
+  const { router, domain } = context;
+  const { governance } = domain;
   const { publishing, views } = governance;
   const inForce = inForceOf(governance);
   const tagOf = (revision: Revision): string => `"${views.adminVersion(revision)}"`;
@@ -177,16 +179,21 @@ export function governanceAdminRoutes({ router, domain, configuration }: RouteCo
         body: UpdateExtensions,
         detail: described.publishExtensions,
       },
-    )
-    .get(
-      "/admin/blue-config/export",
-      async ({ request }) => {
-        const revision = inForce(request);
-        const sources = sourceWatch.managedSources(actorOf(request).organizationId);
-        return jsonBytes(await views.exported(revision, await configuration(), sources));
-      },
-      { requires: "administrator", detail: described.exported },
     );
+}
+
+/** @returns the export of the policy for a deployment */
+function exportRoutes({ router, domain: { governance, sourceWatch }, configuration }: RouteContext) {
+  const inForce = inForceOf(governance);
+  return router.get(
+    "/admin/blue-config/export",
+    async ({ request }) => {
+      const revision = inForce(request);
+      const sources = sourceWatch.managedSources(actorOf(request).organizationId);
+      return jsonBytes(await governance.views.exported(revision, await configuration(), sources));
+    },
+    { requires: "administrator", detail: described.exported },
+  );
 }
 
 /** @returns the operations on the policy of one harness */

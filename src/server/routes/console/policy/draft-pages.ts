@@ -123,8 +123,10 @@ const saverOf =
     }
   };
 
-/** @returns the forms that merge and discard the draft, and that go back to a former revision */
-export function draftActionPages({ router, domain }: RouteContext, console: Console) {
+/** @returns the forms that share, merge and discard the draft, and that go back to a former revision */
+export function draftActionPages(context: RouteContext, console: Console) {
+  draftDiscardPages(context, console);
+  const { router, domain } = context;
   const { drafts, draftPublishing, revisions } = domain.governance;
   return router
     .post(
@@ -175,7 +177,13 @@ export function draftActionPages({ router, domain }: RouteContext, console: Cons
           },
         ),
       formRoute(PLAIN, formOperation("sendPolicyRollback", "Makes a draft that says what a revision said")),
-    )
+    );
+}
+
+/** @returns the question before a draft is discarded, and its form */
+function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
+  const { drafts } = domain.governance;
+  return router
     .get(
       DISCARD_PATH,
       ({ request }) =>

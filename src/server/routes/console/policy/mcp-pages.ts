@@ -55,11 +55,11 @@ import { exportAnswer } from "../lists/list-export.ts";
 
 const ACTION = { needs: "administrator", heldBack: VARIABLE_VALUE } as const;
 
-/** @returns the pages of MCP servers and the form of one */
-export function mcpPages({ router, domain }: RouteContext, console: Console) {
+/** @returns the list of MCP servers, and the pages of one */
+export function mcpPages(context: RouteContext, console: Console) {
+  mcpServerPages(context, console);
+  const { router, domain } = context;
   const { drafts } = domain.governance;
-  const send = senderOf(domain);
-
   return router
     .get(
       MCP_PATH,
@@ -85,7 +85,14 @@ export function mcpPages({ router, domain }: RouteContext, console: Console) {
           });
         }),
       csvRoute("downloadMcpServers", "MCP servers as a CSV file"),
-    )
+    );
+}
+
+/** @returns the form of a new MCP server, and of an existing one */
+function mcpServerPages({ router, domain }: RouteContext, console: Console) {
+  const { drafts } = domain.governance;
+  const send = senderOf(domain);
+  return router
     .get(
       NEW_SERVER_PATH,
       ({ request }) =>

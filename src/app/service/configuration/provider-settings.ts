@@ -1,11 +1,11 @@
 // The settings of company sign-in at a start and a reload: records in the audit log that they changed, and puts new ones in force.
-import type { Actor } from "../../domain/shared/actor.ts";
-import type { Sso } from "../../domain/sso/service.ts";
-import type { Config } from "../../platform/config/config.ts";
-import { DomainError } from "../../platform/errors.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import type { Installation } from "../installation/installation.ts";
-import { isSameProvider, ssoSettingsOf } from "../installation/sso-settings.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import type { Sso } from "../../../domain/sso/service.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Installation } from "../../installation/installation.ts";
+import { isSameProvider, ssoSettingsOf } from "../../installation/sso-settings.ts";
 
 /** The part of an installation that has to do with the provider. */
 type ProviderPart = { domain: { sso: Pick<Sso, "settings" | "recordChange"> } };

@@ -1,9 +1,9 @@
 // Logs settings of the first start that a later start ignores, and the command to use instead.
 
-import type { Config } from "../../platform/config/config.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import type { Installation } from "../installation/installation.ts";
-import { bootstrapRequest } from "../installation/setup.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Installation } from "../../installation/installation.ts";
+import { bootstrapRequest } from "../../installation/setup.ts";
 
 /** Call it after beginInstallation. */
 export async function reportUnusedBootstrap(

@@ -1,7 +1,7 @@
 // The repository connections at a start and a reload: logs which are disabled, and puts new ones in force.
-import type { Config } from "../../platform/config/config.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import type { Installation } from "../installation/installation.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Installation } from "../../installation/installation.ts";
 
 type Connections = Pick<Installation, "connections">;
 

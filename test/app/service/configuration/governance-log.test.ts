@@ -1,8 +1,8 @@
 // The lines about the policy of the configuration file, which may differ from the policy in force in thousands of places.
 import { expect, test } from "bun:test";
-import { logGovernance, POLICY_LINES_MAX } from "../../../src/app/files/governance-file.ts";
-import { createLog } from "../../../src/platform/observe/log.ts";
-import { problemsOf } from "../../../src/server/overview/problems.ts";
+import { logGovernance, POLICY_LINES_MAX } from "../../../../src/app/files/governance-file.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import { problemsOf } from "../../../../src/server/overview/problems.ts";
 
 const placesOf = (count: number) => Array.from({ length: count }, (_, at) => `/harnesses/codex/${at}`);
 

@@ -3,10 +3,10 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runDocumentTask } from "../../../src/app/documents/document-tasks.ts";
-import { reloadSettings } from "../../../src/app/service/settings-reload.ts";
-import { loadConfig } from "../../../src/platform/config/config.ts";
-import { createLog } from "../../../src/platform/observe/log.ts";
+import { runDocumentTask } from "../../../../src/app/documents/document-tasks.ts";
+import { reloadSettings } from "../../../../src/app/service/configuration/settings-reload.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
 
 const folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-reload-"));
 afterAll(() => folder[Symbol.dispose]());

@@ -1,8 +1,8 @@
 // Loads the harness file at a start and a reload: puts its facts in force, records the change, and logs the result.
-import type { Actor } from "../../domain/shared/actor.ts";
-import { DomainError } from "../../platform/errors.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import type { Installation } from "../installation/installation.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Installation } from "../../installation/installation.ts";
 
 interface Parts {
   actor: Actor;

@@ -1,15 +1,15 @@
 // Reloads the settings on SIGHUP. Log level, TLS files and the credentials of the object store apply at once; the log names every other
 // change as waiting for a restart. Catalog, policy, group roles and the identity provider are reloaded elsewhere.
 
-import { toRfc3339 } from "../../platform/clock.ts";
-import type { Config } from "../../platform/config/config.ts";
-import type { FileReading } from "../../platform/config/file.ts";
-import { SETTING_NAMES, type SettingName } from "../../platform/config/table.ts";
-import { DomainError } from "../../platform/errors.ts";
-import type { AdjustableLog, Log } from "../../platform/observe/log.ts";
-import type { Listener } from "../../server/listener/listen.ts";
-import type { TlsFiles } from "../../server/listener/tls.ts";
-import { type Buckets, STORE_CREDENTIALS } from "../object-store/buckets.ts";
+import { toRfc3339 } from "../../../platform/clock.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { FileReading } from "../../../platform/config/file.ts";
+import { SETTING_NAMES, type SettingName } from "../../../platform/config/table.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { AdjustableLog, Log } from "../../../platform/observe/log.ts";
+import type { Listener } from "../../../server/listener/listen.ts";
+import type { TlsFiles } from "../../../server/listener/tls.ts";
+import { type Buckets, STORE_CREDENTIALS } from "../../object-store/buckets.ts";
 
 interface Parts extends Reloading {
   log: AdjustableLog;

@@ -2,14 +2,14 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
-import { ssoSettingsOf } from "../../../src/app/installation/sso-settings.ts";
-import { reloadProvider, startProvider } from "../../../src/app/service/provider-settings.ts";
-import { AuditLog } from "../../../src/domain/audit/log.ts";
-import { recordProviderChange } from "../../../src/domain/sso/provider-change.ts";
-import type { SsoSettings } from "../../../src/domain/sso/settings.ts";
-import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { createLog } from "../../../src/platform/observe/log.ts";
-import { createWorld } from "../../support/world.ts";
+import { ssoSettingsOf } from "../../../../src/app/installation/sso-settings.ts";
+import { reloadProvider, startProvider } from "../../../../src/app/service/configuration/provider-settings.ts";
+import { AuditLog } from "../../../../src/domain/audit/log.ts";
+import { recordProviderChange } from "../../../../src/domain/sso/provider-change.ts";
+import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
+import { type Config, loadConfig } from "../../../../src/platform/config/config.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import { createWorld } from "../../../support/world.ts";
 
 const configOf = (secret: string, flags: Record<string, string> = {}): Config =>
   loadConfig({

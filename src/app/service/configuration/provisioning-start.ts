@@ -1,14 +1,14 @@
 // Provisioning at a start and a reload: applies a changed mapping of groups to roles, and warns about settings that will not
 // work.
-import { CANNOT_SIGN_IN_REMEDY } from "../../domain/identity/service.ts";
-import type { Actor } from "../../domain/shared/actor.ts";
-import type { Config } from "../../platform/config/config.ts";
-import { DomainError } from "../../platform/errors.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import type { Installation } from "../installation/installation.ts";
-import { isUnencryptedRemote } from "../installation/origin.ts";
-import { provisioningOf } from "../installation/sso-settings.ts";
-import { storedScimToken } from "../installation/stored-facts.ts";
+import { CANNOT_SIGN_IN_REMEDY } from "../../../domain/identity/service.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import type { Installation } from "../../installation/installation.ts";
+import { isUnencryptedRemote } from "../../installation/origin.ts";
+import { provisioningOf } from "../../installation/sso-settings.ts";
+import { storedScimToken } from "../../installation/stored-facts.ts";
 import type { Reloading } from "./settings-reload.ts";
 
 /**

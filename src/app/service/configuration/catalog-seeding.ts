@@ -1,12 +1,12 @@
 // Seeds the catalog at a start and a reload, from its own file or from the section of the configuration file.
-import type { Seeded } from "../../domain/catalog/service.ts";
-import type { Actor } from "../../domain/shared/actor.ts";
-import type { Config } from "../../platform/config/config.ts";
-import type { ConfigFile } from "../../platform/config/file.ts";
-import { DomainError } from "../../platform/errors.ts";
-import type { Log } from "../../platform/observe/log.ts";
-import { parseCatalogFile, readCatalogFile } from "../files/catalog-file.ts";
-import type { Installation } from "../installation/installation.ts";
+import type { Seeded } from "../../../domain/catalog/service.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { ConfigFile } from "../../../platform/config/file.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import type { Log } from "../../../platform/observe/log.ts";
+import { parseCatalogFile, readCatalogFile } from "../../files/catalog-file.ts";
+import type { Installation } from "../../installation/installation.ts";
 import type { Reloading } from "./settings-reload.ts";
 
 interface Seeding {

@@ -1,9 +1,9 @@
 // What the log says at a start about provisioning that will not work.
 import { expect, test } from "bun:test";
-import { startProvisioning } from "../../../src/app/service/provisioning-start.ts";
-import { createLog } from "../../../src/platform/observe/log.ts";
-import { SSO } from "../../domain/sso/sso-world.ts";
-import { createTestServer, type TestServerOptions } from "../../support/server.ts";
+import { startProvisioning } from "../../../../src/app/service/configuration/provisioning-start.ts";
+import { createLog } from "../../../../src/platform/observe/log.ts";
+import { SSO } from "../../../domain/sso/sso-world.ts";
+import { createTestServer, type TestServerOptions } from "../../../support/server.ts";
 
 async function warningsOf(options: TestServerOptions = {}) {
   await using site = await createTestServer(options);

@@ -1,0 +1,82 @@
+// Brings what the database and the running service hold up to date with the configuration: at a start, before any request is
+// answered, and at a reload.
+import type { Seeded } from "../../../domain/catalog/service.ts";
+import type { BootstrapResult } from "../../../domain/identity/service.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Config } from "../../../platform/config/config.ts";
+import type { AdjustableLog } from "../../../platform/observe/log.ts";
+import type { RunDocumentTask } from "../../documents/document-threads.ts";
+import { applyGovernance, logGovernance, reloadGovernance } from "../../files/governance-file.ts";
+import type { Installation } from "../../installation/installation.ts";
+import { beginInstallation } from "../../installation/setup.ts";
+import type { createOperations } from "../../operations/operations.ts";
+import type { ServiceSockets } from "../service-sockets.ts";
+import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
+import { logConnections, reloadConnections } from "./connection-settings.ts";
+import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
+import { reloadProvider, startProvider } from "./provider-settings.ts";
+import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
+import { reloadSettings } from "./settings-reload.ts";
+import { reportUnusedBootstrap } from "./unused-bootstrap.ts";
+
+interface Parts {
+  config: Config;
+  log: AdjustableLog;
+  runTask: RunDocumentTask;
+}
+
+/** What a start found or created. */
+export interface Configured {
+  bootstrap: BootstrapResult;
+  /** the actor for changes by the service itself */
+  actor: Actor;
+  /** what the catalog file changed; undefined without a catalog file */
+  seeded: Seeded | undefined;
+}
+
+/** @throws DomainError `config.*`, `catalog.*`, `governance.*`, `harnesses.*` */
+export async function configure(
+  installation: Installation,
+  {
+    config,
+    log,
+    runTask,
+    clock,
+    onBootstrap,
+    baseUrl,
+  }: Parts & { clock: Clock; onBootstrap(result: BootstrapResult): void; baseUrl: string },
+): Promise<Configured> {
+  const { bootstrap, actor } = await beginInstallation(installation, { config, clock, onBootstrap });
+  await reportUnusedBootstrap(installation, { config, log });
+  await startProvisioning(installation, { actor, log, baseUrl });
+  await startProvider(installation, { actor, log });
+  await loadHarnesses(installation, { actor, log });
+  logConnections(installation, log);
+  const file = config.content;
+  const seeded = await seedFromFile(installation, { config, file, actor, log });
+  logGovernance(log, await applyGovernance(installation, { config, file, actor, runTask }));
+  return { bootstrap, actor, seeded };
+}
+
+interface ReloadParts extends Parts {
+  actor: Actor;
+  sockets: ServiceSockets;
+  operations: ReturnType<typeof createOperations>;
+}
+
+/** Reads everything again that a reload applies. What cannot be used is logged and changes nothing. */
+export async function reconfigure(
+  installation: Installation,
+  { config, log, actor, sockets, operations, runTask }: ReloadParts,
+): Promise<void> {
+  const reading = config.readFileAgain(runTask);
+  const fresh = await reloadSettings({ config, log, reading, ...sockets, ...installation });
+  operations.useSettings(fresh);
+  await reloadProvider(installation, { fresh, actor, log });
+  reloadConnections(installation, { fresh, log });
+  await reloadHarnesses(installation, { actor, log });
+  await reloadCatalog(installation, { config, actor, log, reading });
+  await reloadGovernance(installation, { config, actor, log, reading, runTask });
+  await reloadRoleMapping(installation, { config, actor, log, reading });
+}
