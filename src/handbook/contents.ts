@@ -45,7 +45,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     name: "captured-sessions",
     title: "Captured sessions",
-    about: "How coding sessions are handed in, shared and deleted.",
+    about: "How coding sessions are uploaded, shared and deleted.",
   },
   {
     name: "repositories",

@@ -1,4 +1,4 @@
-// Long work in parts: as a generator that yields wherever other requests may go on, at once or over many turns of the event loop,
+// Long work in parts: as a generator that yields wherever other requests may run, at once or over many turns of the event loop,
 // or in batches of which each has a transaction.
 import { setImmediate } from "node:timers/promises";
 

@@ -145,7 +145,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     const { checks }: { checks: { error?: string }[] } = await answer.json();
     const full = "the disk has less than 16.0 MiB free";
     const store = `${full}: artifacts can be read, and new ones may be refused`;
-    const database = `${full}: reads go on, and writes may be refused`;
+    const database = `${full}: reads continue, and writes may be refused`;
     expect(checks.map(({ error }) => error)).toEqual([database, store, store]);
     rmSync(ballast);
     expect(await statuses("/ready", "/health/object-storage")).toEqual([200, 200]);

@@ -96,7 +96,9 @@ async function showOutgoing(context: Context, command: CliCommand): Promise<void
 async function check(context: Context, command: CliCommand): Promise<void> {
   const config = await loadSettings(context, command);
   const { assertStartable } = await import("../../../src/app/service/start-checks.ts");
-  const { findMissingScimToken } = await import("../../../src/app/service/configuration/provisioning-start.ts");
+  const { findMissingScimToken } = await import(
+    "../../../src/app/service/configuration/provisioning-start.ts"
+  );
   await withFileContext(config.file, () =>
     assertStartable(config, context.clock, findMissingScimToken(config)),
   );

@@ -1,7 +1,10 @@
 // `config explain`: prints the description, value and spellings of one setting. The facts are in the settings table;
 // src/app/service/configuration/settings-reload.ts knows which settings a reload applies.
 import { closest } from "fastest-levenshtein";
-import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../../../src/app/service/configuration/settings-reload.ts";
+import {
+  RELOADABLE_SETTINGS,
+  RELOADABLE_TLS_SETTINGS,
+} from "../../../src/app/service/configuration/settings-reload.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
 import {
   fileKeyOf,

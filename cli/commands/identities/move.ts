@@ -34,7 +34,7 @@ function detailsOf({ domain }: Call, { toIssuer }: Move, plan: MovePlan): string
   const administrators = countAdministrators(plan);
   const configured = domain.sso.settings()?.issuer;
   return [
-    "For 30 days, whoever first signs in there with the verified address of such a user gets the account.",
+    "For 30 days, the first person who signs in there with the verified address of such a user gets the account.",
     ...(administrators > 0 ? [`Warning: ${administratorsText(administrators)}.`] : []),
     ...(configured === toIssuer ? [] : ["Warning: this issuer is not the configured one."]),
     "The links at the former provider stay, and give nothing.",

@@ -1,4 +1,4 @@
-// `quartermaster probe`: shows what a workstation meets on its way to a service, from the machine where the command runs.
+// `quartermaster probe`: checks the connection to a service from the machine where the command runs.
 // The checks are in src/app/probe/.
 import { Option } from "commander";
 import type { CliCommand } from "../../command.ts";

@@ -24,7 +24,7 @@ export async function verify(call: Call): Promise<void> {
   const isDryRun = call.has("dryRun");
   const { artifacts, bytes, damaged, lost, recovered } = await readAll(call, isDryRun);
   const totals = { checked: artifacts, bytes, lost, recovered, dry_run: isDryRun };
-  const whole = recovered === 0 ? "" : `; ${countText(recovered)} not lost any more`;
+  const whole = recovered === 0 ? "" : `; ${countText(recovered)} no longer lost`;
   if (damaged.length === 0)
     return output.result(
       { items: [], ...totals },

@@ -73,7 +73,7 @@ function planOf({ config }: SettingsCall, { path, database }: DataDirectory, sou
     details: [
       config.get("standby.lease")
         ? "It waits until the lease of the other machine has ended, at most 15 seconds after its last renewal."
-        : "The other machine must not run any more.",
+        : "The other machine must no longer run.",
       ...skipped.map(skippedText),
       ...(existsSync(database)
         ? [

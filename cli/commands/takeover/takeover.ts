@@ -17,10 +17,7 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
         "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --old-machine-is-off",
         "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --dry-run",
       )
-      .option(
-        "--old-machine-is-off",
-        "the other machine cannot write any more; needed without standby.lease",
-      ),
+      .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease"),
   )
     .printsJson()
     .action(settingsAction(context, async () => (await import("./run.ts")).takeover));

@@ -153,8 +153,8 @@ async function publicFindings(
         "let the proxy in front of the store pass the header Host on unchanged, and lead to the same store",
       ),
     );
-  const stranger = await askPublic(bucket.plainUrl(key, origins.publicEndpoint));
-  if (stranger?.status === 200 && isSame(stranger.bytes, bytes))
+  const unauthenticated = await askPublic(bucket.plainUrl(key, origins.publicEndpoint));
+  if (unauthenticated?.status === 200 && isSame(unauthenticated.bytes, bytes))
     found.push(
       check.failed(
         "is public at the public endpoint",

@@ -38,7 +38,7 @@ export function peerTlsOf(config: Config, prefix: Prefix, peer: string): PeerTls
   return { ca, client };
 }
 
-/** @returns false for a text that is no certificate or no key, too */
+/** @returns whether the text is a certificate or a key */
 function holds(check: () => boolean): boolean {
   try {
     return check();

@@ -64,7 +64,7 @@ function probeOf(config: Config, { name }: Destination): Probe {
   if (name === PROVIDER_DESTINATION && issuer !== undefined)
     return {
       path: new URL(discoveryUrl(issuer)).pathname,
-      affects: "nobody can sign in through the identity provider; sessions and workstations go on",
+      affects: "nobody can sign in through the identity provider; sessions and workstations keep working",
       tls: () => ({ ca: caOf(config) }),
     };
   if (name === RECEIVER_DESTINATION)

@@ -29,7 +29,8 @@ export const PUBLIC_ENDPOINT = "object-store-public";
 
 /** What fails while a bucket is out of reach. */
 export const STORE_AFFECTS: Readonly<Record<string, string>> = {
-  [SESSION_BUCKET]: "captured sessions are not uploaded, downloaded or removed; everything else goes on",
+  [SESSION_BUCKET]:
+    "captured sessions are not uploaded, downloaded or removed; everything else keeps working",
   [STANDBY_BUCKET]: "the database is not replicated, and another machine cannot take over",
   [PACKAGE_BUCKET]: "package archives are not added; archives in the data directory are delivered",
 };

@@ -62,7 +62,7 @@ install -D -m 0644 quartermaster.1 /usr/local/share/man/man1/quartermaster.1
 install -D -m 0644 completions/quartermaster.bash /etc/bash_completion.d/quartermaster
 \`\`\`
 
-\`quartermaster help service\` goes on from there.
+\`quartermaster help service\` continues from there.
 `;
 
 const RULE = "=".repeat(100);

@@ -41,10 +41,7 @@ export const POLL_REFUSALS = {
 } as const;
 
 export const invalidDeviceCode = () =>
-  new OAuthError(
-    "invalid_grant",
-    "this device code is unknown or used, or its approval is not valid any more",
-  );
+  new OAuthError("invalid_grant", "this device code is unknown or used, or its approval is no longer valid");
 
 export const invalidRefreshToken = () =>
   new OAuthError("invalid_grant", "the refresh token is invalid or expired; sign in again");

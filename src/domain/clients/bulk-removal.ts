@@ -148,7 +148,7 @@ function idsIn(ids: readonly string[]): string[] {
   return different;
 }
 
-/** @throws DomainError `client.invalid` for text that is no cursor of a slice */
+/** @throws DomainError `client.invalid` for text that is not a cursor of a slice */
 function placeIn(text: string | undefined): { asOfMs: number; cursor: string } | undefined {
   if (text === undefined) return undefined;
   const [, time, cursor] = /^(\d{1,15})\.(.+)$/.exec(text) ?? [];

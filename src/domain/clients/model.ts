@@ -62,7 +62,7 @@ const HarnessInventoryEntry = Type.Object(
   {
     name: Type.Optional(
       Type.Union([Type.String({ maxLength: HARNESS_NAME_LENGTH_MAX }), Type.Not(Type.String())], {
-        description: "Stored as sent even if it is no string.",
+        description: "Stored as sent even if it is not a string.",
       }),
     ),
     api_allowed: flagMember,

@@ -107,7 +107,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     packageHistory: (organizationId: string, id: string): Steps<PackageChange[]> =>
       packageHistory(dependencies.db, organizationId, id),
 
-    /** @returns why workstations cannot hand in captured sessions under that policy, although it asks for them */
+    /** @returns why workstations cannot upload captured sessions under that policy, although it asks for them */
     uploadWarnings: ({ document }: Pick<Revision, "document">): readonly Problem[] =>
       uploadWarningsOf(document, dependencies.settings.presignUrl()),
 

@@ -35,7 +35,7 @@ export interface OrderedRows<Row> {
 
 /**
  * Calls `work` for each step's rows, in their order. Each step sees what is committed by then.
- * @param work returns whether to go on
+ * @param work returns whether to continue
  */
 export function* overSpans(
   { placeAhead, stepRows = STEP_ROWS }: Pick<OrderedRows<unknown>, "placeAhead" | "stepRows">,

@@ -109,7 +109,7 @@ const STORE_PROBLEMS: Readonly<Record<StoreState, string | undefined>> = {
 /** Database and artifacts are in one data directory. */
 function databaseProblem(canRead: boolean, state: StoreState): string | undefined {
   if (!canRead) return UNREADABLE;
-  return state === "full" ? `${FULL}: reads go on, and writes may be refused` : undefined;
+  return state === "full" ? `${FULL}: reads continue, and writes may be refused` : undefined;
 }
 
 const proxyProblem = (ask: () => Promise<{ status: string }>) => async () =>

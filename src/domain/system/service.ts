@@ -25,18 +25,6 @@ export interface BrandingDependencies {
 
 /** @returns the operations on branding; created once, in domain.ts */
 export function createBranding({ db, audit, identity }: BrandingDependencies) {
-  const replace = (
-    tx: Tx,
-    actor: Actor,
-    { before, after }: Readonly<Record<"before" | "after", Branding>>,
-  ) => {
-    const target = actor.organizationId;
-    store.putBranding(tx, target, after);
-    const summaries = { before: { ...before }, after: { ...after } };
-    audit.record(tx, { actor, action: "branding.update", target, ...summaries });
-    return after;
-  };
-
   return {
     /** Grows whenever a branding may have changed, by us or by another process. */
     revision: (): number => db.revision("branding"),
@@ -67,7 +55,7 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
         const before = store.findBranding(tx, organizationId) ?? NONE;
         const after = { ...before, [kind === "logo" ? "logoUrl" : "faviconUrl"]: address };
         store.putImage(tx, { organizationId, kind }, image);
-        return replace(tx, actor, { before, after });
+        return replace({ tx, audit, actor }, { before, after });
       }, "branding");
     },
 
@@ -94,10 +82,22 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
       return await db.write((tx) => {
         const before = store.findBranding(tx, organizationId) ?? NONE;
         expect?.(before);
-        return isSame(before, after) ? after : replace(tx, actor, { before, after });
+        return isSame(before, after) ? after : replace({ tx, audit, actor }, { before, after });
       }, "branding");
     },
   };
+}
+
+/** Stores a branding with its audit entry. @returns the branding */
+function replace(
+  { tx, audit, actor }: { tx: Tx; audit: Audit; actor: Actor },
+  { before, after }: Readonly<Record<"before" | "after", Branding>>,
+): Branding {
+  const target = actor.organizationId;
+  store.putBranding(tx, target, after);
+  const summaries = { before: { ...before }, after: { ...after } };
+  audit.record(tx, { actor, action: "branding.update", target, ...summaries });
+  return after;
 }
 
 /** @throws DomainError `branding.invalid` */

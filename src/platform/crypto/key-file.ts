@@ -140,7 +140,7 @@ const text = (raw: Uint8Array): string => Buffer.from(raw).toString("base64");
 const bytes = (encoded: string): Buffer => Buffer.from(encoded, "base64");
 
 const unreadable = (): DomainError =>
-  new DomainError("unverified", "keys.unreadable", "this is no file of keys that this program can read", {
+  new DomainError("unverified", "keys.unreadable", "this is not a file of keys that this program can read", {
     hint: "name the .qmk file that `backup create --with-keys` wrote",
   });
 

@@ -26,7 +26,7 @@ export function parseListing(xml: string): ListedPage {
     objectIn(entry),
   );
   const isTruncated = elementIn(inner.replace(/<Contents>.*<\/Contents>/s, ""), "IsTruncated") === "true";
-  if (isTruncated && objects.length === 0) throw invalid("the list goes on after an empty page");
+  if (isTruncated && objects.length === 0) throw invalid("the list continues after an empty page");
   return { objects, isTruncated };
 }
 

@@ -4,7 +4,7 @@
 /**
  * Does not return where it succeeds. Nothing may be open that must be closed, because this run ends here.
  * @param variables in addition to the environment of this process
- * @throws Error if the system refuses; the process goes on
+ * @throws Error if the system refuses; the process continues
  */
 export function restartWith(variables: Readonly<Record<string, string>>): void {
   const [, script = "", ...args] = process.argv;

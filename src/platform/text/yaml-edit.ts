@@ -41,7 +41,7 @@ export function withMembers(text: string, changes: MemberChanges, bounds: YamlBo
   return isDeepStrictEqual(contentOf(changed, bounds), Object.fromEntries(asked)) ? changed : undefined;
 }
 
-/** @returns the members; none of a blank text, undefined for anything that is no mapping */
+/** @returns the members; empty for a blank text, undefined for anything but a mapping */
 function contentOf(text: string, bounds: YamlBounds): Readonly<Record<string, unknown>> | undefined {
   const problems = new ProblemList();
   const { content } = readYamlText(Buffer.from(text), problems, bounds);

@@ -165,7 +165,7 @@ const isOpenQuote = ({ code, message }: YAMLError): boolean =>
 
 const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
-  if (code === "NON_STRING_KEY") return "has a key that is no plain text";
+  if (code === "NON_STRING_KEY") return "has a key that is not plain text";
   if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${message})`;
   return `cannot be read as YAML: ${message}`;
 };

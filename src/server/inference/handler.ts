@@ -44,7 +44,7 @@ export interface ObservedRefusal extends Partial<Pick<Refused, "claims" | "key">
 
 type Socket = Bun.Server<undefined>;
 
-/** One request on its way through the checks. */
+/** One request while it is checked. */
 interface Arrival {
   request: Request;
   requestId: string;
@@ -176,7 +176,7 @@ const isWebSocket = ({ headers }: Request): boolean =>
 
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** @returns the bearer token, or else the API key; no other place is looked at */
+/** @returns the bearer token, or else the API key; no other place is read */
 function credentialOf(headers: Headers): string | undefined {
   const authorization = headers.get("authorization");
   const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1];

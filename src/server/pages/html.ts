@@ -120,7 +120,7 @@ export const redirectOperation = (operationId: string, summary: string) =>
 export const formOperation = (operationId: string, summary: string) =>
   operation(operationId, summary, {
     tags: ["Pages"],
-    answers: { 303: { description: "Done; the page to go on with is in Location" } },
+    answers: { 303: { description: "Done; the next page is in Location" } },
   });
 
 /** Options of the route of a page. Pages look up the visitor themselves, because they lead a signed-out one to the sign-in page. */

@@ -53,7 +53,7 @@ const described = {
   put: describe("replaceOwnConsole", "Replace saved views and lists of the caller", {
     200: { description: "What the caller keeps now", schema: Kept },
     400: { description: "A name, an address or a number is not allowed" },
-    403: { description: "A view is shared by somebody who is no administrator" },
+    403: { description: "A view is shared by a user who is not an administrator" },
   }),
 };
 

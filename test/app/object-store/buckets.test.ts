@@ -8,8 +8,8 @@ import { bucketFindings } from "../../../src/app/doctor/buckets.ts";
 import { allDestinationsOf } from "../../../src/app/installation/destinations.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { Buckets, STORE_CREDENTIALS, storeDestinations } from "../../../src/app/object-store/buckets.ts";
-import { watchObjectStore } from "../../../src/app/service/metrics/object-store-metrics.ts";
 import { RELOADABLE_SETTINGS } from "../../../src/app/service/configuration/settings-reload.ts";
+import { watchObjectStore } from "../../../src/app/service/metrics/object-store-metrics.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
@@ -124,7 +124,7 @@ test("a store that does not answer is an unreachable service", async () => {
   expect(service).toMatchObject({
     name: "object-store",
     state: "unreachable",
-    affects: "captured sessions are not uploaded, downloaded or removed; everything else goes on",
+    affects: "captured sessions are not uploaded, downloaded or removed; everything else keeps working",
   });
 });
 

@@ -72,7 +72,7 @@ describe.each([
     // The second tab signs in as the same person.
     const cookie = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
     await context.addCookies([{ ...cookie, url: site.baseUrl, value: site.admin.session }]);
-    await press(page, "Go on");
+    await press(page, "Continue");
     expect(await heading(page)).toBe("Send the form again?");
     await press(page, "Send again");
     expect(await heading(page)).toBe("1 person invited");

@@ -80,15 +80,15 @@ describe.each([
       expect(await page.getByRole("alert").textContent()).toContain("ends in the middle");
 
       await send(page, archive(`${id}-1.2.0.tar.gz`), "What is in the archive");
-      await page.getByRole("link", { name: "Go on" }).click();
+      await page.getByRole("link", { name: "Continue" }).click();
       expect(await heading(page)).toBe("Name the package");
       expect(await page.locator("#id").inputValue()).toBe(id);
-      await press(page, "Go on");
+      await press(page, "Continue");
       expect(await heading(page)).toBe("What harnesses use");
       expect(await page.locator("#codex-skills_dir").inputValue()).toBe("skills");
-      await press(page, "Go on");
+      await press(page, "Continue");
       await page.getByLabel("Everybody").check();
-      await press(page, "Go on");
+      await press(page, "Continue");
       expect(await heading(page)).toBe("Check the package");
       await press(page, "Add to your draft");
       expect(await heading(page)).toBe("Review your draft");

@@ -108,7 +108,7 @@ describe.each([
     expect(await heading(page)).toBe("Sign in again");
     const cookie = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
     await context.addCookies([{ ...cookie, url: site.baseUrl, value: site.admin.session }]);
-    await press(page, "Go on");
+    await press(page, "Continue");
     await press(page, "Send again");
     expect(await heading(page)).toBe("Review your draft");
     const row = page.getByRole("row", { name: /Seconds until a policy is fetched again/ });

@@ -44,7 +44,7 @@ describe.each([
     await press(page, "Find");
     await press(page, `Add ${colleague.email}`);
     expect(await page.getByLabel("People", { exact: true }).inputValue()).toBe(colleague.email);
-    await press(page, "Go on");
+    await press(page, "Continue");
     expect(await heading(page)).toBe("Share this session?");
     expect(await page.locator(".confirmation").textContent()).toContain("No string in it looks like a key");
     await press(page, "Share");

@@ -1,6 +1,9 @@
 // The reference of settings, made from their table.
 
-import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../../../src/app/service/configuration/settings-reload.ts";
+import {
+  RELOADABLE_SETTINGS,
+  RELOADABLE_TLS_SETTINGS,
+} from "../../../src/app/service/configuration/settings-reload.ts";
 import {
   fileKeyOf,
   flagOf,

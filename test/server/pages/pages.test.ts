@@ -356,7 +356,7 @@ describe("titles", () => {
   });
 
   test("fall back to the product name if the organization is unknown", () => {
-    const wayOn = { text: "Go on", path: "/" };
+    const wayOn = { text: "Continue", path: "/" };
     const html = errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1", wayOn });
     expect(textOf(html, "title")).toBe("Error: Not found – Quartermaster");
   });

@@ -42,7 +42,7 @@ interface Places {
 export function findNfpm(named = process.env.NFPM): string | undefined {
   const found = Bun.which(named ?? "nfpm") ?? undefined;
   if (found === undefined && named !== undefined)
-    throw new Error(`NFPM names ${named}, which is no program; unset it to make no packages`);
+    throw new Error(`NFPM names ${named}, which is not a program; unset it to make no packages`);
   return found;
 }
 

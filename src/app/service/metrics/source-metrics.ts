@@ -47,7 +47,7 @@ export function watchArtifacts(
 ): void {
   new Gauge({
     name: "quartermaster_package_artifacts",
-    help: "Stored package archives: named by a policy, a draft or the catalog, or not named any more",
+    help: "Stored package archives: named by a policy, a draft or the catalog, or no longer named",
     labelNames: ["state"],
     registers: [metrics],
     collect() {

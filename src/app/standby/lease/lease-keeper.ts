@@ -227,7 +227,7 @@ const noLease = (): DomainError =>
 
 const takenBy = ({ machine, term }: Lease): DomainError =>
   new DomainError("conflict", "standby.taken_over", `${machine} holds the lease of the newer term ${term}`, {
-    hint: "this machine accepts no change any more; to make it the active one again, stop the other one and run here: quartermaster takeover",
+    hint: "this machine no longer accepts changes; to make it the active one again, stop the other one and run here: quartermaster takeover",
   });
 
 /** The service may start again: it takes such a lease once nobody has changed it for the whole time. */

@@ -77,7 +77,7 @@ export const passkeysUnavailable = () =>
   );
 
 export const factorNotFound = () =>
-  new DomainError("not_found", "second_factor.not_found", "there is no such second factor any more");
+  new DomainError("not_found", "second_factor.not_found", "this second factor no longer exists");
 
 export const factorStillRequired = () =>
   new DomainError("conflict", "second_factor.required", "this account must keep one second factor", {

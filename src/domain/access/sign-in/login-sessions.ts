@@ -86,7 +86,7 @@ export class LoginSessions {
    * @returns the session with its token, the user, and a device cookie for the next sign-in
    * @throws DomainError `access.sign_in_failed`, the same for an unknown account, a wrong password and a suspended user;
    *   `access.password_sign_in_off`, `access.second_factor_wrong`, `access.too_many_attempts`, `passwords.busy`
-   * @throws SecondFactorNeeded if the password is right and the second factor is missing; factor-sign-in.ts goes on with it
+   * @throws SecondFactorNeeded if the password is right and the second factor is missing; factor-sign-in.ts continues the sign-in
    */
   async signIn(request: SignInRequest): Promise<SignedIn> {
     const { db, identity } = this.own;
@@ -156,7 +156,7 @@ export class LoginSessions {
 
   /**
    * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction. It replaces the
-   * session that the browser has, whosever it is: nobody else could use it any more, and nobody would end it.
+   * session that the browser has, whoever it belongs to: otherwise it would stay open although nobody can use it.
    * @param entered.secondFactor kind of the second factor, if one was given
    */
   enter(

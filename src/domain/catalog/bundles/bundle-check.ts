@@ -69,7 +69,7 @@ function packagesOf(
     "catalog.invalid",
     `the catalog in ${file.name} has ${problemCount} problems`,
     {
-      hint: "it was made by a version with other rules: export it with one that is no newer than this",
+      hint: "it was made by a version with other rules: export it with one that is not newer than this",
       problems: problems.map(inList),
     },
   );

@@ -102,7 +102,7 @@ class BundleReader {
     return this.#source.close();
   }
 
-  /** The signature is looked at before anything that it covers. */
+  /** The signature is checked before anything that it covers. */
   async #manifest(): Promise<Pick<ReadBundle, "manifest" | "signer">> {
     const bytes = await this.#body(
       await this.#member(MANIFEST_NAME, { most: this.#limits.manifestBytesMax }),

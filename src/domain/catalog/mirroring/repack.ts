@@ -55,7 +55,7 @@ export async function repack({ folder, ...options }: RepackTask): Promise<Repack
   }
 }
 
-/** Bytes that are no archive at all are the host's answer to something else, such as a sign-in page. */
+/** The host sent something other than an archive, such as a sign-in page. */
 const NO_ARCHIVE = new Set(
   ["not_gzip", "not_tar", "corrupt", "truncated", "trailing_data"].map((what) => `archive.${what}`),
 );

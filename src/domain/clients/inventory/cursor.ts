@@ -17,7 +17,7 @@ export interface CursorPlace {
 export const cursorText = (sort: Sort, { place: { first, second }, known, isExact }: CursorPlace): string =>
   Buffer.from(JSON.stringify([sort, first, second, known, isExact])).toString("base64url");
 
-/** @returns the place; undefined with a problem for text that is no cursor of a list in this order */
+/** @returns the place; undefined with a problem for text that is not a cursor of a list in this order */
 export function cursorPlace(text: string, sort: Sort, problems: Problem[]): CursorPlace | undefined {
   const found = placeIn(text, sort);
   if (found) return found;

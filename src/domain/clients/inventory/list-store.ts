@@ -72,7 +72,7 @@ export const NEWEST_FIRST: RowOrder = {
 };
 
 /**
- * Which rows are looked at: all in the wanted order, all by time, where an index has the columns of all conditions, or some in the
+ * Which rows are read: all in the wanted order, all by time, where an index has the columns of all conditions, or some in the
  * wanted order.
  */
 export type Walk = "as_wanted" | "by_time" | { ids: readonly string[] };

@@ -28,8 +28,7 @@ export const PolicyImpactView = Type.Object({
       refused: Count,
       admitted: Type.Integer({ description: "Refused now, allowed by the change" }),
       allowed: Type.Integer({
-        description:
-          "Allowed by the change; 0 beside `refused` means that no workstation could run it any more",
+        description: "Allowed by the change; 0 beside `refused` means that no workstation could run it",
       }),
       refused_versions: Type.Array(
         Type.Object({ version: Type.String(), clients: Count, reason: Type.String() }),

@@ -179,7 +179,7 @@ function problemOf({ problem, problemCode, invalidationReason }: directoryStore.
   return problem === null ? invalidationReason : (known ?? problem);
 }
 
-/** @returns the text for operators; undefined for a code that is none of a provisioner */
+/** @returns the text for operators; undefined unless the code is one of a provisioner */
 export function problemText(problemCode: string | null): string | undefined {
   const code = PROVISIONER_CODES.find((known) => known === problemCode);
   return code && PROBLEMS[code];

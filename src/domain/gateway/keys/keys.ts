@@ -30,7 +30,7 @@ export interface KeyAnswer {
 
 /** The reasons the inference proxy may report, each with the text shown to the user at the workstation. */
 const DISOWNED_TEXTS = {
-  not_found: "the gateway does not know your key any more",
+  not_found: "the gateway no longer knows your key",
   blocked: "the gateway has blocked your key",
   revoked: "the gateway has revoked your key",
 } as const;

@@ -41,7 +41,7 @@ export class PackageAdditions {
     return addition;
   }
 
-  /** Starts with an archive, or goes on with another one: the name and the audience stay, the layouts are proposed anew. */
+  /** Starts with an archive, or continues with another one: the name and the audience stay, the layouts are proposed anew. */
   async start(actor: Actor, source: AdditionSource): Promise<Addition> {
     const { id: ownerId, organizationId } = actor;
     invariant(ownerId !== null, "only a user adds packages");

@@ -28,7 +28,7 @@ export interface DocumentPlan {
   document: GovernanceConfig;
   /** against the current revision; none if publishing would change nothing */
   changes: Change[];
-  /** reasons why workstations may not get an archive or hand in sessions, with pointers into the document */
+  /** reasons why workstations may not get an archive or upload sessions, with pointers into the document */
   warnings: Problem[];
 }
 

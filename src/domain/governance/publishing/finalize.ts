@@ -1,4 +1,4 @@
-// Stamps and checks complete documents, whoever wrote them, before they are published. Pure functions, because a thread may run
+// Stamps and checks complete documents of any author before they are published. Pure functions, because a thread may run
 // them (tasks.ts).
 import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";

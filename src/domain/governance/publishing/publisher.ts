@@ -1,4 +1,4 @@
-// The only way to create a revision, whoever its author is. It is based on the current revision, which is compared again inside
+// The only way to create a revision, for every kind of author. It is based on the current revision, which is compared again inside
 // the transaction. publishing.ts decides what an author may change; validation.ts checks it.
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";

@@ -40,7 +40,7 @@ const Model = Type.Object({
     MODEL_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "available; changed: its name or metadata differ from what was acknowledged; removed: not offered any more; unknown: assigned and never offered",
+        "available; changed: its name or metadata differ from what was acknowledged; removed: no longer offered; unknown: assigned and never offered",
     },
   ),
   acknowledged: nullable(

@@ -71,7 +71,7 @@ export function* readAllInSteps<T>(
 export class Refusals {
   readonly #all: ScimError[] = [];
 
-  /** @throws the error if it is no refusal */
+  /** @throws the error unless it is a refusal */
   add(error: unknown): void {
     if (!(error instanceof ScimError)) throw error;
     this.#all.push(error);

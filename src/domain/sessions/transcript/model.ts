@@ -53,7 +53,7 @@ export interface TranscriptPage {
   before: number;
   /** of the next page; null at the end */
   next: Place | null;
-  /** whether the transcript goes on behind RECORDS_MAX records */
+  /** whether the transcript has more than RECORDS_MAX records */
   isCut: boolean;
 }
 

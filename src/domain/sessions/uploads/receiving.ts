@@ -56,7 +56,7 @@ export class Receiving {
 
   /**
    * Stores the bytes durably and records it, or leaves nothing behind.
-   * @param body of exactly the announced size, or it throws; its pieces are not the caller's any more
+   * @param body of exactly the announced size, or it throws; the caller must not use its pieces afterwards
    * @throws DomainError `sessions.busy`, `sessions.digest_mismatch`, `sessions.already_complete`, `artifact.disk_full`,
    *   `sessions.upload_not_found`; errors of the body
    */

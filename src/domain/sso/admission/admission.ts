@@ -213,7 +213,7 @@ export class Admission {
     const { issuer, subject } = person;
     identities.remove(tx, { userId: user.id, issuer });
     removeExpectation(tx, { userId: user.id, issuer });
-    // A removed user who was invited at another address comes back as a new one.
+    // A removed user who is invited at another address becomes a new user.
     const former = identities.findBySubject(tx, person);
     if (former) {
       identities.remove(tx, former);

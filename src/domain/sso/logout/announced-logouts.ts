@@ -1,4 +1,4 @@
-// Remembers for some minutes whom the provider signed out, so that a sign-in that was on its way back at that time does not open a
+// Remembers for some minutes whom the provider signed out, so that a sign-in that was in progress at that time does not open a
 // session. In memory: a restart in these minutes forgets it, and then only the provider's next announcement ends such a session.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { growingCache } from "../../../platform/memory/growing-cache.ts";

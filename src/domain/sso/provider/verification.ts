@@ -206,7 +206,7 @@ function logoutFindings(
           "the provider has no end_session_endpoint, so signing out ends only the session here",
           "set identity.oidc.logout to local",
         )
-      : ok("logout", "signing out goes on to the provider"),
+      : ok("logout", "signing out continues at the provider"),
   ];
 }
 

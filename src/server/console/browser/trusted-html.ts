@@ -24,7 +24,7 @@ export class NotThisPage extends Error {}
  * Fetches a page of this origin.
  * @param options `form` is sent with POST; without it, the page is read
  * @returns the document, and the address that it came from
- * @throws NotThisPage if it is no console page; TypeError without a connection
+ * @throws NotThisPage unless it is a page of the console; TypeError without a connection
  */
 export async function fetchPage(
   address: string,

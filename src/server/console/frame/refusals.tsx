@@ -164,7 +164,7 @@ function expiredHtml({ back, branding, request, ...kept }: Expired): string {
         >
           {keptFields({ ...kept, fields: kept.fields })}
           <button class="button primary" type="submit">
-            Go on
+            Continue
           </button>
         </form>
       )}

@@ -166,7 +166,7 @@ export function resultPage<Act extends string>(
           <li>{number(unchanged)} unchanged</li>
           <li>{number(refused)} refused</li>
         </ul>
-        {!isOver && <GoOn view={view} act={act} progress={progress} />}
+        {!isOver && <NextSlice view={view} act={act} progress={progress} />}
         {isOver && refusedIds.length > 0 && (
           <Retry view={view} act={act} ids={refusedIds} hasMore={refused > refusedIds.length} />
         )}
@@ -185,7 +185,7 @@ interface PartProps {
 }
 
 /** With the script, the form sends the next part by itself. */
-function GoOn({ view, act, progress }: PartProps & { progress: Progress }) {
+function NextSlice({ view, act, progress }: PartProps & { progress: Progress }) {
   const { refusedIds, whole, left, cursor = "", ...counts } = progress;
   const fields = { act, all: "1", expected: whole, ...counts, left, cursor, ids: refusedIds.join(",") };
   return (
@@ -202,7 +202,7 @@ function GoOn({ view, act, progress }: PartProps & { progress: Progress }) {
             Stop here
           </a>
           <button class="button primary" type="submit">
-            Go on
+            Continue
           </button>
         </div>
       </ConsoleForm>

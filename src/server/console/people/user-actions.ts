@@ -171,5 +171,5 @@ export const doneText = ({ email }: User, action: Exclude<UserAction, "password-
     suspend: `${email} is suspended. All their logins have ended.`,
     resume: `${email} can sign in again.`,
     "end-logins": `All logins of ${email} have ended.`,
-    remove: `${email} has no access any more.`,
+    remove: `${email} no longer has access.`,
   })[action];

@@ -48,7 +48,7 @@ export function mergePage({ undecided, decided, version }: MergeProps): ConsoleP
               Cancel
             </a>
             <button class="button primary" type="submit">
-              {asked.length < count ? "Go on" : "Merge"}
+              {asked.length < count ? "Continue" : "Merge"}
             </button>
           </div>
         </ConsoleForm>

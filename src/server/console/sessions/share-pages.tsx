@@ -75,7 +75,7 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
         </div>
         <div class="choices">
           <button class="button primary" type="submit" name="act" value="save">
-            Go on
+            Continue
           </button>
           <a class="button" href={sessionPath(session.id)}>
             Cancel

@@ -136,7 +136,7 @@ export function auditPages({ router, domain }: RouteContext, console: Console) {
             to: AUDIT_PATH,
             notice: verification
               ? "The chain is intact."
-              : "The verification goes on. This page will have its outcome.",
+              : "The verification continues. This page will show its result.",
           };
         }),
       formRoute(

@@ -39,7 +39,7 @@ export function backupPages({ router, operations: { backups } }: RouteContext, c
           return done(
             state === "intact"
               ? `${body.id} is intact.`
-              : "The verification goes on. This page will have its outcome.",
+              : "The verification continues. This page will show its result.",
           );
         }),
       formRoute(

@@ -26,7 +26,7 @@ import type { RouteContext } from "../../router.ts";
 /** Where the browser goes to sign in at the provider. */
 export const PROVIDER_SIGN_IN_PATH = "/login/oidc";
 
-/** @returns the path by which somebody who is signed in proves again at the provider who they are, and goes on to `next` */
+/** @returns the path by which a signed-in user confirms the identity at the provider again, and then continues to `next` */
 export const signInAgainPath = (next: string): string =>
   `${PROVIDER_SIGN_IN_PATH}?prompt=login&callbackURL=${encodeURIComponent(next)}`;
 
@@ -150,7 +150,7 @@ const frameOf = ({ sso }: RouteContext["domain"], browser: Browser) => ({
   branding: browser.branding(),
 });
 
-/** @returns undefined if the provider only wants the person to act there; anything else goes on */
+/** @returns undefined if the provider only wants the person to act there; anything else continues */
 function asInteraction(error: unknown): undefined {
   if (error instanceof DomainError && error.reason === "sso.interaction_required") return undefined;
   throw error;

@@ -3,7 +3,10 @@ import { expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { ssoSettingsOf } from "../../../../src/app/installation/sso-settings.ts";
-import { reloadProvider, startProvider } from "../../../../src/app/service/configuration/provider-settings.ts";
+import {
+  reloadProvider,
+  startProvider,
+} from "../../../../src/app/service/configuration/provider-settings.ts";
 import { AuditLog } from "../../../../src/domain/audit/log.ts";
 import { recordProviderChange } from "../../../../src/domain/sso/provider-change.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";

@@ -83,7 +83,7 @@ export const newPackageArea: Area = {
         await page.locator("#id").evaluate((field) => field.removeAttribute("pattern"));
         await page.locator("#id").fill("Not An Id");
         await page.locator("#version").fill("1.2.0");
-        await page.getByRole("button", { name: "Go on" }).click();
+        await page.getByRole("button", { name: "Continue" }).click();
         await page.getByRole("alert").waitFor();
       },
     },
@@ -95,7 +95,7 @@ export const newPackageArea: Area = {
         await openStep(page, site, "layout");
         await page.locator("#codex-skills_dir").fill("../out");
         await page.locator("#codex-helpers").fill("ticket");
-        await page.getByRole("button", { name: "Go on" }).click();
+        await page.getByRole("button", { name: "Continue" }).click();
         await page.getByRole("alert").waitFor();
       },
     },

@@ -156,7 +156,7 @@ export const sessionArea: Area = {
       open: sentFrom("own", "/share", async (page) => {
         await page.getByLabel("People you choose").check();
         await page.getByLabel("People", { exact: true }).fill("nobody@example.com");
-        await press(page, "Go on");
+        await press(page, "Continue");
       }),
     },
     {
@@ -164,7 +164,7 @@ export const sessionArea: Area = {
       as: "member",
       open: sentFrom("own", "/share", async (page) => {
         await page.getByLabel("Everybody in the organization").check();
-        await press(page, "Go on");
+        await press(page, "Continue");
       }),
     },
     { title: "Transcript", as: "member", open: openSession("own", "/transcript") },

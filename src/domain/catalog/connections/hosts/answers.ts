@@ -20,7 +20,7 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
 
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-/** 409 is an empty repository, 422 a name that is no commit (GitHub). */
+/** 409 is an empty repository, 422 a name that is not a commit (GitHub). */
 export const isMissing = (status: number): boolean => status === 404 || status === 409 || status === 422;
 
 /**

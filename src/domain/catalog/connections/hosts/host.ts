@@ -71,7 +71,7 @@ export function shaped<Shape extends TSchema>(shape: Shape, answer: unknown): St
 export const encodedParts = (repository: string): string =>
   repository.split("/").map(encodeURIComponent).join("/");
 
-/** @returns UTC milliseconds; undefined for text that is no time */
+/** @returns UTC milliseconds; undefined for text that is not a time */
 export const timeIn = (text: string | undefined): number | undefined => {
   const time = Date.parse(text ?? "");
   return Number.isNaN(time) ? undefined : time;

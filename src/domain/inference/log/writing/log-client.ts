@@ -6,7 +6,7 @@ import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thr
 /** How long the service, when it stops, waits for the queued rows and for the thread. */
 export const CLOSE_WAIT_MS = 5_000;
 
-/** A task on its way to the thread; `ToThread` on the other side. */
+/** A task that was sent to the thread; the thread receives it as `ToThread`. */
 interface Posted<Name extends LogTaskName> {
   number: number;
   name: Name;

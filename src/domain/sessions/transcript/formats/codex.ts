@@ -5,7 +5,7 @@ import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueT
 import { contentText } from "./claude.ts";
 
 const TOKENS = { input: ["input_tokens"], output: ["output_tokens"] };
-/** How texts begin that the program sends in the name of the user. */
+/** Beginnings of texts that the program itself sends as user messages. */
 const OF_PROGRAM =
   /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS)|# AGENTS\.md )/;
 

@@ -46,7 +46,7 @@ export function authorizationParameters(
   };
 }
 
-/** A hint only fills in a field at the provider, so one that is no address is dropped. */
+/** A hint only fills in a field at the provider, so one that is not an address is dropped. */
 export const usableHint = (hint: string | undefined): string | undefined =>
   hint !== undefined && hint !== "" && hint.length <= LOGIN_HINT_LENGTH_MAX && !/\p{Cc}/u.test(hint)
     ? hint

@@ -21,7 +21,7 @@ function algorithmsOf(key: KeyObject): readonly string[] {
   return [];
 }
 
-/** @throws DomainError `sso.client_key` if it is no usable private key */
+/** @throws DomainError `sso.client_key` unless it is a usable private key */
 function readClientKey(pem: Secret): { key: KeyObject; algorithms: readonly string[] } {
   try {
     const key = createPrivateKey(pem.reveal());
@@ -44,7 +44,7 @@ export async function publicClientKey(pem: Secret): Promise<JWK> {
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: algorithms[0] ?? "", use: "sig" };
 }
 
-/** @returns why the text is no usable client key */
+/** @returns why the text is not a usable client key */
 export function clientKeyProblem(pem: Secret): string | undefined {
   try {
     readClientKey(pem);

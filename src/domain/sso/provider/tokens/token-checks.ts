@@ -49,7 +49,7 @@ export async function verifiedClaims(
   }
 }
 
-/** @throws DomainError `sso.token_invalid` if it is no number, `sso.clock` if it is in the future */
+/** @throws DomainError `sso.token_invalid` if it is not a number, `sso.clock` if it is in the future */
 export function refuseFuture(claims: JWTPayload, name: string, checks: TokenChecks): number {
   const seconds = claims[name];
   if (typeof seconds !== "number" || !Number.isFinite(seconds))

@@ -85,7 +85,7 @@ function Form({ addition, entered, known, isReplacement, refused }: IdentityPage
           />
         </div>
         <button class="button primary" type="submit">
-          Go on
+          Continue
         </button>
       </fieldset>
     </ConsoleForm>

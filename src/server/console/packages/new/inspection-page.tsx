@@ -34,7 +34,7 @@ export function inspectionPage({
       <Paths {...archive} />
       <p class="choices">
         <a class="button primary" href={STEPS.identity.path}>
-          Go on
+          Continue
         </a>
         <a class="button" href={STEPS.source.path}>
           Choose another archive

@@ -44,7 +44,7 @@ function Form({ addition, harnesses, entries, paths, refused }: LayoutPageProps)
       <p>
         {addition.adapters
           ? "Paths are those in the archive."
-          : "This is what the folders of the archive propose. Nothing is saved before you go on."}{" "}
+          : "This is what the folders of the archive propose. Nothing is saved before you continue."}{" "}
         A package without any of these has settings only.
       </p>
       <ConsoleForm action={STEPS.layout.path} isInParts edits={refused ? "refused" : "saved"}>
@@ -63,7 +63,7 @@ function Form({ addition, harnesses, entries, paths, refused }: LayoutPageProps)
             );
           })}
           <button class="button primary" type="submit">
-            Go on
+            Continue
           </button>
         </fieldset>
       </ConsoleForm>

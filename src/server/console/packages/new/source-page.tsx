@@ -59,7 +59,7 @@ export function sourcePage(props: SourcePageProps): ConsolePage {
 const Going = ({ addition: { source, identity } }: { addition: Addition }) => (
   <p class="notice">
     You are adding <Text value={identity?.id ?? source.sourceRef} />.{" "}
-    <a href={STEPS.inspection.path}>Go on</a>, or choose another archive: its name and its audience stay.
+    <a href={STEPS.inspection.path}>Continue</a>, or choose another archive: its name and its audience stay.
   </p>
 );
 

@@ -140,7 +140,7 @@ export class BulkActions<Act extends string, Selection> {
     const { act, filter } = asked;
     const selection = await this.#selectionOf(reader, asked);
     const count = await this.bulk.count(reader, selection);
-    if (count === 0) return unclearPage(view, `No ${view.nouns[0]} matches these filters any more.`);
+    if (count === 0) return unclearPage(view, `No ${view.nouns[0]} matches these filters now.`);
     const foreseen = { act, selection, isDryRun: true };
     const rows = filter === undefined ? (await this.bulk.slice(reader, foreseen)).rows : [];
     const exceptions = rows.filter(({ result }) => result !== "done");

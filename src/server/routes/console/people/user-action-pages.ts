@@ -21,7 +21,7 @@ import type { RouteContext } from "../../../router.ts";
 import { createActionCheck } from "./user-pages.ts";
 
 const Confirmed = formOf({ csrf: FormField, by: FormField, version: FormField, typed: FormField });
-const CHANGED = "This user was changed after the page was opened. Read it again before you go on.";
+const CHANGED = "This user was changed after the page was opened. Read it again before you continue.";
 
 /** @returns the confirmation pages and the actions on one user */
 export function userActionPages(context: RouteContext, console: Console) {

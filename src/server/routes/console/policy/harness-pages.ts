@@ -166,7 +166,7 @@ async function withFields(
   throw notWritten(USED_ELSEWHERE);
 }
 
-/** @returns the sentence that the page shows beside what was typed; undefined for an error that is none of the form */
+/** @returns the sentence that the page shows beside what was typed; undefined for an error that is not about the form */
 function whyRefused(error: unknown): string | undefined {
   if (!(error instanceof DomainError) || !error.reason.startsWith("policy_draft.")) return undefined;
   if (error.reason !== "policy_draft.changed") return error.message;

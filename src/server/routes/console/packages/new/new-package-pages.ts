@@ -115,7 +115,7 @@ const sourcePageOf =
       ...more,
     });
 
-/** Stores an archive and goes on with it. What is wrong with it is said on the page of the step, and the steps so far stay. */
+/** Stores an archive and continues with it. The page of the step shows problems with it, and the steps so far stay. */
 async function taking(
   { packageAdditions }: RouteContext["domain"],
   reader: Reader,

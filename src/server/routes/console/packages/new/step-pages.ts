@@ -184,7 +184,7 @@ function audienceStep(domain: Domain) {
     return {
       title: "Who gets it",
       trail: NEW_TRAIL,
-      ...{ action: STEPS.audience.path, verb: "Go on", cancel: STEPS.layout.path },
+      ...{ action: STEPS.audience.path, verb: "Continue", cancel: STEPS.layout.path },
       ...{
         version: addition.version,
         audience: audience ?? former ?? { scope: "organization", user_ids: [] },
