@@ -282,7 +282,7 @@ describe("config", () => {
       const { stdout, stderr, exitCode } = await runCli(["config", "check", "--config", file], { env });
       expect(stdout).toBe("");
       expect(stderr.split("\n")).toEqual([
-        `error: The configuration has 3 problems (file: ${file}).`,
+        `error: the configuration has 3 problems (file: ${file})`,
         `${file}:3: /server/lisen: server.lisen: no such key; the nearest is server.listen`,
         expect.stringMatching(new RegExp(`^${file}:2: /server/listen: server.listen: must be host:port`)),
         "/log/level: QUARTERMASTER_LOG_LEVEL: must be one of debug, info, warning, error",

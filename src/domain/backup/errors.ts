@@ -13,7 +13,7 @@ export const notBackupFile = (path: string, why: string): DomainError =>
   new DomainError(
     "unverified",
     "backup.unreadable",
-    `${path} is no backup that this program can read: ${why}`,
+    `${path} is not a backup that this program can read: ${why}`,
     {
       hint: "name a file that `quartermaster backup create` has made",
     },

@@ -237,7 +237,7 @@ function unknownVariables({ env, file }: Sources): readonly Problem[] {
 function invalid(problems: readonly Problem[], path: string | undefined): DomainError {
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   const where = path === undefined ? "" : ` (file: ${path})`;
-  return new DomainError("invalid", "config.invalid", `The configuration has ${count}${where}.`, {
+  return new DomainError("invalid", "config.invalid", `the configuration has ${count}${where}`, {
     hint: "correct each problem; `quartermaster config check` tests the result without starting anything",
     problems,
   });

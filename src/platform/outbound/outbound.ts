@@ -161,27 +161,31 @@ export function createOutbound({
       return { proxy, authorities: [...known, ...(ca === undefined ? [] : [ca])].join("\n") };
     },
     async fetch(destinationName, pathOrUrl, request) {
-      const { timeoutMs, signal, tls, redirect, ...message } = request;
-      const bounded = boundedSignal(request);
+      const bounded = { ...request, signal: boundedSignal(request) };
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
+      const { tls } = request;
       if (tls && tls.linkLocal !== "allowed")
         await refuseLinkLocal(url, { hasProxy: proxyFor(url, process.env) !== undefined, ...publicHosts });
-      const response = await fetch(url, {
-        ...message,
-        ...(tls && url.protocol === "https:" && { tls: await tlsOptions(tls) }),
-        redirect: "manual",
-        signal: bounded,
-      }).catch((cause: unknown) => {
-        throw unavailable("outbound.failed", `${destinationName} did not answer`, cause);
-      });
-      if (redirect === "answered" || !isRedirect(response.status)) return response;
-      await response.body?.cancel();
-      throw unavailable(
-        "outbound.redirected",
-        `${destinationName} answered with a redirect, which is not followed`,
-      );
+      return await fetchAnswer(destinationName, url, bounded);
     },
   };
+}
+
+async function fetchAnswer(destinationName: string, url: URL, request: OutboundRequest): Promise<Response> {
+  const { timeoutMs, tls, redirect, ...message } = request;
+  const response = await fetch(url, {
+    ...message,
+    ...(tls && url.protocol === "https:" && { tls: await tlsOptions(tls) }),
+    redirect: "manual",
+  }).catch((cause: unknown) => {
+    throw unavailable("outbound.failed", `${destinationName} did not answer`, cause);
+  });
+  if (redirect === "answered" || !isRedirect(response.status)) return response;
+  await response.body?.cancel();
+  throw unavailable(
+    "outbound.redirected",
+    `${destinationName} answered with a redirect, which is not followed`,
+  );
 }
 
 async function tlsOptions({ ca, client }: PeerTls) {
@@ -234,7 +238,7 @@ const isRedirect = (status: number): boolean => status >= 300 && status < 400 &&
 
 const unavailable = (reason: string, message: string, cause?: unknown): DomainError =>
   new DomainError("unavailable", reason, message, {
-    hint: "Check the destination's address and that it is up: quartermaster config show --outgoing",
+    hint: "check the destination's address, and that it is up: quartermaster config show --outgoing",
     cause,
   });
 
@@ -249,8 +253,8 @@ function allowedUrl(destination: Destination | undefined, pathOrUrl: string, nam
 }
 
 const notAllowed = (name: string): DomainError =>
-  new DomainError("forbidden", "outbound.not_allowed", `No outgoing connection to ${name} is allowed there`, {
-    hint: "List what is allowed with: quartermaster config show --outgoing",
+  new DomainError("forbidden", "outbound.not_allowed", `no outgoing connection to ${name} is allowed there`, {
+    hint: "to list the allowed destinations: quartermaster config show --outgoing",
   });
 
 function byName(allowed: readonly Destination[]): Map<string, Destination> {
@@ -267,7 +271,7 @@ function byName(allowed: readonly Destination[]): Map<string, Destination> {
   throw new DomainError(
     "invalid",
     "outbound.bad_destination",
-    "The list of outgoing destinations is not valid",
+    "the list of outgoing destinations is not valid",
     {
       problems,
     },

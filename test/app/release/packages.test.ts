@@ -44,7 +44,7 @@ const make = (nfpm: string) => makePackages(sources, { nfpm, directory, work: jo
 test("NFPM names a program, or nothing is made", () => {
   const path = nfpmThat("named", "exit 0");
   expect(findNfpm(path)).toBe(path);
-  expect(() => findNfpm(join(directory, "absent"))).toThrow("which is no program");
+  expect(() => findNfpm(join(directory, "absent"))).toThrow("which is not a program");
 });
 
 describe("AIR-1: packages", () => {

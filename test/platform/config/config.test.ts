@@ -650,7 +650,7 @@ suite("problems", () => {
       yaml: "server:\n  listen: here\n  tls_cert: a.pem\n  extra: 1\nlog:\n  level: loud\n",
     });
     expect([error.kind, error.reason]).toEqual(["invalid", "config.invalid"]);
-    expect(error.message).toBe(`The configuration has 8 problems (file: ${join(cwd, CONFIG)}).`);
+    expect(error.message).toBe(`the configuration has 8 problems (file: ${join(cwd, CONFIG)})`);
     expect(error.hint).toContain("quartermaster config check");
     expect(error.problems.map(({ pointer, line }) => [pointer, line])).toEqual([
       ["/server/extra", 4],
@@ -684,7 +684,7 @@ suite("problems", () => {
   });
 
   test("a single problem is announced in the singular", () => {
-    expect(refusal({ flags: { logLevel: "x" } }).message).toBe("The configuration has one problem.");
+    expect(refusal({ flags: { logLevel: "x" } }).message).toBe("the configuration has one problem");
   });
 });
 
@@ -820,7 +820,7 @@ suite("a file that is read again", () => {
         () => config.valueIn(reading, "log.level"),
         () => config.reloadedFrom(reading),
       ])
-        expect(use).toThrow("The configuration has one problem");
+        expect(use).toThrow("the configuration has one problem");
     }
   });
 

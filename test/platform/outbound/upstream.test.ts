@@ -121,6 +121,6 @@ test("only destinations of the configuration have a streaming client", () => {
   const outbound = createOutbound({ allowed: [{ name: "gateway", origin: server.origin, why: "test" }] });
   expect(outbound.upstream("gateway", { connectTimeoutMs: 1 }).isUp).toBe(true);
   expect(() => outbound.upstream("other", { connectTimeoutMs: 1 })).toThrow(
-    "No outgoing connection to other",
+    "no outgoing connection to other",
   );
 });

@@ -167,4 +167,4 @@ function stateOf(
 }
 
 const badVersion = (version: string) =>
-  new DomainError("invalid", "governance.bad_version", `${quoted(version)} is no version such as 1.2.3`);
+  new DomainError("invalid", "governance.bad_version", `${quoted(version)} is not a version such as 1.2.3`);

@@ -235,7 +235,7 @@ export const ENTERPRISE_SCHEMA: Schema = {
   description: "Data of an employee.",
   attributes: [
     text("employeeNumber", "Number of the employee."),
-    text("costCenter", "Cost centre."),
+    text("costCenter", "Cost center."),
     text("organization", "Organization."),
     text("division", "Division."),
     text("department", "Department."),
