@@ -45,6 +45,24 @@ function resourceRoutes({ router }: RouteContext, scim: Scim, type: ResourceType
     type === "User"
       ? parsed
       : await readGroupBody(request, scim.groups.intake(providerOf(request), request.method));
+  const change =
+    (operation: "replace" | "patch") =>
+    async ({
+      request,
+      params,
+      body: parsed,
+    }: {
+      request: Request;
+      params: { id: string };
+      body: unknown;
+    }) => {
+      const asked = changeOf(request);
+      const id = idOf(request, params);
+      const body = await bodyOf(request, parsed);
+      noteIgnored(request, countIgnored(type, request.method, body));
+      const answer = resources[operation](changingProviderOf(request), id, { ...asked, body });
+      return await changed(request, await answer);
+    };
   const texts = described[type];
   return router
     .get(path, async ({ request }) => list(scim, type, request), { requires: "scim", detail: texts.list })
@@ -67,30 +85,8 @@ function resourceRoutes({ router }: RouteContext, scim: Scim, type: ResourceType
       },
       { requires: "scim", detail: texts.get },
     )
-    .put(
-      `${path}/:id`,
-      async ({ request, params, body: parsed }) => {
-        const asked = changeOf(request);
-        const id = idOf(request, params);
-        const body = await bodyOf(request, parsed);
-        noteIgnored(request, countIgnored(type, request.method, body));
-        const change = { ...asked, body };
-        return await changed(request, await resources.replace(changingProviderOf(request), id, change));
-      },
-      { requires: "scim", accepts, detail: texts.replace },
-    )
-    .patch(
-      `${path}/:id`,
-      async ({ request, params, body: parsed }) => {
-        const asked = changeOf(request);
-        const id = idOf(request, params);
-        const body = await bodyOf(request, parsed);
-        noteIgnored(request, countIgnored(type, request.method, body));
-        const change = { ...asked, body };
-        return await changed(request, await resources.patch(changingProviderOf(request), id, change));
-      },
-      { requires: "scim", accepts, detail: texts.patch },
-    )
+    .put(`${path}/:id`, change("replace"), { requires: "scim", accepts, detail: texts.replace })
+    .patch(`${path}/:id`, change("patch"), { requires: "scim", accepts, detail: texts.patch })
     .delete(
       `${path}/:id`,
       async ({ request, params }) => {

@@ -1,6 +1,7 @@
 // Tables on the page of one workstation: its report beside the current policy.
 /** @jsxImportSource preact */
 import { AsCommand, options } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Id, State, Text } from "../parts/values.tsx";
 import { LongText } from "./client-values.tsx";
 import type { ComparedHarness, ComparedPackage, Comparison } from "./comparison.ts";
@@ -23,15 +24,7 @@ export function ComparedHarnesses({ harnesses, user, current }: HarnessesProps) 
     <>
       <table class="rows">
         <caption class="visually-hidden">harnesses as reported, and what the policy says</caption>
-        <thead>
-          <tr>
-            <th scope="col">Harness</th>
-            <th scope="col">Installed</th>
-            <th scope="col">Profile</th>
-            <th scope="col">Settings</th>
-            <th scope="col">{wantedBy(current)}</th>
-          </tr>
-        </thead>
+        <TableHead labels={["Harness", "Installed", "Profile", "Settings", wantedBy(current)]} />
         <tbody>
           {harnesses.map((harness, index) => (
             <HarnessRow key={index} harness={harness} />
@@ -135,15 +128,7 @@ export function ComparedPackages({
     <>
       <table class="rows">
         <caption class="visually-hidden">packages as reported, and what the policy wants</caption>
-        <thead>
-          <tr>
-            <th scope="col">Package</th>
-            <th scope="col">Harness</th>
-            <th scope="col">State</th>
-            <th scope="col">Reported</th>
-            <th scope="col">{wantedBy(current)}</th>
-          </tr>
-        </thead>
+        <TableHead labels={["Package", "Harness", "State", "Reported", wantedBy(current)]} />
         <tbody>
           {packages.map((row, index) => (
             <PackageRow key={index} row={row} />

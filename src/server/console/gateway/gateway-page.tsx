@@ -10,6 +10,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Copied, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
 import { FAILED_CHECKS, GATEWAY_PATH, KEYS_PATH, PROXY_MODES } from "./words.ts";
@@ -203,14 +204,7 @@ const Failures = ({ failures }: Pick<GatewayView, "failures">) => (
       <>
         <table class="rows">
           <caption class="visually-hidden">Keys with a problem, by reason</caption>
-          <thead>
-            <tr>
-              <th scope="col">Reason</th>
-              <th scope="col" class="number">
-                Keys
-              </th>
-            </tr>
-          </thead>
+          <TableHead labels={["Reason", { number: "Keys" }]} />
           <tbody>
             {failures.map(({ code, total }) => (
               <tr key={code}>

@@ -13,6 +13,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, State, Text, Time, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { assignmentPath, MODEL_WORDS, MODELS_PATH, modelPath, REFRESH_PATH } from "./words.ts";
@@ -202,16 +203,7 @@ const Assignments = ({ view: { harnesses, assignments } }: { view: ModelCatalogV
     ) : (
       <table class="rows">
         <caption class="visually-hidden">Models of each allowed agent</caption>
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col" class="number">
-              Models
-            </th>
-            <th scope="col">Starts with</th>
-            <th scope="col">Shows</th>
-          </tr>
-        </thead>
+        <TableHead labels={["Agent", { number: "Models" }, "Starts with", "Shows"]} />
         <tbody>
           {harnesses.map(({ key, label, gateway_models: models, default_model: first, exposure }) => (
             <tr key={key}>

@@ -6,6 +6,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Copied, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { ModelStateOf } from "./model-list.tsx";
 import { assignmentPath, MODELS_PATH, modelPath } from "./words.ts";
@@ -61,13 +62,7 @@ function Change({ model }: { model: ModelView }) {
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Figures that changed since the model was acknowledged</caption>
-          <thead>
-            <tr>
-              <th scope="col">Figure</th>
-              <th scope="col">Acknowledged</th>
-              <th scope="col">Now</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Figure", "Acknowledged", "Now"]} />
           <tbody>
             {differences.map(({ figure, before, after }) => (
               <tr key={figure}>

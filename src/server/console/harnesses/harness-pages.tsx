@@ -10,6 +10,7 @@ import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
 import { SETTINGS_EDITOR } from "../policy/completions.ts";
 import { REVIEW_PATH } from "../policy/words.ts";
@@ -47,31 +48,19 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
       </p>
       <table class="rows">
         <caption class="visually-hidden">Harnesses of the policy in force</caption>
-        <thead>
-          <tr>
-            <th scope="col">Harness</th>
-            <th scope="col">May run</th>
-            <th scope="col">Versions</th>
-            <th scope="col" class="number">
-              Allowed
-            </th>
-            <th scope="col" class="number">
-              Refused
-            </th>
-            <th scope="col" class="number">
-              Unreadable
-            </th>
-            <th scope="col" class="number">
-              Settings
-            </th>
-            <th scope="col" class="number">
-              MCP servers
-            </th>
-            <th scope="col" class="number">
-              Packages
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          labels={[
+            "Harness",
+            "May run",
+            "Versions",
+            { number: "Allowed" },
+            { number: "Refused" },
+            { number: "Unreadable" },
+            { number: "Settings" },
+            { number: "MCP servers" },
+            { number: "Packages" },
+          ]}
+        />
         <tbody>
           {views.map((view) => (
             <HarnessRow key={view.harness} view={view} />

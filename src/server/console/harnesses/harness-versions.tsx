@@ -1,5 +1,7 @@
 // The versions of a harness that workstations report, and whether the policy allows each.
 /** @jsxImportSource preact */
+
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, State, Text } from "../parts/values.tsx";
 
 /** A version that workstations report. */
@@ -20,15 +22,9 @@ export function Versions({ versions }: { versions: readonly ReportedVersion[] })
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Reported versions, the most frequent first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Version</th>
-              <th scope="col" class="number">
-                Workstations
-              </th>
-              <th scope="col">Under the draft, or the policy without one</th>
-            </tr>
-          </thead>
+          <TableHead
+            labels={["Version", { number: "Workstations" }, "Under the draft, or the policy without one"]}
+          />
           <tbody>
             {versions.map(({ version, clients, refusal }) => (
               <tr key={version}>

@@ -12,6 +12,7 @@ import {
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Copied, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { SOURCE_LABELS, USERS_PATH } from "../people/words.ts";
 import { Requests } from "./requests.tsx";
@@ -153,17 +154,7 @@ const Users = ({ facts: { sources, scim } }: { facts: IdentityFacts }) => (
     <h2>Users by source</h2>
     <table class="rows">
       <caption class="visually-hidden">Users who are not removed, by who manages them</caption>
-      <thead>
-        <tr>
-          <th scope="col">Managed by</th>
-          <th scope="col" class="number">
-            Active
-          </th>
-          <th scope="col" class="number">
-            Suspended
-          </th>
-        </tr>
-      </thead>
+      <TableHead labels={["Managed by", { number: "Active" }, { number: "Suspended" }]} />
       <tbody>
         {sources.map(({ source, active, suspended }) => (
           <tr key={source}>
@@ -197,13 +188,7 @@ const Mappings = ({ mappings }: { mappings: readonly Mapping[] }) => (
     ) : (
       <table class="rows">
         <caption class="visually-hidden">Roles by group</caption>
-        <thead>
-          <tr>
-            <th scope="col">Group</th>
-            <th scope="col">Role of its members</th>
-            <th scope="col">Setting</th>
-          </tr>
-        </thead>
+        <TableHead labels={["Group", "Role of its members", "Setting"]} />
         <tbody>
           {mappings.map(({ group, role, setting }) => (
             <tr key={setting + group}>

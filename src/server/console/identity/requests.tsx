@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { Refusal } from "../../../domain/scim/status/refusals.ts";
 import type { ScimStatus } from "../../../domain/scim/status/status.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { Facts, Text, Time } from "../parts/values.tsx";
 import { TOKEN_STATES, TOKENS_PATH } from "./words.ts";
 
@@ -42,14 +43,7 @@ const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
   <>
     <table class="rows">
       <caption class="visually-hidden">Refused requests, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Token</th>
-          <th scope="col">Request</th>
-          <th scope="col">Why it was refused</th>
-        </tr>
-      </thead>
+      <TableHead labels={["When", "Token", "Request", "Why it was refused"]} />
       <tbody>
         {refusals.slice(0, REFUSALS_SHOWN).map(({ atMs, actor, method, route, detail, requestId }) => (
           <tr key={requestId}>

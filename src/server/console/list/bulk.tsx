@@ -8,6 +8,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import type { Equivalents } from "../parts/command.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { numberText } from "../parts/texts.ts";
 import { Text } from "../parts/values.tsx";
 
@@ -235,13 +236,7 @@ function Rows({ view, rows, doneText }: RowsProps) {
   return (
     <table class="rows">
       <caption class="visually-hidden">result of each {noun}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{label}</th>
-          <th scope="col">Result</th>
-          <th scope="col">Reason</th>
-        </tr>
-      </thead>
+      <TableHead labels={[label, "Result", "Reason"]} />
       <tbody>
         {rows.map(({ id, name, result, why }) => (
           <tr key={id}>

@@ -10,6 +10,7 @@ import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { percentText } from "../parts/texts.ts";
 import { Count, Facts, Revision, State, Text, Time } from "../parts/values.tsx";
 import { Target } from "../system/audit-list.tsx";
@@ -189,15 +190,7 @@ function Revisions({ view: { revisions }, pages }: OverviewProps) {
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Newest revisions of the policy</caption>
-          <thead>
-            <tr>
-              {["Revision", "Published", "Author", "Comment"].map((label) => (
-                <th key={label} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead labels={["Revision", "Published", "Author", "Comment"]} />
           <tbody>
             {revisions.map(({ id, sequence, createdAtMs, authorLabel, comment }) => (
               <tr key={id} id={`revision-${id}`}>
@@ -230,15 +223,7 @@ const Entries = ({ entries }: { entries: readonly NamedEntry[] }) => (
     ) : (
       <table class="rows">
         <caption class="visually-hidden">Newest entries of the audit log</caption>
-        <thead>
-          <tr>
-            {["When", "Actor", "Action", "Target"].map((label) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead labels={["When", "Actor", "Action", "Target"]} />
         <tbody>
           {entries.map((entry) => (
             <tr key={entry.id} id={`entry-${entry.id}`}>

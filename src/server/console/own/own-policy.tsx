@@ -9,6 +9,7 @@ import { pathWith } from "../list/address.ts";
 import { FilterProblems } from "../list/filters.tsx";
 import { AsCommand, options } from "../parts/command.tsx";
 import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Facts, Revision, State, Text, Time } from "../parts/values.tsx";
 import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText, valueText } from "./words.ts";
 
@@ -136,16 +137,7 @@ function Values({ values, defaults }: Pick<Explanation, "values" | "defaults">) 
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Settings, and which of them the policy enforces</caption>
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">Value</th>
-              <th scope="col">Applies</th>
-              <th scope="col" class="number">
-                Line of the policy
-              </th>
-            </tr>
-          </thead>
+          <TableHead labels={["Setting", "Value", "Applies", { number: "Line of the policy" }]} />
           <tbody>
             {values.slice(0, EXPLAINED_ROWS_MAX).map(({ pointer, value, line }) => (
               <tr key={pointer}>
@@ -197,13 +189,7 @@ function Packages({ packages }: Pick<Explanation, "packages">) {
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Packages of the policy</caption>
-          <thead>
-            <tr>
-              <th scope="col">Package</th>
-              <th scope="col">Version</th>
-              <th scope="col">State</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Package", "Version", "State"]} />
           <tbody>
             {offered.slice(0, EXPLAINED_ROWS_MAX).map(({ id, version, state }) => (
               <tr key={id}>

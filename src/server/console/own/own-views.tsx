@@ -5,6 +5,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { VIEWS_PATH, viewAddress } from "../list/views.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 
@@ -56,15 +57,7 @@ function Table({ views, labels }: Omit<OwnViews, "lists">) {
   return (
     <table class="rows">
       <caption class="visually-hidden">Saved views</caption>
-      <thead>
-        <tr>
-          {["Name", "List", "Filters", "Shown to", "Action"].map((label) => (
-            <th key={label} scope="col">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead labels={["Name", "List", "Filters", "Shown to", "Action"]} />
       <tbody>
         {views.map((view) => (
           <tr key={view.id}>

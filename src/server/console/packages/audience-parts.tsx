@@ -5,6 +5,7 @@ import type { User } from "../../../domain/identity/service.ts";
 import type { GroupRow } from "../../../domain/scim/model.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, State, Text, useReader } from "../parts/values.tsx";
 import { GROUPS_PATH, STATUS_LABELS, userPath } from "../people/words.ts";
 
@@ -74,13 +75,7 @@ export function People({ audience, people, page, fields, action }: AudienceParts
       </h2>
       <table class="rows">
         <caption class="visually-hidden">People of the audience</caption>
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">Status</th>
-            {mayAdminister && <th scope="col">Remove</th>}
-          </tr>
-        </thead>
+        <TableHead labels={["Address", "Status", ...(mayAdminister ? ["Remove"] : [])]} />
         <tbody>
           {people.map(({ id, user }) => (
             <tr key={id}>
@@ -209,15 +204,7 @@ export function Groups({ groups, fields, groupMatches }: AudienceParts) {
       {groups.length > 0 && (
         <table class="rows">
           <caption class="visually-hidden">Groups of the audience</caption>
-          <thead>
-            <tr>
-              <th scope="col">Group</th>
-              <th scope="col" class="number">
-                Members now
-              </th>
-              {mayAdminister && <th scope="col">Remove</th>}
-            </tr>
-          </thead>
+          <TableHead labels={["Group", { number: "Members now" }, ...(mayAdminister ? ["Remove"] : [])]} />
           <tbody>
             {groups.map(({ id, group }) => (
               <tr key={id}>

@@ -4,6 +4,7 @@
 import type { PackageBehind, PackageSourceConnection } from "../../../domain/catalog/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Id, State, Text, Time, type Tone } from "../parts/values.tsx";
 import { NEW_PACKAGE_PATH } from "./new/words.ts";
 import { packagePath } from "./words.ts";
@@ -57,14 +58,7 @@ export const connectionsPage = ({ connections, behind }: ConnectionsPageProps): 
 const Connections = ({ connections }: Pick<ConnectionsPageProps, "connections">) => (
   <table class="rows">
     <caption class="visually-hidden">Connections in the order of the configuration</caption>
-    <thead>
-      <tr>
-        <th scope="col">Connection</th>
-        <th scope="col">Host</th>
-        <th scope="col">Namespaces</th>
-        <th scope="col">State</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Connection", "Host", "Namespaces", "State"]} />
     <tbody>
       {connections.map(({ id, name, provider, namespaces, status, reason, sinceMs }) => (
         <tr key={id}>
@@ -115,14 +109,7 @@ const Behind = ({ behind }: Pick<ConnectionsPageProps, "behind">) => (
     </p>
     <table class="rows">
       <caption class="visually-hidden">Packages of the policy with a newer commit</caption>
-      <thead>
-        <tr>
-          <th scope="col">Package</th>
-          <th scope="col">Repository</th>
-          <th scope="col">Newer commit</th>
-          <th scope="col">Looked up</th>
-        </tr>
-      </thead>
+      <TableHead labels={["Package", "Repository", "Newer commit", "Looked up"]} />
       <tbody>
         {behind.map(({ packageId, repository, ref, latestCommit, checkedAtMs }) => (
           <tr key={packageId}>

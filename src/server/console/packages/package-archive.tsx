@@ -5,6 +5,7 @@ import { layoutIntervalsOf } from "../../../domain/governance/versions/layout-se
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { addressWith } from "../list/address.ts";
 import { harnessText } from "../own/words.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, type Fact, Id, Size, Text, useReader } from "../parts/values.tsx";
 
 /** A stored archive. */
@@ -53,13 +54,7 @@ export function Layouts({ adapters }: { adapters: Adapters }) {
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Layouts by harness and version</caption>
-          <thead>
-            <tr>
-              <th scope="col">Harness</th>
-              <th scope="col">Versions</th>
-              <th scope="col">Uses</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Harness", "Versions", "Uses"]} />
           <tbody>
             {rows.map(({ harness, introduced, before, layout }) => (
               <tr key={`${harness} ${introduced.raw}`}>
@@ -126,14 +121,7 @@ const Entries = ({ contents: { listed, entries } }: { contents: ArchiveListing }
   <>
     <table class="rows">
       <caption class="visually-hidden">Files and folders of the archive</caption>
-      <thead>
-        <tr>
-          <th scope="col">Path</th>
-          <th scope="col" class="number">
-            Size
-          </th>
-        </tr>
-      </thead>
+      <TableHead labels={["Path", { number: "Size" }]} />
       <tbody>
         {listed.map(({ path, kind, sizeBytes }) => (
           <tr key={path}>

@@ -4,6 +4,7 @@ import type { PackageFailures } from "../../../domain/clients/service.ts";
 import type { PackageChange } from "../../../domain/governance/service.ts";
 import { clientPath } from "../fleet/client-list.tsx";
 import { LongText } from "../fleet/client-values.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, Revision, Text, Time } from "../parts/values.tsx";
 import { HISTORY_PATH } from "../policy/words.ts";
 
@@ -16,17 +17,7 @@ export function Failures({ failures: { failures, more } }: { failures: PackageFa
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Reported failures, the most frequent first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Reported</th>
-              <th scope="col">Harness</th>
-              <th scope="col">Version</th>
-              <th scope="col" class="number">
-                Workstations
-              </th>
-              <th scope="col">For example</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Reported", "Harness", "Version", { number: "Workstations" }, "For example"]} />
           <tbody>
             {failures.map(({ harness, version, state, error, clients, example }) => (
               <tr key={`${harness} ${version} ${state} ${error}`}>

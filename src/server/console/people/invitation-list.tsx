@@ -12,6 +12,7 @@ import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Copy, State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
 import { INVITATION_ACTION_LABELS, INVITATION_ACTIONS, invitationActionPath } from "./invitation-words.ts";
 import { INVITATIONS_PATH } from "./words.ts";
@@ -221,12 +222,7 @@ export const invitationResultPage = (results: readonly InvitationResult[]): Cons
         )}
         <table class="rows">
           <caption class="visually-hidden">Results</caption>
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Result</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Address", "Result"]} />
           <tbody>
             {results.map((result, index) => (
               <tr key={index}>

@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { LoginKind, LoginState, LoginView } from "../../../domain/access/logins/logins.ts";
 import { browserText } from "../../pages/user-agent.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { State, Text, Time, type Tone } from "../parts/values.tsx";
 
 export const LOGIN_KIND_LABELS: Readonly<Record<LoginKind, string>> = {
@@ -40,15 +41,7 @@ export function LoginTable({ logins }: { logins: readonly LoginView[] }) {
   return (
     <table class="rows">
       <caption class="visually-hidden">Logins</caption>
-      <thead>
-        <tr>
-          <th scope="col">Login</th>
-          <th scope="col">State</th>
-          <th scope="col">Address</th>
-          <th scope="col">Since</th>
-          <th scope="col">Last used</th>
-        </tr>
-      </thead>
+      <TableHead labels={["Login", "State", "Address", "Since", "Last used"]} />
       <tbody>
         {logins.map((login) => (
           <tr key={login.id}>

@@ -13,6 +13,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { pathWith } from "../list/address.ts";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, Id, State, Text, Time } from "../parts/values.tsx";
 import { SESSIONS_PATH } from "../sessions/words.ts";
 import { AUDIT_PATH } from "../system/audit-list.tsx";
@@ -156,13 +157,7 @@ function Workstations({ user, workstations: { rows, hasMore } }: UserPageProps) 
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Workstations</caption>
-          <thead>
-            <tr>
-              <th scope="col">Host</th>
-              <th scope="col">State</th>
-              <th scope="col">Last seen</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Host", "State", "Last seen"]} />
           <tbody>
             {rows.map(({ id, hostname, instanceId, health, lastSeenAtMs }) => (
               <tr key={id}>

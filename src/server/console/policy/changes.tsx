@@ -1,6 +1,7 @@
 // Places that differ between two policies, as a table.
 /** @jsxImportSource preact */
 import type { ChangeList, ListedChange } from "../../../domain/governance/service.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { Text } from "../parts/values.tsx";
 import { placeText } from "./words.ts";
 
@@ -25,13 +26,7 @@ function ChangeTable({ changes, caption }: { changes: readonly ListedChange[]; c
   return (
     <table class="rows places">
       <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Place</th>
-          <th scope="col">Before</th>
-          <th scope="col">After</th>
-        </tr>
-      </thead>
+      <TableHead labels={["Place", "Before", "After"]} />
       <tbody>
         {changes.map((change) => (
           <tr key={change.path}>

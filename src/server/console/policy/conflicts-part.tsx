@@ -5,6 +5,7 @@ import { valueText } from "../../../domain/governance/shown/shown-values.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { CONFLICTS_PATH, placeText } from "./words.ts";
 
@@ -46,14 +47,7 @@ function ConflictTable({ conflicts }: Pick<FileConflicts, "conflicts">) {
   return (
     <table class="rows places">
       <caption class="visually-hidden">Both values of each place</caption>
-      <thead>
-        <tr>
-          <th scope="col">Place</th>
-          <th scope="col">In force</th>
-          <th scope="col">Configuration file</th>
-          {mayAdminister && <th scope="col">Settle</th>}
-        </tr>
-      </thead>
+      <TableHead labels={["Place", "In force", "Configuration file", ...(mayAdminister ? ["Settle"] : [])]} />
       <tbody>
         {conflicts.map((conflict) => (
           <tr key={conflict.path}>

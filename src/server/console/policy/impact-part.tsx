@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { HarnessImpact, PolicyImpact } from "../../../domain/clients/service.ts";
 import { harnessText } from "../own/words.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, Text } from "../parts/values.tsx";
 import { PEOPLE_CSV_PATH } from "./words.ts";
 
@@ -25,16 +26,7 @@ export function Impact({ impact, draft }: { impact: PolicyImpact; draft: string 
       {refusing.length > 0 && (
         <table class="rows">
           <caption class="visually-hidden">Versions that would be refused</caption>
-          <thead>
-            <tr>
-              <th scope="col">Harness</th>
-              <th scope="col">Version</th>
-              <th scope="col" class="number">
-                Workstations
-              </th>
-              <th scope="col">Reason</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Harness", "Version", { number: "Workstations" }, "Reason"]} />
           <tbody>
             {refusing.flatMap(({ harness, versions }) =>
               versions.map(({ version, clients, reason }) => (

@@ -6,6 +6,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { exactTime, numberText, percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { exampleText, HISTORY_PATH, revisionText, TRAIL } from "./words.ts";
@@ -180,15 +181,7 @@ function Refusals({ rollout: { refusals, moreRefusals, isInForce, revision } }: 
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Reasons, the most frequent first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Reason</th>
-              <th scope="col" class="number">
-                Workstations
-              </th>
-              <th scope="col">For example</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Reason", { number: "Workstations" }, "For example"]} />
           <tbody>
             {refusals.map(({ reason, clients, example }) => (
               <tr key={reason}>

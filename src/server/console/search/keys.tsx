@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import type { Reader } from "../reader.ts";
 
 interface Key {
@@ -67,12 +68,7 @@ export const keysPage = ({ readsAll }: Reader, pages: ReadonlySet<string>): Cons
 const KeyTable = ({ caption, keys }: { caption: string; keys: readonly Key[] }) => (
   <table class="keys">
     <caption>{caption}</caption>
-    <thead>
-      <tr>
-        <th scope="col">Key</th>
-        <th scope="col">What it does</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Key", "What it does"]} />
     <tbody>
       {keys.map(({ keys: pressed, does }) => (
         <tr key={pressed}>

@@ -1,6 +1,7 @@
 // The versions of a captured session as a table, newest first.
 /** @jsxImportSource preact */
 import type { SessionDetail } from "../../../domain/sessions/service.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { Id, Size, State, Text, Time } from "../parts/values.tsx";
 import { STORE_WORDS, versionState } from "./words.ts";
 
@@ -12,17 +13,7 @@ export const Versions = ({ artifacts }: Pick<SessionDetail, "artifacts">) => (
     ) : (
       <table class="rows">
         <caption class="visually-hidden">Versions, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Announced</th>
-            <th scope="col">State</th>
-            <th scope="col">Size</th>
-            <th scope="col">SHA-256</th>
-            <th scope="col">Kept in</th>
-            <th scope="col">Completed</th>
-            <th scope="col">Kept until</th>
-          </tr>
-        </thead>
+        <TableHead labels={["Announced", "State", "Size", "SHA-256", "Kept in", "Completed", "Kept until"]} />
         <tbody>
           {artifacts.map((artifact) => (
             <Version key={artifact.id} artifact={artifact} />

@@ -4,6 +4,7 @@ import type { AuditRow } from "../../../domain/audit/chain.ts";
 import { digestText, type EntryInChain } from "../../../domain/audit/reading/entry-document.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { type Fact, Facts, Id, State, Text, Time } from "../parts/values.tsx";
 import { type Change, changesOf, entriesAbout, isChanged } from "./audit-changes.ts";
 import { AUDIT_PATH, Target } from "./audit-list.tsx";
@@ -79,13 +80,7 @@ function factsOf({ entry }: EntryInChain): Fact[] {
 const Changes = ({ changes }: { changes: readonly Change[] }) => (
   <table class="rows changes">
     <caption class="visually-hidden">Values before and after the change</caption>
-    <thead>
-      <tr>
-        <th scope="col">Value</th>
-        <th scope="col">Before</th>
-        <th scope="col">After</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Value", "Before", "After"]} />
     <tbody>
       {changes.map((change) => (
         <tr key={change.name} class={isChanged(change) ? "changed" : undefined}>

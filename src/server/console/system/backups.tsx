@@ -8,6 +8,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Id, Size, State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
 
 export const BACKUPS_PATH = `${CONSOLE}/system/backups`;
@@ -70,16 +71,7 @@ function Make({ isMaking, folder }: { isMaking: boolean; folder: string }) {
 const Files = ({ items }: Pick<BackupListView, "items">) => (
   <table class="rows">
     <caption class="visually-hidden">Backups, newest first</caption>
-    <thead>
-      <tr>
-        <th scope="col">Made</th>
-        <th scope="col">File</th>
-        <th scope="col">Size</th>
-        <th scope="col">Verified</th>
-        <th scope="col">Sealing keys needed</th>
-        <th scope="col">Actions</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Made", "File", "Size", "Verified", "Sealing keys needed", "Actions"]} />
     <tbody>
       {items.map((item) => (
         <File key={item.id} item={item} />

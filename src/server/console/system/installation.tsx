@@ -5,6 +5,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { percentText } from "../parts/texts.ts";
 import { Copy, Count, type Fact, Facts, Id, Size, State, Text, Time, type Tone } from "../parts/values.tsx";
 
@@ -84,14 +85,7 @@ function Checks({ diagnosis: { atMs, findings } }: { diagnosis: Diagnosis }) {
 const Findings = ({ findings, caption }: { findings: readonly CheckFinding[]; caption: string }) => (
   <table class="rows">
     <caption class="visually-hidden">{caption}</caption>
-    <thead>
-      <tr>
-        <th scope="col">Result</th>
-        <th scope="col">Check</th>
-        <th scope="col">Found</th>
-        <th scope="col">What to do</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Result", "Check", "Found", "What to do"]} />
     <tbody>
       {findings.map(({ check, result, detail, remedy }, index) => (
         <tr key={index}>
@@ -170,13 +164,7 @@ function Destinations({ destinations }: Pick<MachineFacts, "destinations">) {
       ) : (
         <table class="rows">
           <caption class="visually-hidden">Destinations that the settings allow</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Address</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
+          <TableHead labels={["Name", "Address", "Why"]} />
           <tbody>
             {destinations.map(({ name, origin, why }) => (
               <tr key={name}>

@@ -6,6 +6,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
 import { JOB_TEXTS } from "./words.ts";
 
@@ -38,16 +39,9 @@ function Jobs({ jobs }: { jobs: readonly JobView[] }) {
   return (
     <table class="rows">
       <caption class="visually-hidden">Jobs by name</caption>
-      <thead>
-        <tr>
-          <th scope="col">Job</th>
-          <th scope="col">State</th>
-          <th scope="col">Last result</th>
-          <th scope="col">Took</th>
-          <th scope="col">Next run</th>
-          {mayAdminister && <th scope="col">Actions</th>}
-        </tr>
-      </thead>
+      <TableHead
+        labels={["Job", "State", "Last result", "Took", "Next run", ...(mayAdminister ? ["Actions"] : [])]}
+      />
       <tbody>
         {jobs.map((job) => (
           <tr key={job.name} id={`row-${job.name}`}>

@@ -7,6 +7,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand, type Equivalents } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Count, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 
 export const KEYS_PATH = `${CONSOLE}/system/keys`;
@@ -102,15 +103,7 @@ function KeySection({ kind, refusal, children }: KeySectionProps) {
 const SigningKeys = ({ keys }: { keys: readonly TokenKey[] }) => (
   <table class="rows">
     <caption class="visually-hidden">Signing keys, newest first</caption>
-    <thead>
-      <tr>
-        <th scope="col">Key</th>
-        <th scope="col">State</th>
-        <th scope="col">Algorithm</th>
-        <th scope="col">Made</th>
-        <th scope="col">Verifies until</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Key", "State", "Algorithm", "Made", "Verifies until"]} />
     <tbody>
       {keys.map(({ kid, state, algorithm, createdAtMs, verifiesUntilMs }) => (
         <tr key={kid}>
@@ -144,14 +137,7 @@ const SEALING_STATES = {
 const SealingKeys = ({ keys }: { keys: readonly SealingKeyState[] }) => (
   <table class="rows">
     <caption class="visually-hidden">Sealing keys, missing ones first</caption>
-    <thead>
-      <tr>
-        <th scope="col">Key</th>
-        <th scope="col">State</th>
-        <th scope="col">Place</th>
-        <th scope="col">Secrets under it</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Key", "State", "Place", "Secrets under it"]} />
     <tbody>
       {keys.map(({ id, state, source, path, secrets, total }) => (
         <tr key={id}>

@@ -8,6 +8,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { Copy, Count, Text } from "../parts/values.tsx";
 
 export const SETTINGS_PATH = `${CONSOLE}/system/settings`;
@@ -52,14 +53,7 @@ function SettingTable({ caption, items }: { caption: string; items: readonly Set
   return (
     <table class="rows">
       <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Setting</th>
-          <th scope="col">Value</th>
-          <th scope="col">From</th>
-          <th scope="col">A change takes effect</th>
-        </tr>
-      </thead>
+      <TableHead labels={["Setting", "Value", "From", "A change takes effect"]} />
       <tbody>
         {items.map(({ key, value, origin, about, needs_restart: needsRestart }) => (
           <tr key={key}>
@@ -138,12 +132,7 @@ const ExportText = ({ exported: { yaml, redactions } }: { exported: Exported }) 
 const Redactions = ({ redactions }: Pick<Exported, "redactions">) => (
   <table class="rows">
     <caption class="visually-hidden">Places of secrets, and the environment variable of each</caption>
-    <thead>
-      <tr>
-        <th scope="col">Environment variable</th>
-        <th scope="col">Place in the file</th>
-      </tr>
-    </thead>
+    <TableHead labels={["Environment variable", "Place in the file"]} />
     <tbody>
       {redactions.map(({ path, environment_variable: variable }) => (
         <tr key={path}>
