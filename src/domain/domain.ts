@@ -1,6 +1,13 @@
+// Joins database, clock, keys and areas. The only place where parts are connected; every face uses the result.
+import type { Blobs } from "../platform/blobs/blobs.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Passwords } from "../platform/crypto/passwords.ts";
 import type { Sealing } from "../platform/crypto/sealing.ts";
-import type { Connection } from "../platform/database/database.ts";
+import type { Connection, Db } from "../platform/database/database.ts";
+import type { OpenSnapshot } from "../platform/database/snapshot.ts";
 import type { Ids } from "../platform/ids.ts";
+import type { Outbound } from "../platform/outbound/outbound.ts";
+import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { createInspectionBudget } from "./access/budgets/inspection-budget.ts";
 import { createLinkBudget } from "./access/budgets/link-budget.ts";
@@ -9,35 +16,44 @@ import { confirmedAudit } from "./access/second-factor/confirmed-audit.ts";
 import { removeFactors } from "./access/second-factor/factor-reset.ts";
 import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
 import { type Access, createAccess } from "./access/service.ts";
+import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
 import { accessSecrets } from "./access/tokens/signing-keys.ts";
 import { AuditForwarding } from "./audit/forwarding/forwarding.ts";
+import type { Receiver } from "./audit/forwarding/receiver.ts";
 import { AuditLog } from "./audit/log.ts";
 import { Redactions } from "./audit/redactions.ts";
 import { type Audit, createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
+import type { Mirroring, RunCatalogTask } from "./catalog/service.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { type ClientsDependencies, createClients } from "./clients/service.ts";
 import { Preferences } from "./console/service.ts";
-import type { DomainOptions, DomainSettings } from "./domain-options.ts";
 import { erasersOf } from "./erasers.ts";
 import { Erasure } from "./erasure/service.ts";
 import { createInference } from "./gateway/inference/inference.ts";
 import { createGroupsChanged } from "./gateway/keys/due-keys.ts";
 import { createKeyRetirement } from "./gateway/keys/retire.ts";
 import { gatewaySecrets } from "./gateway/sealing/rewrap.ts";
+import type { AttemptOwner, ProvisionerCall } from "./gateway/service.ts";
 import { createGateway, type GatewayMode } from "./gateway/service.ts";
 import { openPackages } from "./governance/additions/open-packages.ts";
 import { ArtifactLinks } from "./governance/delivery/artifact-links.ts";
 import { createDelivery } from "./governance/delivery/delivery.ts";
 import { presignUrlAt } from "./governance/delivery/upload-address.ts";
+import type { RunTask } from "./governance/service.ts";
 import { createGovernance, type GovernanceSettings } from "./governance/service.ts";
 import { checkVersion } from "./governance/versions/versions.ts";
+import type { HarnessesInForce } from "./harnesses/harness-facts.ts";
 import { BUILT_IN, HarnessFacts } from "./harnesses/harness-facts.ts";
 import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
+import type { IdentitySettings } from "./identity/service.ts";
 import { createIdentity } from "./identity/service.ts";
+import type { RecordsOptions } from "./inference/records.ts";
 import { createRecords } from "./inference/records.ts";
 import { createAdmission, createModels } from "./inference/service.ts";
+import type { ProxySettings } from "./inference/settings.ts";
+import type { ScimSettings } from "./scim/service.ts";
 import {
   accountByExternalId,
   createScim,
@@ -45,9 +61,11 @@ import {
   hasExternalId,
   userGroupsIn,
 } from "./scim/service.ts";
+import type { ObjectStore, SessionSettings } from "./sessions/service.ts";
 import { createSessions, type SessionsOptions } from "./sessions/service.ts";
 import type { Actor } from "./shared/actor.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
+import type { CurrentSsoSettings, SsoObserver } from "./sso/service.ts";
 import { createIsConfirmed, createSso, type SsoDependencies } from "./sso/service.ts";
 import { createExports } from "./system/exports.ts";
 import { Health } from "./system/health.ts";
@@ -55,6 +73,57 @@ import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
 import { createBranding } from "./system/service.ts";
 import { createUntrustedProxies } from "./system/untrusted-proxies.ts";
+
+export interface DomainOptions {
+  db: Db;
+  clock: Clock;
+  ids: Ids;
+  blobs: Blobs;
+  /** of bundles that were uploaded and are not imported yet */
+  importBlobs: Blobs;
+  /** of captured sessions only */
+  sessionBlobs: Blobs;
+  /** undefined unless an S3-compatible store is configured */
+  s3Objects?: ObjectStore | undefined;
+  transcriptReader?: SessionsOptions["transcriptReader"];
+  sealing: Sealing;
+  passwords: Passwords;
+  openSnapshot: OpenSnapshot;
+  outbound: Outbound;
+  /** undefined if the audit log is not sent anywhere */
+  auditReceiver?: Receiver | undefined;
+  /** undefined if gateway mode is off */
+  gatewayMode: GatewayMode | undefined;
+  /** undefined unless this service forwards inference requests */
+  proxySettings?: ProxySettings | undefined;
+  /** identifies this process in its attempts at gateway keys */
+  attemptsBy: AttemptOwner;
+  observeProvisioner(call: ProvisionerCall): void;
+  /** receives requests to the identity provider and results of sign-ins, for metrics */
+  observeSso?: SsoObserver | undefined;
+  /** runs long work on policies: governance/tasks.ts */
+  runTask: RunTask;
+  /** the same for catalog files: catalog/tasks.ts */
+  runCatalogTask?: RunCatalogTask | undefined;
+  /** reads the configured harness file; without it only the program's facts apply */
+  readHarnesses?: (() => HarnessesInForce) | undefined;
+  /** repository connections; none when left out */
+  mirroring?: Mirroring | undefined;
+  records: RecordsOptions;
+  settings: DomainSettings;
+  /** of the configuration; must not be shown */
+  secrets: { scimToken: Secret | undefined };
+}
+
+interface DomainSettings {
+  access: AccessSettings;
+  governance: { requiresSecondAdministrator: boolean };
+  limits: LimitSettings;
+  identity: IdentitySettings;
+  scim: ScimSettings;
+  sso: CurrentSsoSettings;
+  sessions: SessionSettings;
+}
 
 export type Domain = ReturnType<typeof openDomain>;
 
@@ -143,7 +212,10 @@ function openAreas({
     ...{ ...gatewayParts, keys: gateway.keys },
     ...{ loginOf: access.standingLogin, loginWatch: access.loginWatch },
   });
-  const sessions = openSessions(shared, { identity, governance, harnesses, settings: settings.sessions });
+  const sessions = createSessions({
+    ...{ ...shared, identity, governance, settings: settings.sessions },
+    harnesses: () => harnesses.harnesses(),
+  });
   const records = createRecords({ ...machine, identity, ...recording });
   return {
     ...{
@@ -192,14 +264,6 @@ const governanceSettingsOf = (
   presignUrl: () => presignUrlAt(sessions.baseUrl()),
   requiresSecondAdministrator: () => governance.requiresSecondAdministrator,
 });
-
-type SessionParts = Pick<SessionsOptions, "identity" | "governance" | "settings">;
-
-/** Uploads follow the policy and the harness facts in force. */
-const openSessions = (
-  shared: Omit<SessionsOptions, keyof SessionParts | "harnesses">,
-  { harnesses, ...parts }: SessionParts & { harnesses: HarnessFacts },
-) => createSessions({ ...shared, ...parts, harnesses: () => harnesses.harnesses() });
 
 /** Company sign-in opens login sessions, and ends them when the provider says so. */
 const openSso = (

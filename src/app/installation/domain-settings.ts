@@ -1,5 +1,5 @@
 // Builds the settings of the domain from the configuration. What a reload may replace is read through functions.
-import type { DomainOptions } from "../../domain/domain-options.ts";
+import type { DomainOptions } from "../../domain/domain.ts";
 import type { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
 import type { HandOver } from "../../domain/inference/usage/usage-sums.ts";

@@ -103,7 +103,7 @@ export class LeaseKeeper {
         this.#replaced = found?.lease;
         return;
       }
-      if (found && changes > RENEWALS_OF_DEAD_MAX) throw stillActive(found.lease);
+      if (found && changes > RENEWALS_BY_DEAD_MACHINE) throw stillActive(found.lease);
       await this.#wait(RETRY_EVERY_MS, signal);
     }
   }
@@ -207,7 +207,7 @@ const requestSignal = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
 
 /** Changes that a machine may still make which fails while another one waits; more show that it is alive. */
-const RENEWALS_OF_DEAD_MAX = 2;
+const RENEWALS_BY_DEAD_MACHINE = 2;
 
 const stillActive = ({ machine, term }: Lease): DomainError =>
   new DomainError("conflict", "standby.still_active", `${machine} renews its lease of term ${term}`, {
