@@ -5,7 +5,8 @@ import { measureCapacity } from "./capacity/capacity.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureClients } from "./clients/clients.ts";
 import { measureConsole } from "./console/console.ts";
-import { measureContent } from "./content.ts";
+import { measureContent } from "./content/content.ts";
+import { measurePages } from "./content/pages.ts";
 import { measureExecutable } from "./executable.ts";
 import { type Part, printFigures } from "./figures.ts";
 import { measureFleet } from "./fleet/fleet.ts";
@@ -38,6 +39,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   console: measureConsole,
   policy: measurePolicy,
   content: measureContent,
+  pages: measurePages,
   fleet: measureFleet,
   tokens: measureTokens,
   tracing: measureTracing,
@@ -56,6 +58,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 /** takes minutes of the whole machine */
 const ONLY_WHEN_NAMED = new Set([
+  "pages",
   "capacity",
   "session-lists",
   "session-pages",

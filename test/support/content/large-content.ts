@@ -1,5 +1,6 @@
 // The largest content that administrators may send, of the kinds that cost most: for tests and benchmarks of how long it
 // keeps others waiting.
+import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 
 /** the versions of the harness that all packages below serve */
@@ -26,6 +27,31 @@ export function largePolicyJson(count = SETTINGS_ENTRIES): string {
     allowed_harnesses: ["claude"],
     harnesses: { claude: { version_requirement: RANGE, managed_config }, ...Object.fromEntries(others) },
   });
+}
+
+const SERVERS = 128;
+const SERVER_VARIABLES = 80;
+
+/** @returns as many MCP servers as each harness may have, by harness; `value` is in the value of each variable */
+export const manyServers = (value: string): Record<string, object[]> =>
+  Object.fromEntries(
+    HARNESS_KEYS.map((key) => [
+      key,
+      Array.from({ length: SERVERS }, (_, at) => ({
+        ...{ name: `${key}-${at}`, command: "/usr/bin/tool" },
+        env: Object.fromEntries(
+          Array.from({ length: SERVER_VARIABLES }, (_, number) => [`VARIABLE_${number}`, `${value} ${at}`]),
+        ),
+      })),
+    ]),
+  );
+
+/** @returns a policy with so many settings of two harnesses */
+export function manySettings(value: number, count = SETTINGS_ENTRIES / 2): object {
+  const custom = Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, value]));
+  const managed_config = { custom };
+  const claude = { version_requirement: RANGE, managed_config };
+  return { revision: "x", allowed_harnesses: ["claude"], harnesses: { claude, codex: { managed_config } } };
 }
 
 function packageOf(at: number, more: object) {

@@ -6,11 +6,12 @@ import {
   largePolicyJson,
   largePolicyYaml,
   PACKAGE_KINDS,
-} from "../support/content/large-content.ts";
-import { type RunningService, startService } from "../support/running-service.ts";
-import { watchTurns } from "../support/turns.ts";
-import { atMost, type Figure } from "./figures.ts";
-import { temporaryDirectory } from "./tools/installation.ts";
+} from "../../support/content/large-content.ts";
+import { startService } from "../../support/running-service.ts";
+import { watchTurns } from "../../support/turns.ts";
+import { atMost, type Figure } from "../figures.ts";
+import { temporaryDirectory } from "../tools/installation.ts";
+import { signedIn } from "./asking.ts";
 
 /** The longest turn of the event loop that is accepted. */
 const TURN_MS_WANTED = 20;
@@ -54,23 +55,4 @@ export async function measureContent(): Promise<Figure[]> {
     });
   }
   return figures;
-}
-
-async function signedIn({ baseUrl, password }: RunningService) {
-  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: "admin@example.com", password: password() }),
-  });
-  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
-  return async (method: string, path: string, body?: object): Promise<string> => {
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: { cookie, origin: baseUrl, "content-type": "application/json" },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text.slice(0, 500)}`);
-    return text;
-  };
 }
