@@ -4,7 +4,7 @@ import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { updateOf } from "../../catalog/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { artifactProblems, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
+import { artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
@@ -143,20 +143,14 @@ export class DraftPublishing {
     const base = revisions.find(actor.organizationId, draft.baseRevision) ?? current;
     const frame = publisher.frame({ gateway: publisher.hasGateway(actor, current) });
     const texts = { draft: await policyText(draft), base: await policyText(base) };
-    const { validated, changes, commentReasons } = await runTask("reviewDraft", {
-      ...texts,
-      frame,
-      isHidden,
-    });
+    const request = { ...texts, frame, isHidden };
+    const { validated, changes, sourceWarnings, commentReasons } = await runTask("reviewDraft", request);
     const problems = [
       ...typedProblems(draft.typed),
       ...validated.problems,
       ...(await this.#problemsHere(actor, draft, base.audiences)),
     ];
-    const warnings = [
-      ...sourceWarningsOf(draft.document),
-      ...uploadWarningsOf(draft.document, settings.presignUrl()),
-    ];
+    const warnings = [...sourceWarnings, ...uploadWarningsOf(draft.document, settings.presignUrl())];
     const isStale = base.id !== current.id || draft.baseRevision !== current.id;
     const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
     return {

@@ -2,6 +2,7 @@
 // values, because a thread may run it (tasks.ts).
 import type { Problem } from "../../../platform/errors.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import { sourceWarningsOf } from "../delivery/artifacts.ts";
 import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { diffRevisions } from "../publishing/diff.ts";
@@ -25,6 +26,8 @@ export interface Reviewed {
   validated: Validated;
   /** against the revision that the draft began from */
   changes: ChangeList;
+  /** why workstations may not get an archive */
+  sourceWarnings: Problem[];
   /** why a comment is required; none if it is not */
   commentReasons: string[];
 }
@@ -36,8 +39,8 @@ export function reviewDraft({ draft, base, frame, isHidden }: ReviewRequest): Re
   const changes = diffRevisions(former, mine).filter(({ path }) => path !== "/revision");
   const validated = validatedOf(mine, former, frame);
   return {
-    validated,
-    changes: changeListOf(changes, isHidden),
+    ...{ validated, changes: changeListOf(changes, isHidden) },
+    sourceWarnings: sourceWarningsOf(mine.document),
     commentReasons: commentReasonsOf(former, mine),
   };
 }

@@ -2,7 +2,7 @@
 // the same for another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
-import { valueText } from "../../../domain/governance/shown/shown-values.ts";
+import { shownSides } from "../../../domain/governance/shown/shown-values.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -10,8 +10,8 @@ import { FilterProblems } from "../list/filters.tsx";
 import { harnessText, PACKAGE_WORDS, placeText } from "../own/words.ts";
 import { AsCommand, options } from "../parts/command.tsx";
 import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
-import { State, Text } from "../parts/values.tsx";
-import { Variables } from "./variables.tsx";
+import { State, Text, useReader } from "../parts/values.tsx";
+import { shownTo, Variables } from "./variables.tsx";
 import { EXPLAIN_PATH, HISTORY_PATH, TRAIL } from "./words.ts";
 
 /** One column of the comparison. */
@@ -140,6 +140,7 @@ const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
 );
 
 function Comparison({ sides }: { sides: readonly Explained[] }) {
+  const former = new Map(sides[0]?.explanation.values.map(({ pointer, value }) => [pointer, value]));
   return (
     <>
       <MayRun sides={sides} />
@@ -161,7 +162,10 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           none="The policy sets nothing for this harness."
           rowsOf={({ values, revision }) =>
             new Map(
-              values.map((value) => [value.pointer, () => <Setting {...value} revision={revision.id} />]),
+              values.map((value) => [
+                value.pointer,
+                () => <Setting {...value} former={former.get(value.pointer)} revision={revision.id} />,
+              ]),
             )
           }
           nameOf={placeText}
@@ -184,21 +188,29 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
   );
 }
 
-type ValueProps = Explanation["values"][number] & { revision: string };
+type ValueProps = Explanation["values"][number] & {
+  /** what the first side has there */
+  former: unknown;
+  revision: string;
+};
 
-const Setting = ({ value, line, revision }: ValueProps) => (
-  <>
-    <Text value={valueText(value)} none="empty" />
-    {line !== undefined && (
-      <>
-        {" "}
-        <small>
-          <a href={`${HISTORY_PATH}/${revision}#L${line}`}>line {line}</a>
-        </small>
-      </>
-    )}
-  </>
-);
+function Setting({ pointer: path, value, former, line, revision }: ValueProps) {
+  const { isHidden } = shownTo(useReader());
+  const shown = shownSides({ path, former, value }, { names: ["former", "value"], isHidden });
+  return (
+    <>
+      <Text value={shown.value} none="empty" />
+      {line !== undefined && (
+        <>
+          {" "}
+          <small>
+            <a href={`${HISTORY_PATH}/${revision}#L${line}`}>line {line}</a>
+          </small>
+        </>
+      )}
+    </>
+  );
+}
 
 const PackageState = ({ version, state }: Explanation["packages"][number]) => (
   <>

@@ -1,13 +1,11 @@
 // The effect of the policy on one person, in the console, optionally compared with another.
 import { setImmediate } from "node:timers/promises";
 import type { Revision } from "../../../../domain/governance/service.ts";
-import { hasVariablesAt } from "../../../../domain/governance/shown/hidden-variables.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
 import { type ExplainAsked, type Explained, explainPage } from "../../../console/policy/explain-page.tsx";
-import { shownTo } from "../../../console/policy/variables.tsx";
 import { EXPLAIN_PATH, revisionText } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
@@ -23,25 +21,10 @@ export const explainPages = ({ router, domain }: RouteContext, console: Console)
         const hasDraft = domain.governance.drafts.versionOf(reader.actor) > 0;
         const problems: Problem[] = [];
         const sides = asked.user === "" ? [] : await answersFor(domain, reader, { asked, problems });
-        return explainPage({ asked, sides: withShownValues(reader, sides), problems, hasDraft });
+        return explainPage({ asked, sides, problems, hasDraft });
       }),
     pageRoute("showPolicyExplanation", "What the policy means for one person"),
   );
-
-/** The values of the second side are compared with those of the first. */
-function withShownValues(reader: Reader, sides: readonly Explained[]): Explained[] {
-  const shown = shownTo(reader);
-  const first = new Map(sides[0]?.explanation.values.map(({ pointer, value }) => [pointer, value]));
-  return sides.map(({ label, explanation }) => {
-    const values = explanation.values.map((explained) => {
-      const { pointer, value } = explained;
-      if (!hasVariablesAt(pointer, value)) return explained;
-      const place = { path: pointer, former: first.get(pointer), value };
-      return { ...explained, value: shown.sides([place], ["former", "value"])[0]?.value };
-    });
-    return { label, explanation: { ...explanation, values } };
-  });
-}
 
 function askedBy(reader: Reader): ExplainAsked {
   const values = listValues(reader);
