@@ -6,6 +6,7 @@ import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { readDocumentText } from "../document/text.ts";
 import { documentYaml } from "../document/yaml.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
+import { documentText } from "../publishing/judged.ts";
 
 /** 1-based, by pointer into the document. */
 export type LinesByPointer = ReadonlyMap<string, number>;
@@ -23,15 +24,20 @@ export class PolicyLines {
   of({ id, document }: Pick<Revision, "id" | "document">): Promise<LinesByPointer> {
     const kept = this.#kept.get(id);
     if (kept) return kept;
-    const found = this.find(JSON.stringify(document)).then((lines) => new Map(lines));
+    const found = this.#linesOf(document);
     this.#kept.set(id, found);
     found.catch(() => this.#kept.delete(id));
     return found;
   }
+
+  async #linesOf(document: GovernanceConfig): Promise<LinesByPointer> {
+    const pairs = await this.find(await documentText({ document }));
+    return new Map<string, number>(JSON.parse(pairs));
+  }
 }
 
-/** @param document a GovernanceConfig as JSON @returns pairs of pointer and line */
-export function policyLines({ document: text }: { document: string }): [pointer: string, line: number][] {
+/** @param document a GovernanceConfig as JSON @returns pairs of pointer and line as JSON, which is cheaper to get from a thread */
+export function policyLines({ document: text }: { document: string }): string {
   const document: GovernanceConfig = JSON.parse(text);
   const policies = Object.entries(document.harnesses);
   const pointers = [
@@ -40,7 +46,9 @@ export function policyLines({ document: text }: { document: string }): [pointer:
   ];
   const places = pointers.map(({ pointer }) => ({ pointer, detail: "" }));
   const located = readDocumentText(documentYaml(document)).locate(places);
-  return located.flatMap(({ pointer, line }) => (line === undefined ? [] : [[pointer, line]]));
+  return JSON.stringify(
+    located.flatMap(({ pointer, line }) => (line === undefined ? [] : [[pointer, line]])),
+  );
 }
 
 export interface Leaf {
