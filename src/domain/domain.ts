@@ -117,7 +117,7 @@ export interface DomainOptions {
 
 interface DomainSettings {
   access: AccessSettings;
-  governance: { requiresSecondAdministrator: boolean };
+  governance: { requiresSecondAdministrator: boolean; formerRevisionsServed: number };
   limits: LimitSettings;
   identity: IdentitySettings;
   scim: ScimSettings;
@@ -140,7 +140,10 @@ export function openDomain(options: DomainOptions) {
       ...{ ...shared, ...governance },
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
-    artifactLinks: new ArtifactLinks({ ...shared, ...governance }),
+    artifactLinks: new ArtifactLinks({
+      ...{ ...shared, ...governance },
+      formerRevisionsServed: () => settings.governance.formerRevisionsServed,
+    }),
     clients: openClients(shared, { identity, governance, harnesses, gateway }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({

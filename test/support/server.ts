@@ -123,6 +123,7 @@ export interface TestServerOptions {
   consoleAuditors?: () => readonly string[];
   /** drafts need another administrator only if this is set */
   requiresSecondAdministrator?: boolean;
+  formerRevisionsServed?: number;
   /** the configuration file; none when left out */
   configuration?: () => Configuration;
   /** of the configuration; SCIM_TOKEN when left out, none when undefined */
@@ -308,7 +309,10 @@ async function joinDomain(
         ...options.identity,
       },
       sso: options.sso ?? (() => undefined),
-      governance: { requiresSecondAdministrator: options.requiresSecondAdministrator ?? false },
+      governance: {
+        requiresSecondAdministrator: options.requiresSecondAdministrator ?? false,
+        formerRevisionsServed: options.formerRevisionsServed ?? 3,
+      },
       sessions: { ...SESSIONS, baseUrl: options.access?.baseUrl ?? SESSIONS.baseUrl, ...options.sessions },
     },
   });

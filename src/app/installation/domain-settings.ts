@@ -55,7 +55,10 @@ export function domainSettingsOf(
       invitationsPerActor: config.get("limits.invitations_per_actor"),
       windowSeconds: config.get("limits.window_seconds"),
     },
-    governance: { requiresSecondAdministrator: config.get("policy.require_second_administrator") },
+    governance: {
+      requiresSecondAdministrator: config.get("policy.require_second_administrator"),
+      formerRevisionsServed: config.get("sources.revisions_kept_visible"),
+    },
     sessions: {
       baseUrl,
       store: config.get("blobs.store"),

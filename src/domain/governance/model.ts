@@ -31,8 +31,6 @@ export const AUDIENCE_GROUPS_MAX = 100;
 export const COMMENT_LENGTH_MAX = 500;
 /** Revisions that one list shows. */
 export const REVISIONS_LISTED_MAX = 100;
-/** Revisions before the current one whose packages workstations may still download. */
-export const FORMER_REVISIONS_SERVED = 3;
 
 export const McpServer = Type.Object({
   name: Type.String({ minLength: 1, description: "Unique per harness after trimming." }),

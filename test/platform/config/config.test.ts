@@ -1111,6 +1111,7 @@ suite("the table", () => {
       "log.format": "auto",
       "metrics.token": "unset",
       "package_sources.public": "false",
+      "sources.revisions_kept_visible": "3",
       "policy.require_second_administrator": "false",
       "keys.sealing_key": "unset",
       "bootstrap.admin_email": "admin@example.com",
@@ -1275,6 +1276,7 @@ suite("the table", () => {
   });
 
   const ranges: readonly [name: SettingName, min: number, max: number][] = [
+    ["sources.revisions_kept_visible", 0, 20],
     ["access.access_token_ttl_seconds", 60, 3600],
     ["access.refresh_token_ttl_seconds", 3600, 31_536_000],
     ["access.browser_session_ttl_seconds", 300, 2_592_000],

@@ -1,11 +1,12 @@
 // Archives for workstations: who may fetch an archive, and the short-lived links that fetch it without a login. The catalog
 // stores the bytes and their digests. A link names a digest, so its content never changes.
+import { setImmediate } from "node:timers/promises";
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
-import { FORMER_REVISIONS_SERVED, type Revision } from "../model.ts";
+import type { Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
 import { membershipIn, type Person, personOf } from "./audiences.ts";
 
@@ -31,12 +32,16 @@ export interface ArtifactLinksDependencies {
   blobs: Pick<Blobs, "path" | "has">;
   clock: Clock;
   sealing: Pick<Sealing, "mac" | "isMac">;
-  revisions: Pick<Revisions, "inForce" | "recent">;
+  revisions: Pick<Revisions, "inForce" | "list" | "show">;
+  /** number of former revisions whose packages may still be fetched */
+  formerRevisionsServed(): number;
   userGroups: Pick<UserGroups, "of">;
 }
 
 export class ArtifactLinks {
-  #served: { revision: Revision; artifacts: ReadonlyMap<string, Served> } | undefined;
+  #served:
+    | { revision: Revision; former: number; artifacts: Promise<ReadonlyMap<string, Served>> }
+    | undefined;
 
   constructor(private readonly own: ArtifactLinksDependencies) {}
 
@@ -48,7 +53,7 @@ export class ArtifactLinks {
     { organizationId, userId }: { organizationId: string; userId: string },
     artifactId: string,
   ): Promise<ArtifactLink> {
-    const served = this.#artifactsOf(organizationId).get(artifactId.toLowerCase());
+    const served = (await this.#artifactsOf(organizationId)).get(artifactId.toLowerCase());
     const person = personOf(userId, this.own.userGroups);
     if (!served?.audiences.some((isIn) => isIn(person))) throw notFound();
     const digest = parseDigest(served.digest);
@@ -70,13 +75,29 @@ export class ArtifactLinks {
     return { path: blobs.path(digest), digest };
   }
 
-  #artifactsOf(organizationId: string): ReadonlyMap<string, Served> {
+  #artifactsOf(organizationId: string): Promise<ReadonlyMap<string, Served>> {
     const revision = this.own.revisions.inForce(organizationId);
-    if (this.#served?.revision !== revision) {
-      const revisions = this.own.revisions.recent(organizationId, 1 + FORMER_REVISIONS_SERVED);
-      this.#served = { revision, artifacts: createServedArtifacts(revisions) };
+    const former = this.own.formerRevisionsServed();
+    if (this.#served?.revision === revision && this.#served.former === former) return this.#served.artifacts;
+    const artifacts = this.#readArtifacts(revision, former);
+    this.#served = { revision, former, artifacts };
+    artifacts.catch(() => {
+      this.#served = undefined;
+    });
+    return artifacts;
+  }
+
+  /** @returns every archive that a package of the revisions names, by id */
+  async #readArtifacts(revision: Revision, former: number): Promise<ReadonlyMap<string, Served>> {
+    const { revisions } = this.own;
+    const { organizationId, sequence } = revision;
+    const served = new Map<string, Served>();
+    addServed(served, revision);
+    for (const { id } of revisions.list(organizationId, sequence).slice(0, former)) {
+      await setImmediate(); // a revision may have megabytes
+      addServed(served, revisions.show(organizationId, id));
     }
-    return this.#served.artifacts;
+    return served;
   }
 }
 
@@ -86,15 +107,12 @@ interface Served {
   audiences: ((person: Person) => boolean)[];
 }
 
-/** @returns every archive that a package of the revisions names, by id */
-function createServedArtifacts(revisions: readonly Revision[]): Map<string, Served> {
-  const served = new Map<string, Served>();
-  for (const { id, digest, isIn } of revisions.flatMap(namedIn)) {
+function addServed(served: Map<string, Served>, revision: Revision): void {
+  for (const { id, digest, isIn } of namedIn(revision)) {
     const known = served.get(id) ?? { digest, audiences: [] };
     known.audiences.push(isIn);
     served.set(id, known);
   }
-  return served;
 }
 
 /** A package names one archive for itself and one for each platform. */

@@ -141,11 +141,6 @@ export class Revisions {
     return store.findSequence(this.db.read, organizationId, reference);
   }
 
-  /** @returns the newest revisions, the current one first */
-  recent(organizationId: string, limit: number): Revision[] {
-    return store.newestRevisions(this.db.read, organizationId, limit);
-  }
-
   /** Marks a revision as most recently used, so that it is evicted last. @returns it */
   keep(revision: Revision): Revision {
     this.#kept.set(revision.id, { at: this.db.revision("governance"), revision });

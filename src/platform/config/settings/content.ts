@@ -1,6 +1,9 @@
-// Settings of what the service offers to workstations: `catalog.*`, `harnesses.*`, `package_sources.*` and `policy.*`.
-import { boolean, path } from "../types.ts";
+// Settings of what the service offers to workstations: `catalog.*`, `harnesses.*`, `package_sources.*`, `sources.*` and `policy.*`.
+import { boolean, integer, path } from "../types.ts";
 import { always, optional, type Settings } from "./setting.ts";
+
+/** Revisions before the current one whose packages workstations may still download. */
+const REVISIONS_KEPT_VISIBLE = { min: 0, max: 20 };
 
 export const CONTENT_SETTINGS = {
   "catalog.file": optional(path, "package catalog to read at start"),
@@ -13,6 +16,11 @@ export const CONTENT_SETTINGS = {
     boolean,
     "no",
     "whether administrators may fetch archives from any public https host",
+  ),
+  "sources.revisions_kept_visible": always(
+    integer(REVISIONS_KEPT_VISIBLE),
+    "3",
+    "former revisions of the policy whose packages workstations may still download",
   ),
   "policy.require_second_administrator": always(
     boolean,

@@ -6,7 +6,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readCatalogFile } from "../../../../src/app/files/catalog-file.ts";
 import { LINK_TTL_SECONDS } from "../../../../src/domain/governance/delivery/artifact-links.ts";
-import { FORMER_REVISIONS_SERVED } from "../../../../src/domain/governance/model.ts";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
@@ -19,13 +18,14 @@ let site: ListeningServer;
 let ana: Caller;
 let ben: Caller;
 let archive: Stored;
-beforeEach(async () => {
-  site = await createListeningServer();
+async function open(options: Parameters<typeof createListeningServer>[0] = {}): Promise<void> {
+  site = await createListeningServer(options);
   ana = await site.signedIn("member", { email: "ana@example.com" });
   ben = await site.signedIn("admin", { email: "ben@example.com" });
   archive = await stored("tool");
   await publishFirst(site);
-});
+}
+beforeEach(() => open());
 afterEach(() => site[Symbol.asyncDispose]());
 
 interface Stored {
@@ -211,14 +211,16 @@ describe("an archive is available", () => {
     expect(await outcome(ask(ana, unpublished.id))).toEqual([404, "artifact.not_found"]);
   });
 
-  test("to workstations that still follow one of the last few revisions", async () => {
+  test.each([0, 1, 3])("SRC-9 to workstations that follow one of the last %d revisions", async (former) => {
+    await site[Symbol.asyncDispose]();
+    await open({ formerRevisionsServed: former });
     await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });
     const statuses: number[] = [];
-    for (let later = 1; later <= FORMER_REVISIONS_SERVED + 1; later++) {
+    for (let later = 1; later <= former + 1; later++) {
       await publishPackages(site, { packages: [packageOf(`other-${later}`)] });
       statuses.push((await ask(ana)).status);
       expect((await ask(ben)).status).toBe(404);
     }
-    expect(statuses).toEqual([...Array(FORMER_REVISIONS_SERVED).fill(200), 404]);
+    expect(statuses).toEqual([...Array(former).fill(200), 404]);
   });
 });
