@@ -111,9 +111,7 @@ function fromEnvironment(key: string, { env, cwd }: Sources): Candidate | undefi
 }
 
 const fromFile = (key: string, sources: Sources): Candidate | undefined =>
-  ownInFile(key, sources) ?? mappedInFile(key, sources);
-
-const ownInFile = (key: string, sources: Sources) => inFile(key, sources);
+  inFile(key, sources) ?? mappedInFile(key, sources);
 
 function mappedInFile(key: string, sources: Sources): Candidate | undefined {
   const mapped = mappedKeyOf(key);
@@ -127,7 +125,7 @@ export function conflictingSources(name: SettingName, sources: Sources): readonl
   if (mapped === undefined) return [];
   const value = readingOf(name, mapped);
   return keysOf(name).flatMap((key) => {
-    const found = ownInFile(key, sources);
+    const found = inFile(key, sources);
     const own = found && key !== name ? fromSecretFile(found) : found;
     if (own === undefined || isSameValue(readingOf(name, own), value)) return [];
     const { line, spelling } = own;

@@ -112,9 +112,8 @@ export const ClientFacets = Type.Object({
   harnesses: Type.Array(Type.String(), { uniqueItems: true, description: "Sorted." }),
 });
 
-/** @returns the record as both the API and the commands show it */
-export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClientStatus> => ({
-  id: client.id,
+/** @returns what records and summaries show of the last report */
+const lastReport = (client: Pick<ClientView, keyof ClientView & keyof ClientSummaryView>) => ({
   user_email: client.userEmail,
   instance_id: client.instanceId,
   hostname: client.hostname,
@@ -124,6 +123,12 @@ export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClie
   config_revision: client.configRevision,
   applied: client.applied,
   files_ok: client.filesOk,
+});
+
+/** @returns the record as both the API and the commands show it */
+export const toAdminClientStatus = (client: ClientView): Static<typeof AdminClientStatus> => ({
+  id: client.id,
+  ...lastReport(client),
   harnesses: [...client.harnesses],
   packages: [...client.packages],
   error: client.error,
@@ -145,15 +150,7 @@ export const toClientDocument = (client: ClientView) => ({
 export const toClientSummary = (client: ClientSummaryView): Static<typeof ClientSummary> => ({
   id: client.id,
   user_id: client.userId,
-  user_email: client.userEmail,
-  instance_id: client.instanceId,
-  hostname: client.hostname,
-  client_version: client.clientVersion,
-  platform: client.platform,
-  architecture: client.architecture,
-  config_revision: client.configRevision,
-  applied: client.applied,
-  files_ok: client.filesOk,
+  ...lastReport(client),
   harnesses:
     client.harnessesWanted === null || client.harnessesReconciled === null
       ? null

@@ -107,24 +107,28 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
         body: TokenForm,
         detail: describe("requestToken", "Redeems a device login or refreshes a grant", TokenAnswerSchema),
       },
-    )
-    .post(
-      `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,
-      async ({ request, body }) => {
-        refuseForeignBrowser(request, baseUrl());
-        const clientId = clientOf(request, body);
-        await grants.revoke({ token: body.token, clientId, caller: callerOf(request) });
-        return noStore({});
-      },
-      {
-        requires: "nobody",
-        accepts: "form",
-        body: RevocationForm,
-        detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
-      },
     );
+  revocationRoutes({ router, domain, baseUrl });
   refusedRoutes(router);
 }
+
+/** @returns the endpoint that revokes a refresh token */
+const revocationRoutes = ({ router, domain, baseUrl }: Pick<RouteContext, "router" | "domain" | "baseUrl">) =>
+  router.post(
+    `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,
+    async ({ request, body }) => {
+      refuseForeignBrowser(request, baseUrl());
+      const clientId = clientOf(request, body);
+      await domain.access.grants.revoke({ token: body.token, clientId, caller: callerOf(request) });
+      return noStore({});
+    },
+    {
+      requires: "nobody",
+      accepts: "form",
+      body: RevocationForm,
+      detail: describe("revokeToken", "Ends the grant of a refresh token (RFC 7009)"),
+    },
+  );
 
 /** @returns endpoints of grants that are not offered, which say so */
 const refusedRoutes = (router: RouteContext["router"]) =>

@@ -39,7 +39,9 @@ export function readModels(
 }
 
 /** @returns the pages of models */
-export function gatewayModelPages({ router, domain }: RouteContext, console: Console) {
+export function gatewayModelPages(context: RouteContext, console: Console) {
+  oneModelPages(context, console);
+  const { router, domain } = context;
   const refresh = async ({ actor }: Reader): Promise<Done> => {
     const notice = await refreshed(domain, actor);
     return { to: MODELS_PATH, notice };
@@ -81,7 +83,12 @@ export function gatewayModelPages({ router, domain }: RouteContext, console: Con
           async (reader) => modelsOff(console, reader) ?? (await refresh(reader)),
         ),
       formRoute(PLAIN, formOperation("sendGatewayModelRefresh", "Asks the gateway for its models")),
-    )
+    );
+}
+
+/** @returns the page of one model, and the form that acknowledges it */
+function oneModelPages({ router, domain }: RouteContext, console: Console) {
+  return router
     .get(
       MODEL_PATH,
       ({ request }) =>

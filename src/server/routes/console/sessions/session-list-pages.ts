@@ -23,24 +23,6 @@ const SORTS: Readonly<Record<string, string>> = { "-updated": "updated_desc", up
 export function sessionListPages({ router, domain }: RouteContext, console: Console) {
   const { lists } = domain.sessions;
 
-  const queryIn = async ({ organizationId, readsAll }: Reader, values: Values) => {
-    const problems: Problem[] = [];
-    const { q, whose, harness, status, sort } = values;
-    const text = readsAll ? values.user : undefined;
-    const isMine = whose === MINE;
-    if (whose !== undefined && !isMine)
-      problems.push({ pointer: "/whose", detail: `whose must be ${MINE}, or be left out` });
-    if (isMine && text !== undefined)
-      problems.push({ pointer: "/user", detail: "an owner cannot be combined with “Mine only”" });
-    const query: SessionQuery = {
-      ...{ q, harness, status, isOwn: isMine },
-      userId: await userIdOf(domain, { organizationId, text, problems }),
-      updated: { from: values.updated_from, to: values.updated_to },
-      sort: sort && (SORTS[sort] ?? sort),
-    };
-    return { query, problems };
-  };
-
   const numberedPage = async (reader: Reader, query: SessionQuery): Promise<Page<SessionView>> => {
     const page = await runInTurns(lists.list(readingViewer(reader), query));
     invariant(page.mode === "numbered", "a query with a page has numbered pages");
@@ -50,7 +32,7 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
   const listPage = async (reader: Reader) => {
     const { readsAll, organizationId, visitor } = reader;
     const values = listValues(reader);
-    const { query, problems: wrong } = await queryIn(reader, values);
+    const { query, problems: wrong } = await queryIn(domain, reader, values);
     const { page: number = 1, ...place } = placeIn(values);
     const wanted = { ...query, page: number, ...place };
     const { rows: page, problems } = await found(() => numberedPage(reader, wanted), wrong);
@@ -65,7 +47,7 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
   };
 
   const file = async (reader: Reader) => {
-    const { query, problems: wrong } = await queryIn(reader, listValues(reader));
+    const { query, problems: wrong } = await queryIn(domain, reader, listValues(reader));
     const viewer = readingViewer(reader);
     const { rows: pages } = await found(
       () => walkPages<SessionView>(async (after) => await runInTurns(lists.following(viewer, query, after))),
@@ -86,6 +68,29 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
       ({ request }) => console.show(request, "anyone", file),
       csvRoute("downloadSessions", "The captured sessions of the list as CSV"),
     );
+}
+
+/** @returns the query of a list, and problems with its filters */
+async function queryIn(
+  domain: RouteContext["domain"],
+  { organizationId, readsAll }: Reader,
+  values: Values,
+): Promise<{ query: SessionQuery; problems: Problem[] }> {
+  const problems: Problem[] = [];
+  const { q, whose, harness, status, sort } = values;
+  const text = readsAll ? values.user : undefined;
+  const isMine = whose === MINE;
+  if (whose !== undefined && !isMine)
+    problems.push({ pointer: "/whose", detail: `whose must be ${MINE}, or be left out` });
+  if (isMine && text !== undefined)
+    problems.push({ pointer: "/user", detail: "an owner cannot be combined with “Mine only”" });
+  const query: SessionQuery = {
+    ...{ q, harness, status, isOwn: isMine },
+    userId: await userIdOf(domain, { organizationId, text, problems }),
+    updated: { from: values.updated_from, to: values.updated_to },
+    sort: sort && (SORTS[sort] ?? sort),
+  };
+  return { query, problems };
 }
 
 const SAME = ["q", "harness", "status", "updated_from", "updated_to"];
