@@ -35,17 +35,19 @@ export interface AudiencePageProps extends AudienceParts {
   hasGroups: boolean;
   outcome?: PasteOutcome | undefined;
   problems?: readonly Problem[];
+  /** of the answer with problems; 400 when left out */
+  status?: number;
   /** the same as a request */
   api: ApiCall;
 }
 
 /** @returns the page with the form */
 export function audiencePage(props: AudiencePageProps): ConsolePage {
-  const { title, trail, problems = [], outcome, api } = props;
+  const { title, trail, problems = [], status = 400, outcome, api } = props;
   const addresses = longText(props.fields.addresses);
   return {
     ...{ title, trail, isError: problems.length > 0, longText: addresses },
-    ...(problems.length > 0 && { status: 400 }),
+    ...(problems.length > 0 && { status }),
     content: (
       <>
         {problems.length > 0 && <Refused problems={problems} />}

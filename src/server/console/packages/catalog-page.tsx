@@ -26,17 +26,19 @@ export interface CatalogPageProps {
   /** why the package was not added to the draft */
   error?: string | undefined;
   problems?: readonly Problem[];
+  /** of the answer, if something was refused */
+  status?: number | undefined;
 }
 
 /** @returns the page of one package of the catalog */
 export function catalogPage(props: CatalogPageProps): ConsolePage {
-  const { managed, view, archive, version, error, problems = [] } = props;
+  const { managed, view, archive, version, error, problems = [], status } = props;
   const { id } = managed;
   return {
     title: managed.name ?? id,
     trail: [{ href: CATALOG_PATH, label: "Catalog" }],
     isError: error !== undefined,
-    ...(error !== undefined && { status: 400 }),
+    status,
     content: (
       <>
         {error !== undefined && <Refusal error={error} problems={problems} />}

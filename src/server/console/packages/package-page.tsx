@@ -41,16 +41,18 @@ export interface PackagePageProps {
   /** why the last form was not saved */
   error?: string | undefined;
   problems?: readonly Problem[];
+  /** of the answer, if something was refused */
+  status?: number | undefined;
 }
 
 /** @returns the page of one package */
 export function packagePage(props: PackagePageProps): ConsolePage {
-  const { managed, view, version, error, problems = [] } = props;
+  const { managed, view, version, error, problems = [], status } = props;
   return {
     title: managed.name ?? managed.id,
     trail: [{ href: PACKAGES_PATH, label: "Packages" }],
     isError: error !== undefined,
-    ...(error !== undefined && { status: 400 }),
+    status,
     content: (
       <>
         {error !== undefined && <Refusal error={error} problems={problems} />}

@@ -95,7 +95,7 @@ describe("CON-67 the form", () => {
     const page = await browser.visit(PATH);
     await send({ ...only, addresses: addressOf(0) });
     const stale = await send({ ...only, addresses: addressOf(1) }, page);
-    expect(stale.status).toBe(400);
+    expect(stale.status).toBe(409);
     expect(stale.html).toContain("The draft was saved elsewhere after you opened it");
     expect(textIn(stale.html)).toBe(addressOf(1));
     await send({ ...only, addresses: addressOf(1) }, stale);

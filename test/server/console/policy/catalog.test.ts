@@ -88,7 +88,7 @@ test("a package is added to the draft, and only as it was shown", async () => {
   expect(shown.html).toContain("Add to your draft");
   await seedCatalog(site, [{ ...ticket, version: "2", sha256: "cd".repeat(32) }, guideOf("1.3.0"), taken]);
   const stale = await browser.submit(formOn(shown, "draft"), {});
-  expect(stale.status).toBe(400);
+  expect(stale.status).toBe(409);
   expect(stale.html).toContain("catalog has changed");
   const { html } = await browser.submit(formOn(stale, "draft"), {});
   expect(html).toContain("Review your draft");

@@ -83,7 +83,7 @@ test("CON-65 CON-56 an update is taken into the draft, and only the one that was
   expect(shown.html).toContain("Update to 1.3.0");
   await seedCatalog(site, [entryOf("1.4.0")]);
   const stale = await browser.submit(formOn(shown, "update"), {});
-  expect(stale.status).toBe(400);
+  expect(stale.status).toBe(409);
   expect(stale.html).toContain("catalog has changed");
   const { html } = await browser.submit(formOn(stale, "update"), {});
   expect(html).toContain("Review your draft");
@@ -125,7 +125,7 @@ test("CON-65 a form of an older version of the draft saves nothing, and says so 
   const { status, html } = await browser.submit(formOn(page, "use"), {
     ...{ harness: "codex", settings: "mine: true" },
   });
-  expect(status).toBe(400);
+  expect(status).toBe(409);
   expect(html).toContain("saved elsewhere after you opened it");
   expect(html).toContain("mine: true");
   await discard();

@@ -126,7 +126,7 @@ const savingForm =
       const rest = { ...fieldsOf(audience), addresses: read.left.join("\n") };
       return pageOf(reader, { ...place, audience, version }, { fields: rest, outcome: read.outcome });
     } catch (error) {
-      return pageOf(reader, place, { fields, problems: problemsOf(error) });
+      return pageOf(reader, place, { fields, ...refusalOf(error) });
     }
   };
 
@@ -240,11 +240,14 @@ function nextAudience(
   return { scope, user_ids: kept(users, added.users), group_ids: kept(groups, added.groups) };
 }
 
-/** @returns the problems that the domain reports, with the names of the form's fields */
-function problemsOf(error: unknown): readonly Problem[] {
+/** @returns the problems that the domain reports, with the names of the form's fields, and the status of the answer */
+function refusalOf(error: unknown): Pick<AudiencePageProps, "problems" | "status"> {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
-  const { message, hint, problems } = error;
-  if (problems.length === 0)
-    return [{ pointer: "", detail: hint === undefined ? message : `${message}: ${hint}` }];
-  return problems.map((problem) => ({ ...problem, pointer: problem.pointer.split("/").slice(3).join("/") }));
+  const { kind, message, hint, problems } = error;
+  const fieldOf = ({ pointer }: Problem) => pointer.split("/").slice(3).join("/");
+  const whole = { pointer: "", detail: hint === undefined ? message : `${message}: ${hint}` };
+  return {
+    problems: problems.length === 0 ? [whole] : problems.map((one) => ({ ...one, pointer: fieldOf(one) })),
+    status: kind === "conflict" ? 409 : 400,
+  };
 }

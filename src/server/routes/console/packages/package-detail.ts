@@ -17,6 +17,8 @@ export const PEOPLE_NAMED_MAX = 10;
 export interface RefusedUse {
   error: string;
   problems?: readonly Problem[];
+  /** of the answer; 400 when left out */
+  status?: number;
   /** what was entered for a harness */
   entered?: HarnessUse;
 }
@@ -51,7 +53,7 @@ export async function readPackage(
     uses: usesOf(draft, shown, refused?.entered),
     failures: await runInTurns(clients.packageReports.failures(organizationId, id)),
     history: await runInTurns(governance.packageHistory(organizationId, id), AFTER_EACH_STEP),
-    ...(refused && { error: refused.error, problems: refused.problems ?? [] }),
+    ...(refused && { error: refused.error, problems: refused.problems ?? [], status: refused.status ?? 400 }),
   };
 }
 
@@ -98,5 +100,5 @@ function usesOf(
 /** Refusals that the page of a package shows, because its reader can solve them there. */
 export function refusalIn(error: unknown): RefusedUse {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
-  return { error: error.message, problems: error.problems };
+  return { error: error.message, problems: error.problems, status: error.kind === "conflict" ? 409 : 400 };
 }
