@@ -1,5 +1,6 @@
 // CON-115: the stream of events for open pages: what it names, when it ends, and how many there may be.
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import type { Principal } from "../../../src/domain/access/service.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import {
   ADMIN_STREAMS_MAX,
@@ -9,12 +10,14 @@ import {
   HEARTBEAT_MS,
   WATCH_MS,
 } from "../../../src/server/overview/admin-events.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../../src/server/policy/revision-streams.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 
 const site = await createClientsWorld();
 afterAll(() => site[Symbol.asyncDispose]());
 const { world, domain } = site;
 const admin = await site.signedIn("admin");
+const otherAdmin = await site.signedIn("admin");
 const member = await site.signedIn("member");
 
 let problems: number | undefined = 0;
@@ -44,8 +47,8 @@ beforeEach(() => {
 afterEach(() => events.close());
 
 /** @returns the session of an administrator, as the guard has it */
-async function signedIn() {
-  const { sessionToken } = await site.signInAgain(admin.user);
+async function signedIn(user = admin.user) {
+  const { sessionToken } = await site.signInAgain(user);
   return domain.access.authenticator.session(sessionToken);
 }
 const saidBy = (stream: ReadableStream): Promise<string> => new Response(stream).text();
@@ -94,13 +97,40 @@ test("CON-115 a stream ends with its session, when that is ended or expires", as
 });
 
 test("CON-115 there are at most 500 streams, and none while the service stops", async () => {
-  const principal = await signedIn();
-  const open = Array.from({ length: ADMIN_STREAMS_MAX }, () => events.open(principal));
-  expect(() => events.open(principal)).toThrow("too many event streams are open");
+  const open: ReadableStream[] = [];
+  while (open.length < ADMIN_STREAMS_MAX) {
+    const { user } = open.length < STREAMS_PER_USER_MAX ? admin : otherAdmin;
+    const principal = await signedIn(user);
+    const count = Math.min(STREAMS_PER_LOGIN_MAX, ADMIN_STREAMS_MAX - open.length);
+    for (let opened = 0; opened < count; opened++) open.push(events.open(principal));
+  }
+  const next = await signedIn(otherAdmin.user);
+  expect(() => events.open(next)).toThrow("too many event streams are open");
   await open[0]?.cancel();
-  events.open(principal);
+  events.open(next);
   events.close();
-  expect(() => events.open(principal)).toThrow("the service is stopping");
+  expect(() => events.open(next)).toThrow("the service is stopping");
+});
+
+test("one login has at most STREAMS_PER_LOGIN_MAX streams, and one user STREAMS_PER_USER_MAX", async () => {
+  const refusal = { kind: "too_many", reason: "console.too_many_streams", retryAfterSeconds: 30 };
+  const refusalOf = (principal: Principal) => {
+    try {
+      return events.open(principal);
+    } catch (error) {
+      return error;
+    }
+  };
+  for (let logins = STREAMS_PER_USER_MAX / STREAMS_PER_LOGIN_MAX; logins > 0; logins--) {
+    const principal = await signedIn();
+    for (let opened = 1; opened < STREAMS_PER_LOGIN_MAX; opened++) events.open(principal);
+    const last = events.open(principal);
+    expect(refusalOf(principal)).toMatchObject(refusal);
+    await last.cancel();
+    events.open(principal);
+  }
+  expect(refusalOf(await signedIn())).toMatchObject(refusal);
+  events.open(await signedIn(otherAdmin.user));
 });
 
 test("CON-115 a stream that nobody reads ends after 64 waiting parts", async () => {

@@ -6,6 +6,7 @@ import { principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import { ADMIN_EVENTS } from "../../overview/admin-events.ts";
 import { OverviewDocument, overviewDocument } from "../../overview/document.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../policy/revision-streams.ts";
 import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Administration");
@@ -23,6 +24,9 @@ const events = describe(
       description: `Events ${ADMIN_EVENTS.join(", ")}, each with a number that differs from the one before; ends with the session`,
       schema: Type.String(),
       mediaType: "text/event-stream",
+    },
+    429: {
+      description: `The login has ${STREAMS_PER_LOGIN_MAX} such streams open, or its user ${STREAMS_PER_USER_MAX}; Retry-After says when to try again`,
     },
     503: { description: "Too many streams are open, or the service is stopping" },
   },
