@@ -48,7 +48,8 @@ export class FileConflictSettling {
   async show(organizationId: string, paths: readonly string[]): Promise<FileConflicts> {
     deploymentWith(store.findDeployment(this.parts.db.read, organizationId), paths);
     const { conflicts, ...found } = await this.list(organizationId);
-    return { ...found, conflicts: conflicts.filter(({ path }) => paths.includes(path)) };
+    const wanted = new Set(paths);
+    return { ...found, conflicts: conflicts.filter(({ path }) => wanted.has(path)) };
   }
 
   /**
@@ -62,14 +63,17 @@ export class FileConflictSettling {
     if (read.found.version !== version) throw changed();
     const { deployment, revision } = read;
     const { conflicts: known } = deploymentWith(deployment, paths);
-    await db.write((tx) => {
+    const kept = new Set(paths);
+    const conflicts = known.filter((path) => !kept.has(path));
+    await db.writeInSteps(function* (tx) {
       const now = store.findDeployment(tx, organizationId);
-      if (store.newestId(tx, organizationId) !== revision || !isDeepStrictEqual(now, deployment))
+      if (!now || store.newestId(tx, organizationId) !== revision || !isDeepStrictEqual(now, deployment))
         throw changed();
-      const conflicts = known.filter((path) => !paths.includes(path));
-      store.putDeployment(tx, { ...deploymentWith(now, paths), conflicts });
-      for (const path of new Set(paths))
+      store.putDeployment(tx, { ...now, conflicts });
+      for (const path of kept) {
         audit.record(tx, { actor, action: "policy_conflict.keep", target: path });
+        yield;
+      }
     }, "governance");
   }
 
@@ -109,8 +113,8 @@ export function deploymentWith(
   deployment: store.Deployment | undefined,
   paths: readonly string[],
 ): store.Deployment {
-  const known = deployment?.conflicts ?? [];
-  const other = paths.find((path) => !known.includes(path));
+  const known = new Set(deployment?.conflicts);
+  const other = paths.find((path) => !known.has(path));
   if (!deployment || other !== undefined) throw noConflict(other ?? "");
   return deployment;
 }

@@ -72,30 +72,51 @@ export interface FileValuesRequest extends BaseRevisionText {
 export function takeFileValues({ base, file, paths, frame }: FileValuesRequest): Validated {
   const before = parse(base);
   const wanted = parse(file);
-  const taken = paths.reduce(
-    (document, path) => withValueOf(wanted, document, tokensOf(path)),
-    unstamped(before),
-  );
+  const taken = withValuesOf(wanted, unstamped(before), placesAt(paths));
   const problems: Problem[] = [];
   const document = finalizeUnchanged(taken, { ...frame, problems });
   return problems.length > 0 ? refused(problems) : judged(document, before);
 }
 
-/** @returns the target with the source's value at the place; if either has nothing around the place, with what the source has there */
-function withValueOf<T>(
+/** Places by their first tokens, so that each part of a document is split once, however many places are in it. */
+interface Places {
+  /** whether this is a place itself */
+  isPlace: boolean;
+  inside: Map<string, Places>;
+}
+
+function placesAt(paths: readonly string[]): Places {
+  const places: Places = { isPlace: false, inside: new Map() };
+  for (const path of paths) {
+    let at = places;
+    for (const token of tokensOf(path)) {
+      const next = at.inside.get(token) ?? { isPlace: false, inside: new Map() };
+      at.inside.set(token, next);
+      at = next;
+    }
+    at.isPlace = true;
+  }
+  return places;
+}
+
+/** @returns the target with the source's values at the places; if either has nothing around a place, with what the source has there */
+function withValuesOf<T>(
   source: unknown,
   target: T,
-  tokens: readonly string[],
+  { isPlace, inside }: Places,
   path: readonly string[] = [],
 ): T {
-  const [token, ...rest] = tokens;
   const [parts, sourceParts] = [splitParts(path, target), splitParts(path, source)];
   // Documents are joined member by member, so the result has the shape of the target.
-  if (token === undefined || !parts || !sourceParts) return source as T;
-  const inside = [...path, token];
-  const value = withValueOf(sourceParts.get(token), parts.get(token), rest, inside);
-  if (isDeepStrictEqual(value, parts.get(token))) return target;
-  if (value === undefined) parts.delete(token);
-  else parts.set(token, value);
-  return joinParts(parts, target) as T;
+  if (isPlace || !parts || !sourceParts) return source as T;
+  let isChanged = false;
+  for (const [token, places] of inside) {
+    const before = parts.get(token);
+    const value = withValuesOf(sourceParts.get(token), before, places, [...path, token]);
+    if (isDeepStrictEqual(value, before)) continue;
+    isChanged = true;
+    if (value === undefined) parts.delete(token);
+    else parts.set(token, value);
+  }
+  return isChanged ? (joinParts(parts, target) as T) : target;
 }
