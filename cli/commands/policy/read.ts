@@ -12,7 +12,10 @@ export async function show({ domain, actor, output, args: [reference] }: Call): 
   const current = governance.revisions.inForce(organizationId);
   const revision = reference === undefined ? current : governance.revisions.named(organizationId, reference);
   const conflicts = revision.id === current.id ? governance.deployments.conflicts(organizationId) : [];
-  const { yaml, document, package_audiences } = toAdminConfig(revision, { conflicts, presignUrl: undefined });
+  const { yaml, document, package_audiences } = toAdminConfig(revision, {
+    conflicts: "[]",
+    presignUrl: undefined,
+  });
   const more = { in_force: revision.id === current.id, deployment_conflicts: conflicts };
   output.result({ ...revisionDocument(revision), ...more, package_audiences, document }, yaml.trimEnd());
   for (const path of conflicts) {

@@ -140,16 +140,14 @@ export function findDeployment(connection: Connection, organizationId: string): 
   return row && { ...row, conflicts: JSON.parse(row.conflicts) };
 }
 
-/** @returns merge paths as in merge.ts */
-export function conflictsOf(connection: Connection, organizationId: string): readonly string[] {
-  const row = connection
+/** @returns merge paths as in merge.ts, as a JSON array: there may be thousands */
+export const conflictsText = (connection: Connection, organizationId: string): string =>
+  connection
     .select({ conflicts: governanceDeployments.conflicts })
     .from(governanceDeployments)
     .where(eq(governanceDeployments.organizationId, organizationId))
     .limit(1)
-    .get();
-  return row ? JSON.parse(row.conflicts) : [];
-}
+    .get()?.conflicts ?? "[]";
 
 export function putDeployment(tx: Tx, { conflicts, ...rest }: Deployment): void {
   const changes = {

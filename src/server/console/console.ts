@@ -145,7 +145,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
         return answer(reader, staleFormPage({ reader, path, back, fields, heldBack }));
       }
       try {
-        return finish(reader, await work(reader));
+        return finish(reader, await setImmediate(await work(reader))); // as in `show`
       } catch (error) {
         if (needsConfirmation(error)) return seeOther(confirmPath(back));
         return refuse(reader, error);

@@ -52,7 +52,7 @@ export class Deployments {
 
   /** @returns every place where the deployment file is not followed, until file and dashboard agree */
   conflicts(organizationId: string): readonly string[] {
-    return store.conflictsOf(this.parts.db.read, organizationId);
+    return JSON.parse(store.conflictsText(this.parts.db.read, organizationId));
   }
 
   /**

@@ -126,7 +126,7 @@ export class Publisher {
 
   /** A place where the authors agree again is no longer a conflict, even if only one of them changes it later. */
   #settleConflicts(tx: Tx, { organizationId, document }: Revision): void {
-    if (store.conflictsOf(tx, organizationId).length === 0) return;
+    if (store.conflictsText(tx, organizationId) === "[]") return;
     const deployment = store.findDeployment(tx, organizationId);
     if (!deployment) return;
     const sides = { current: withoutRevisionFields(document), wanted: JSON.parse(deployment.baseline) };

@@ -181,8 +181,8 @@ export const harnessConfigsBytes = (revision: RevisionText): JsonBytes =>
 
 /** What administrators see of a revision besides its content. */
 export interface AdminExtras {
-  /** places where the deployment file differs */
-  conflicts: readonly string[];
+  /** places where the deployment file differs, as a JSON array */
+  conflicts: string;
   /** the address that `session_upload` should name, if known */
   presignUrl: string | undefined;
 }
@@ -196,7 +196,7 @@ export const toAdminConfig = (
   managed_yaml: managedYaml(revision.document),
   document: revision.document,
   package_audiences: listAudiences(revision),
-  deployment_conflicts: [...conflicts],
+  deployment_conflicts: JSON.parse(conflicts),
   warnings: [...sourceWarningsOf(revision.document), ...uploadWarningsOf(revision.document, presignUrl)],
   created_at: toRfc3339(revision.createdAtMs),
 });

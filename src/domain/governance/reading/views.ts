@@ -20,13 +20,13 @@ export class Views {
    *   the deployment file if there are any, because these change without a new revision
    */
   adminVersion({ id, organizationId }: Pick<Revision, "id" | "organizationId">): string {
-    const conflicts = store.conflictsOf(this.parts.db.read, organizationId);
-    return conflicts.length === 0 ? id : `${id}.${sha256Hex(JSON.stringify(conflicts)).slice(0, 8)}`;
+    const conflicts = store.conflictsText(this.parts.db.read, organizationId);
+    return conflicts === "[]" ? id : `${id}.${sha256Hex(conflicts).slice(0, 8)}`;
   }
 
   /** @returns an AdminConfig as JSON */
   adminConfig(revision: Revision): Promise<JsonBytes> {
-    const conflicts = store.conflictsOf(this.parts.db.read, revision.organizationId);
+    const conflicts = store.conflictsText(this.parts.db.read, revision.organizationId);
     return this.parts.runTask("adminConfig", {
       ...revisionText(revision),
       conflicts,

@@ -272,7 +272,7 @@ describe("extensions", () => {
     await world.governance.publishing.publishExtensions(world.admin, { baseRevision, packages });
     const places = ["/packages/0", "/packages/1", "/packages/2/platform_sources/linux-x86_64"];
     const warned = places.map((place) => `${place}/source_ref`);
-    const { warnings } = toAdminConfig(world.inForce(), { conflicts: [], presignUrl: undefined });
+    const { warnings } = toAdminConfig(world.inForce(), { conflicts: "[]", presignUrl: undefined });
     expect(warnings.map(({ pointer }) => pointer)).toEqual(warned);
     expect(warnings[0]?.detail).toStartWith("is a file that must lie on every workstation");
     const started = await world.start(sectionOf({ packages }));
