@@ -15,6 +15,7 @@ import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
 import { documentText, parseInTurn } from "../publishing/judged.ts";
 import { atSection, type Joined } from "../publishing/validation.ts";
+import { summaryOf } from "../reading/summary.ts";
 import * as store from "../store.ts";
 
 /** The section as the file has it. */
@@ -107,12 +108,12 @@ export class Deployments {
     const warnings = [...joined.warnings, ...uploadWarningsOf(document, settings.presignUrl())];
     const told = { conflicts, problems, warnings };
     if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
-    await setImmediate();
+    const audiences = current ? carryOverAudiences(current.audiences, document.packages) : {};
+    const summary = await setImmediate(summaryOf(current, { document, audiences }));
     return await db.write((tx): DeploymentOutcome | undefined => {
       if (store.newestId(tx, organizationId) !== current?.id) return undefined;
       const { document: text, changed } = joined;
-      const next = { ...authorship(current), document, text, changed, base: current };
-      const audiences = current ? carryOverAudiences(current.audiences, document.packages) : {};
+      const next = { ...authorship(current), document, text, changed, summary, base: current };
       const isNew = !current || joined.isChanged;
       const { id } = isNew ? this.parts.publisher.add(tx, actor, { ...next, audiences }) : current;
       if (wanted !== undefined || !current) this.#remember(tx, actor, joined);

@@ -1,5 +1,6 @@
 // The only way to create a revision, for every kind of author. It is based on the current revision, which is compared again inside
 // the transaction. publishing.ts decides what an author may change; validation.ts checks it.
+import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -29,6 +30,14 @@ export interface Proposal {
   action: string;
   /** the draft that says it; undefined for a direct publication */
   draft?: PublishedDraft;
+}
+
+/** A revision to add. */
+interface Addition extends Proposal {
+  base: Revision | undefined;
+  origin: Origin;
+  /** as summaryOf returns it: it compares documents of megabytes, so the caller did that before the transaction */
+  summary: string;
 }
 
 interface PublishedDraft {
@@ -78,10 +87,11 @@ export class Publisher {
     if (actor.kind === "user" && !proposal.draft && this.dependencies.settings.requiresSecondAdministrator())
       throw secondAdministratorRequired();
     const { organizationId } = actor;
+    const summary = await setImmediate(summaryOf(base, proposal)); // other requests run before the transaction
     const added = await this.dependencies.db.write((tx) => {
       if (store.newestId(tx, organizationId) !== base.id) return undefined;
       proposal.draft?.remove(tx);
-      return this.add(tx, actor, { ...proposal, base, origin: originOf(actor) });
+      return this.add(tx, actor, { ...proposal, base, summary, origin: originOf(actor) });
     }, "governance");
     if (added) return this.dependencies.revisions.keep(added);
     throw await this.#stale(this.dependencies.revisions.inForce(organizationId), base.id);
@@ -94,9 +104,9 @@ export class Publisher {
   }
 
   /** Adds the revision and its audit entry; the caller compared the base revision in this transaction. */
-  add(tx: Tx, actor: Actor, next: Proposal & { base: Revision | undefined; origin: Origin }): Revision {
+  add(tx: Tx, actor: Actor, next: Addition): Revision {
     const { clock, audit } = this.dependencies;
-    const { base, document, text, audiences, origin, comment, action, changed, draft } = next;
+    const { base, document, text, audiences, summary, origin, comment, action, changed, draft } = next;
     const writer = draft?.writtenBy === undefined ? {} : { written_by: draft.writtenBy };
     const id = document.revision;
     const added = {
@@ -108,7 +118,7 @@ export class Publisher {
       authorId: actor.id,
       authorLabel: actor.label,
       comment: comment?.trim() || null,
-      summary: summaryOf(base, { document, audiences }),
+      summary,
       createdAtMs: clock.nowMs(),
     };
     const revision = store.insertRevision(tx, added, text);

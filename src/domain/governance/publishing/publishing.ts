@@ -172,7 +172,6 @@ export class Publishing {
     const audiences = audiencesFor(document);
     if (judged.isUnchanged && isDeepStrictEqual(base.audiences, audiences))
       return publisher.unchanged(base, { comment });
-    await setImmediate();
     return await publisher.publish(actor, base, {
       document,
       text: judged.document,

@@ -2,6 +2,7 @@
 // the same for another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
+import { hasVariablesAt } from "../../../domain/governance/shown/hidden-variables.ts";
 import { shownSides } from "../../../domain/governance/shown/shown-values.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -140,7 +141,7 @@ const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
 );
 
 function Comparison({ sides }: { sides: readonly Explained[] }) {
-  const former = new Map(sides[0]?.explanation.values.map(({ pointer, value }) => [pointer, value]));
+  const former = new Map(sides[0]?.explanation.values.map((value) => [value.pointer, value]));
   return (
     <>
       <MayRun sides={sides} />
@@ -152,7 +153,9 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
         </p>
         <Variables
           sides={sides.flatMap(({ explanation: { values } }) =>
-            values.map(({ pointer: path, value }) => ({ path, value })),
+            values.flatMap(({ pointer: path, value }) =>
+              hasVariablesAt(path, value) ? { path, value } : [],
+            ),
           )}
         />
         <Rows
@@ -160,14 +163,10 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           caption="Enforced settings"
           first="Setting"
           none="The policy sets nothing for this harness."
-          rowsOf={({ values, revision }) =>
-            new Map(
-              values.map((value) => [
-                value.pointer,
-                () => <Setting {...value} former={former.get(value.pointer)} revision={revision.id} />,
-              ]),
-            )
-          }
+          rowsOf={({ values }) => new Map(values.map((value) => [value.pointer, value]))}
+          cellOf={(value, { revision }) => (
+            <Setting {...value} former={former.get(value.pointer)?.value} revision={revision.id} />
+          )}
           nameOf={placeText}
         />
       </section>
@@ -178,9 +177,8 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           caption="Packages of the policy"
           first="Package"
           none="The policy has no packages."
-          rowsOf={({ packages }) =>
-            new Map(packages.map((managed) => [managed.id, () => <PackageState {...managed} />]))
-          }
+          rowsOf={({ packages }) => new Map(packages.map((managed) => [managed.id, managed]))}
+          cellOf={(managed) => <PackageState {...managed} />}
           nameOf={(id) => id}
         />
       </section>
@@ -222,21 +220,27 @@ const PackageState = ({ version, state }: Explanation["packages"][number]) => (
 const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
   isAllowed ? versionRefusal : "the policy does not allow this harness";
 
-interface RowsProps {
+interface RowsProps<Row> {
   sides: readonly Explained[];
   caption: string;
   first: string;
   none: string;
-  /** functions that render the cell of a row, by key: only the rows that are shown are rendered */
-  rowsOf(explanation: Explanation): ReadonlyMap<string, () => preact.ComponentChildren>;
+  /** @returns the rows by key */
+  rowsOf(explanation: Explanation): ReadonlyMap<string, Row>;
+  /** Renders the cell of a row: only the rows that are shown are rendered. */
+  cellOf(row: Row, explanation: Explanation): preact.ComponentChildren;
   /** @returns the name of a row for people */
   nameOf(key: string): string;
 }
 
 /** One row for each name on either side, with both values. */
-function Rows({ sides, caption, first, none, rowsOf, nameOf }: RowsProps) {
-  const columns = sides.map(({ label, explanation }) => ({ label, cells: rowsOf(explanation) }));
-  const keys = [...new Set(columns.flatMap(({ cells }) => [...cells.keys()]))];
+function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: RowsProps<Row>) {
+  const columns = sides.map(({ label, explanation }) => ({ label, explanation, rows: rowsOf(explanation) }));
+  const [only] = columns;
+  const keys =
+    only && columns.length === 1
+      ? [...only.rows.keys()]
+      : [...new Set(columns.flatMap(({ rows }) => [...rows.keys()]))];
   if (keys.length === 0) return <p>{none}</p>;
   return (
     <>
@@ -258,11 +262,14 @@ function Rows({ sides, caption, first, none, rowsOf, nameOf }: RowsProps) {
               <td data-label={first}>
                 <Text value={nameOf(key)} />
               </td>
-              {columns.map(({ label, cells }) => (
-                <td data-label={label} key={label}>
-                  {cells.get(key)?.() ?? <span class="muted">not set</span>}
-                </td>
-              ))}
+              {columns.map(({ label, explanation, rows }) => {
+                const row = rows.get(key);
+                return (
+                  <td data-label={label} key={label}>
+                    {row ? cellOf(row, explanation) : <span class="muted">not set</span>}
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>
