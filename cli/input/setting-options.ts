@@ -27,7 +27,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Log and metrics settings:": ["log", "metrics"],
   "Backup settings:": ["backup"],
   "Console settings:": ["console"],
-  "Catalog and policy settings:": ["catalog", "harnesses", "package", "policy"],
+  "Catalog and policy settings:": ["catalog", "harnesses", "package", "policy", "sources"],
   "Retention settings:": ["clients", "invitations", "audit"],
   "Session and object store settings:": ["blobs", "sessions"],
   "Second machine settings:": ["standby"],

@@ -131,7 +131,7 @@ describe("hostile files yield one clear problem with its line", () => {
     ["thousands of documents", "---\n".repeat(1_000_000), "second document", 2],
     ["a custom tag", ONE.replace("one\n", "!secret one\n"), "tag that is not supported", 1],
     ["a tag of older YAML", ONE.replace("one\n", "!!timestamp 2026-01-01\n"), "tag that is not supported", 1],
-    ["a key that is a list", "? [a]\n: b\n", "key that is no plain text", 1],
+    ["a key that is a list", "? [a]\n: b\n", "key that is not plain text", 1],
     ["a reserved key", `${ONE}  settings:\n    __proto__: { x: 1 }\n`, "reserved key", 6],
     ["a reserved key in JSON", '[\n{"__proto__": {"id": "one"}}]', "reserved key", 2],
     ["an alias without an anchor", `${ONE}  settings: *a\n`, "no complete anchor", 5],
