@@ -1,21 +1,15 @@
 // How long the built executable keeps others waiting while administrators send the largest policies: the longest turn of
 // its event loop, in processor time of its main thread, so that neither other threads nor other processes count.
-import { join } from "node:path";
 import {
   largePackages,
   largePolicyJson,
   largePolicyYaml,
   PACKAGE_KINDS,
 } from "../../support/content/large-content.ts";
-import { startService } from "../../support/running-service.ts";
-import { watchTurns } from "../../support/turns.ts";
-import { atMost, type Figure } from "../figures.ts";
+import type { Figure } from "../figures.ts";
 import { temporaryDirectory } from "../tools/installation.ts";
-import { signedIn } from "./asking.ts";
+import { ROUNDS, startWatched, turnFigure } from "./stage.ts";
 
-/** The longest turn of the event loop that is accepted. */
-const TURN_MS_WANTED = 20;
-const ROUNDS = 3;
 const POLICY_BYTES = 1_900_000;
 /** leaves room for what publishing adds to each variant */
 const PACKAGES_BYTES = 1_000_000;
@@ -25,10 +19,8 @@ const EXTENSIONS = "/admin/governance-extensions";
 /** @returns the longest turn of each kind of content, after a first time that compiles the code and is the only one that adds a revision */
 export async function measureContent(): Promise<Figure[]> {
   using directory = temporaryDirectory();
-  const turns = watchTurns(directory.path);
-  const args = ["--data-dir", join(directory.path, "data")];
-  await using service = await startService({ args, env: turns.env });
-  const ask = await signedIn(service);
+  await using watched = await startWatched(directory.path);
+  const { turns, ask } = watched;
   const publish = async (path: string, content: object): Promise<number> => {
     const { revision: base_revision } = JSON.parse(await ask("GET", CONFIG));
     return await turns.longest(() => ask("PUT", path, { base_revision, ...content }));
@@ -47,12 +39,7 @@ export async function measureContent(): Promise<Figure[]> {
     await measure();
     let ours = 0;
     for (let round = 0; round < ROUNDS; round++) ours = Math.max(ours, await measure());
-    figures.push({
-      what: `longest turn, ${what}`,
-      unit: "ms",
-      ours,
-      verdict: atMost(TURN_MS_WANTED, ours),
-    });
+    figures.push(turnFigure(what, ours));
   }
   return figures;
 }

@@ -1,16 +1,12 @@
 // How long the built executable keeps others waiting while administrators read the largest policies, on every page and by every
 // operation that has to do with the policy, and while they save, merge and publish a draft of one: the longest turn, as in content.ts.
-import { join } from "node:path";
 import { largePackages, manyServers, manySettings } from "../../support/content/large-content.ts";
-import { startService } from "../../support/running-service.ts";
-import { type Turns, watchTurns } from "../../support/turns.ts";
-import { atMost, type Figure } from "../figures.ts";
+import type { Turns } from "../../support/turns.ts";
+import type { Figure } from "../figures.ts";
 import { temporaryDirectory } from "../tools/installation.ts";
-import { type Ask, signedIn } from "./asking.ts";
+import { measureConflicts } from "./conflicts.ts";
+import { type Ask, ROUNDS, startWatched, turnFigure } from "./stage.ts";
 
-/** The longest turn of the event loop that is accepted. */
-const TURN_MS_WANTED = 20;
-const ROUNDS = 3;
 const PACKAGES_BYTES = 1_000_000;
 const DRAFT = "/admin/policy-draft";
 const USER = "admin@example.com";
@@ -63,17 +59,14 @@ const READ = [
 export async function measurePages(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [kind, contents] of Object.entries(KINDS)) figures.push(...(await measureKind(kind, contents)));
-  return figures;
+  return [...figures, ...(await measureConflicts())];
 }
 
 async function measureKind(kind: string, [one, other]: Contents): Promise<Figure[]> {
   using directory = temporaryDirectory();
-  const turns = watchTurns(directory.path);
-  await using service = await startService({
-    args: ["--data-dir", join(directory.path, "data")],
-    env: turns.env,
-  });
-  const drafts = draftsOf(await signedIn(service), turns);
+  await using watched = await startWatched(directory.path);
+  const { turns } = watched;
+  const drafts = draftsOf(watched.ask, turns);
   await drafts.ask("PUT", "/admin/governance-config", {
     base_revision: JSON.parse(await drafts.ask("GET", "/admin/governance-config")).revision,
     managed_yaml: JSON.stringify(manySettings(0, 0)),
@@ -95,12 +88,7 @@ async function measureKind(kind: string, [one, other]: Contents): Promise<Figure
   }
   return [...longest]
     .toSorted(([, first], [, second]) => second - first)
-    .map(([what, ours]) => ({
-      what: `longest turn, ${kind}: ${what}`,
-      unit: "ms",
-      ours,
-      verdict: atMost(TURN_MS_WANTED, ours),
-    }));
+    .map(([what, turnMs]) => turnFigure(`${kind}: ${what}`, turnMs));
 }
 
 /** Saves and publishes the draft of the administrator. Both return the longest turn. */
