@@ -125,7 +125,7 @@ export class DraftPublishing {
       draft: {
         writtenBy: this.#writerOf(draft, actor),
         remove: (tx) => {
-          if (store.findOwn(tx, draft.ownerId)?.version !== version) throw draftChanged();
+          if (!store.isUnchanged(tx, draft)) throw draftChanged();
           store.removeDraft(tx, draft.ownerId);
         },
       },

@@ -24,6 +24,12 @@ const summary = {
 export const findOwn = (connection: Connection, ownerId: string): DraftSummary | undefined =>
   connection.select(summary).from(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).limit(1).get();
 
+/** @returns whether the stored draft is the one that was read: an administrator may have discarded it and begun another one */
+export function isUnchanged(tx: Tx, { id, ownerId, version }: DraftSummary): boolean {
+  const stored = findOwn(tx, ownerId);
+  return version === 0 ? stored === undefined : stored?.id === id && stored.version === version;
+}
+
 /** @param reference id of the draft or of its owner */
 export const findDraft = (
   connection: Connection,

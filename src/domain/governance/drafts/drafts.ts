@@ -35,6 +35,8 @@ export interface StatedVersion {
 
 const FIRST = { id: "", document: safeDefault(), audiences: {} };
 
+type NextContent = DraftContent & Partial<Pick<Draft, "baseRevision">>;
+
 export class Drafts {
   readonly #edits: Edits;
   readonly #stored: StoredDrafts;
@@ -221,9 +223,13 @@ export class Drafts {
     }));
   }
 
-  /** Replaces the content, for a merge. @throws DomainError `policy_draft.changed` */
-  replace(actor: Actor, draft: Draft, content: DraftContent & Pick<Draft, "baseRevision">): Promise<Draft> {
-    return this.#edit(actor, draft, async () => content);
+  /** Replaces the content of a draft as it was read. @throws DomainError `policy_draft.changed` */
+  async replace(actor: Actor, draft: Draft, content: NextContent): Promise<Draft> {
+    const changed = { ...draft, ...content };
+    return await this.#save({ ...changed, changes: await this.#edits.countChanges(changed) }, (tx) => {
+      if (draft.version > 0) return;
+      this.parts.audit.record(tx, { actor, action: "policy_draft.create", target: draft.id });
+    });
   }
 
   /**
@@ -265,33 +271,27 @@ export class Drafts {
     { document, audiences, id: baseRevision }: Pick<Revision, "document" | "audiences" | "id">,
   ): Draft {
     invariant(id !== null, "only a user has a draft");
-    const { clock, ids } = this.parts;
-    const nowMs = clock.nowMs();
+    const nowMs = this.parts.clock.nowMs();
     const times = { createdAtMs: nowMs, savedAtMs: nowMs, changes: 0 };
-    const own = { id: ids.uuid(), organizationId, ownerId: id, baseRevision };
+    const own = { id: this.parts.ids.uuid(), organizationId, ownerId: id, baseRevision };
     return { ...own, isShared: false, version: 0, document, audiences, typed: { harnesses: {} }, ...times };
   }
 
   async #edit(
     actor: Actor,
     { version }: StatedVersion,
-    change: (content: Draft) => Promise<DraftContent & Partial<Pick<Draft, "baseRevision">>>,
+    change: (content: Draft) => Promise<NextContent>,
   ): Promise<Draft> {
     const draft = this.ownOrNew(actor);
     if (draft.version !== version) throw draftChanged();
-    const changed = { ...draft, ...(await change(await setImmediate(draft))) };
-    return await this.#save({ ...changed, changes: await this.#edits.countChanges(changed) }, (tx) => {
-      if (version > 0) return;
-      this.parts.audit.record(tx, { actor, action: "policy_draft.create", target: draft.id });
-    });
+    return await this.replace(actor, draft, await change(await setImmediate(draft)));
   }
 
   async #save(draft: Draft, record: (tx: Tx) => void): Promise<Draft> {
-    const { clock, db } = this.parts;
     const texts = await store.draftTexts(draft);
-    const saved = { ...draft, version: draft.version + 1, savedAtMs: clock.nowMs() };
-    await db.write((tx) => {
-      if ((store.findOwn(tx, draft.ownerId)?.version ?? 0) !== draft.version) throw draftChanged();
+    const saved = { ...draft, version: draft.version + 1, savedAtMs: this.parts.clock.nowMs() };
+    await this.parts.db.write((tx) => {
+      if (!store.isUnchanged(tx, draft)) throw draftChanged();
       store.putDraft(tx, saved, texts);
       record(tx);
     }, "unobserved");

@@ -108,6 +108,18 @@ describe("a draft", () => {
     expect(saved).toMatchObject([{ version: 1 }]);
   });
 
+  test("does not replace a later draft that has the same version", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const discarded = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    await drafts.discard(world.ana, discarded.id);
+    const later = await drafts.savePolicy(world.ana, { version: 0 }, managedText({ ttl_seconds: 60 }));
+    expect(later.version).toBe(discarded.version);
+    const refusal = await refusalOf(() => drafts.replace(world.ana, discarded, discarded));
+    expect(refusal).toMatchObject({ reason: "policy_draft.changed" });
+    expect(drafts.own(world.ana)).toEqual(later);
+  });
+
   test("CON-57 that changes nothing publishes nothing", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
