@@ -32,7 +32,9 @@ const READ = [
   ...["", "/history", "/history/2", "/diff?from=2&to=3", "/rollout/2", "/edit", "/review", "/discard"].map(
     (path) => `/console/policy${path}`,
   ),
-  ...["", "&draft=1"].map((draft) => `/console/policy/explain?user=${USER}&harness=claude${draft}`),
+  ...["", "&with_draft=yes", "&with_revision=2"].map(
+    (compared) => `/console/policy/explain?user=${USER}&harness=claude${compared}`,
+  ),
   "/console/policy/review/draft.yaml",
   ...[
     "me/policy",
