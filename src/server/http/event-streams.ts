@@ -1,9 +1,13 @@
-// A set of open event streams that one timer serves. A stream ends with its login, at its own time, when its reader is too slow,
-// or with the service.
+// A set of open event streams that one timer serves, with limits per login and user. A stream ends with its login, at its own time,
+// when its reader is too slow, or with the service.
 import type { LoginWatch } from "../../domain/access/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 
+/** Limit on open streams per login: a device grant, or the login session of a browser. */
+export const STREAMS_PER_LOGIN_MAX = 64;
+/** Limit on open streams per user, over all logins. */
+export const STREAMS_PER_USER_MAX = 256;
 /** Reconnect delay sent to clients, randomized because many streams often end at once. */
 const RETRY_MS = { least: 2_000, spread: 8_000 };
 
@@ -12,13 +16,14 @@ const encoder = new TextEncoder();
 export interface EventStream {
   readonly organizationId: string;
   readonly loginId: string;
+  readonly userId: string;
   /** UTC milliseconds */
   readonly endsAtMs: number;
   /** undefined until the stream has started */
   controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 }
 
-export interface EventStreamsOptions<Stream> {
+export interface EventStreamsOptions {
   loginWatch: LoginWatch;
   clock: Clock;
   intervalMs: number;
@@ -28,17 +33,24 @@ export interface EventStreamsOptions<Stream> {
   onError(error: unknown): void;
   /** Limit on events that wait for a slow reader, whose stream then ends. */
   eventsWaitingMax: number;
-  onStart?(stream: Stream): void;
-  onEnd?(stream: Stream): void;
+  /** limit on open streams */
+  streamsMax: number;
+  /** @returns the error for a caller above `streamsMax` */
+  full(): DomainError;
+  /** @returns the error with that message for a login or a user above its limit */
+  tooMany(message: string): DomainError;
+  onEnd?(): void;
 }
 
 export class EventStreams<Stream extends EventStream> {
   readonly #streams = new Set<Stream>();
+  readonly #openPerLogin = new OpenCounts();
+  readonly #openPerUser = new OpenCounts();
   #timer: Timer | undefined;
   #loginRevision = -1;
   #isClosed = false;
 
-  constructor(private readonly own: EventStreamsOptions<Stream>) {}
+  constructor(private readonly own: EventStreamsOptions) {}
 
   get size(): number {
     return this.#streams.size;
@@ -48,9 +60,18 @@ export class EventStreams<Stream extends EventStream> {
     return this.#streams.values();
   }
 
-  /** @throws DomainError `service.stopping` after `close` */
-  assertOpen(): void {
+  /** @throws DomainError `service.stopping` after `close`; those of `full` and `tooMany` */
+  assertRoomFor({ loginId, userId }: Pick<EventStream, "loginId" | "userId">): void {
     if (this.#isClosed) throw stopping();
+    if (this.size >= this.own.streamsMax) throw this.own.full();
+    this.#refuseTooMany("login", this.#openPerLogin.of(loginId), STREAMS_PER_LOGIN_MAX);
+    this.#refuseTooMany("user", this.#openPerUser.of(userId), STREAMS_PER_USER_MAX);
+  }
+
+  /** Prevents one login or user from using up all streams. */
+  #refuseTooMany(holder: "login" | "user", open: number, max: number): void {
+    if (open < max) return;
+    throw this.own.tooMany(`this ${holder} has ${max} event streams open, the maximum for one ${holder}`);
   }
 
   /**
@@ -61,7 +82,8 @@ export class EventStreams<Stream extends EventStream> {
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       stream.controller = controller;
       this.#streams.add(stream);
-      this.own.onStart?.(stream);
+      this.#openPerLogin.add(stream.loginId);
+      this.#openPerUser.add(stream.userId);
       this.#timer ??= setInterval(this.#guardedBeat, this.own.intervalMs);
       const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
       controller.enqueue(encoder.encode(`${first}retry: ${retryMs}\n\n`));
@@ -114,10 +136,31 @@ export class EventStreams<Stream extends EventStream> {
 
   #forget(stream: Stream): void {
     if (!this.#streams.delete(stream)) return;
-    this.own.onEnd?.(stream);
+    this.#openPerLogin.remove(stream.loginId);
+    this.#openPerUser.remove(stream.userId);
+    this.own.onEnd?.();
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+}
+
+/** Open streams per id. Ids without streams use no memory. */
+class OpenCounts {
+  readonly #counts = new Map<string, number>();
+
+  of(id: string): number {
+    return this.#counts.get(id) ?? 0;
+  }
+
+  add(id: string): void {
+    this.#counts.set(id, this.of(id) + 1);
+  }
+
+  remove(id: string): void {
+    const left = this.of(id) - 1;
+    if (left > 0) this.#counts.set(id, left);
+    else this.#counts.delete(id);
   }
 }
 

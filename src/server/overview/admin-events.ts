@@ -5,7 +5,6 @@ import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { type EventStream, EventStreams } from "../http/event-streams.ts";
-import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../policy/revision-streams.ts";
 import type { Overview } from "./overview.ts";
 
 /** Limit on open streams; further pages poll. */
@@ -38,12 +37,8 @@ export interface AdminEventsOptions {
   log: Log;
 }
 
-interface AdminStream extends EventStream {
-  readonly userId: string;
-}
-
 export class AdminEvents {
-  readonly #streams: EventStreams<AdminStream>;
+  readonly #streams: EventStreams<EventStream>;
   /** by organization: the numbers at the last event */
   readonly #sent = new Map<string, Numbers>();
   #heartbeatAtMs = 0;
@@ -56,6 +51,8 @@ export class AdminEvents {
       beat: () => this.beat(),
       onError: this.#note,
       eventsWaitingMax: EVENTS_WAITING_MAX,
+      streamsMax: ADMIN_STREAMS_MAX,
+      ...{ full, tooMany },
       onEnd: () => {
         if (this.#streams.size === 0) this.#sent.clear();
       },
@@ -67,25 +64,15 @@ export class AdminEvents {
    * @throws DomainError `console.too_many_streams`, `console.streams_full`, `service.stopping`
    */
   open(principal: Principal): ReadableStream<Uint8Array> {
-    this.#streams.assertOpen();
-    if (this.#streams.size >= ADMIN_STREAMS_MAX) throw full();
     const { organizationId, userId, expiresAtMs } = principal;
     const loginId = loginIdOf(principal);
-    this.#refuseTooMany({ loginId, userId });
+    this.#streams.assertRoomFor({ loginId, userId });
     if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, this.#numbers(organizationId));
     return this.#streams.open({
       ...{ organizationId, loginId, userId },
       endsAtMs: expiresAtMs,
       controller: undefined,
     });
-  }
-
-  /** Prevents one login or user from using up ADMIN_STREAMS_MAX. */
-  #refuseTooMany({ loginId, userId }: Pick<AdminStream, "loginId" | "userId">): void {
-    const own = [...this.#streams].filter((stream) => stream.userId === userId);
-    const ofLogin = own.filter((stream) => stream.loginId === loginId);
-    if (ofLogin.length >= STREAMS_PER_LOGIN_MAX) throw tooMany("login", STREAMS_PER_LOGIN_MAX);
-    if (own.length >= STREAMS_PER_USER_MAX) throw tooMany("user", STREAMS_PER_USER_MAX);
   }
 
   /** Ends every stream, so that the listener can stop, and rejects new ones. */
@@ -134,13 +121,11 @@ export class AdminEvents {
   }
 }
 
-const tooMany = (holder: "login" | "user", max: number) =>
-  new DomainError(
-    "too_many",
-    "console.too_many_streams",
-    `this ${holder} has ${max} event streams open, the maximum for one ${holder}`,
-    { hint: "read the page again at intervals instead", retryAfterSeconds: FULL_RETRY_SECONDS },
-  );
+const tooMany = (message: string) =>
+  new DomainError("too_many", "console.too_many_streams", message, {
+    hint: "read the page again at intervals instead",
+    retryAfterSeconds: FULL_RETRY_SECONDS,
+  });
 
 const full = () =>
   new DomainError("unavailable", "console.streams_full", "too many event streams are open", {

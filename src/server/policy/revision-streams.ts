@@ -12,10 +12,6 @@ import { type EventStream, EventStreams } from "../http/event-streams.ts";
 
 /** Limit on open streams; further callers are asked to retry later. */
 export const STREAMS_MAX = 10_000;
-/** Limit on open streams per login: a device grant, or the login session of a browser. */
-export const STREAMS_PER_LOGIN_MAX = 64;
-/** Limit on open streams per user, over all logins. */
-export const STREAMS_PER_USER_MAX = 256;
 /** Limit on events queued for a slow reader. Beyond it the stream ends, and the client reconnects for the newest revision. */
 export const EVENTS_WAITING_MAX = 256;
 export const KEEPALIVE_MS = 15 * SECOND_MS;
@@ -33,7 +29,6 @@ const eventOf = (revision: string): string =>
   `event: revision\nid: ${revision}\ndata: ${JSON.stringify({ revision })}\n`;
 
 interface OpenStream extends EventStream {
-  readonly userId: string;
   /** the beat of a round in which it gets a keepalive */
   readonly part: number;
   /** sequence number of the last revision sent to it */
@@ -51,8 +46,6 @@ export interface RevisionStreamsOptions {
 
 export class RevisionStreams {
   readonly #streams: EventStreams<OpenStream>;
-  readonly #openPerLogin = new OpenCounts();
-  readonly #openPerUser = new OpenCounts();
   /** by organization: sequence number of the last revision sent to all its streams */
   readonly #sent = new Map<string, number>();
   #beats = 0;
@@ -65,14 +58,8 @@ export class RevisionStreams {
       beat: () => this.beat(),
       onError: (error) => own.log.error("governance.streams_ended", { error }),
       eventsWaitingMax: EVENTS_WAITING_MAX,
-      onStart: ({ loginId, userId }) => {
-        this.#openPerLogin.add(loginId);
-        this.#openPerUser.add(userId);
-      },
-      onEnd: ({ loginId, userId }) => {
-        this.#openPerLogin.remove(loginId);
-        this.#openPerUser.remove(userId);
-      },
+      streamsMax: STREAMS_MAX,
+      ...{ full, tooMany },
     });
     this.#streams = streams;
     new Gauge({
@@ -91,11 +78,9 @@ export class RevisionStreams {
    *   `governance.too_many_streams`, `service.stopping`
    */
   open(principal: Principal): ReadableStream<Uint8Array> {
-    this.#streams.assertOpen();
-    if (this.#streams.size >= STREAMS_MAX) throw full();
     const { organizationId, userId } = principal;
     const loginId = loginIdOf(principal);
-    this.#refuseTooMany({ loginId, userId });
+    this.#streams.assertRoomFor({ loginId, userId });
     const { id, sequence } = this.own.delivery.inForce(organizationId);
     if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, sequence);
     const stream: OpenStream = {
@@ -113,13 +98,6 @@ export class RevisionStreams {
   /** Ends every stream, so that the listener can stop, and rejects new ones. */
   close(): void {
     this.#streams.close();
-  }
-
-  /** Prevents one login or user from using up STREAMS_MAX. */
-  #refuseTooMany({ loginId, userId }: Pick<OpenStream, "loginId" | "userId">): void {
-    if (this.#openPerLogin.of(loginId) >= STREAMS_PER_LOGIN_MAX)
-      throw tooMany("login", STREAMS_PER_LOGIN_MAX);
-    if (this.#openPerUser.of(userId) >= STREAMS_PER_USER_MAX) throw tooMany("user", STREAMS_PER_USER_MAX);
   }
 
   /** Runs once per timer interval. */
@@ -152,35 +130,11 @@ export class RevisionStreams {
   }
 }
 
-/** Open streams per id. Ids without streams use no memory. */
-class OpenCounts {
-  readonly #counts = new Map<string, number>();
-
-  of(id: string): number {
-    return this.#counts.get(id) ?? 0;
-  }
-
-  add(id: string): void {
-    this.#counts.set(id, this.of(id) + 1);
-  }
-
-  remove(id: string): void {
-    const left = this.of(id) - 1;
-    if (left > 0) this.#counts.set(id, left);
-    else this.#counts.delete(id);
-  }
-}
-
-const tooMany = (holder: "login" | "user", max: number) =>
-  new DomainError(
-    "too_many",
-    "governance.too_many_streams",
-    `this ${holder} has ${max} event streams open, the maximum for one ${holder}`,
-    {
-      hint: "close some of them, or poll the policy instead",
-      retryAfterSeconds: FULL_RETRY_SECONDS,
-    },
-  );
+const tooMany = (message: string) =>
+  new DomainError("too_many", "governance.too_many_streams", message, {
+    hint: "close some of them, or poll the policy instead",
+    retryAfterSeconds: FULL_RETRY_SECONDS,
+  });
 
 const full = () =>
   new DomainError("unavailable", "governance.streams_full", "too many event streams are open", {

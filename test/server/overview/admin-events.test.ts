@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import type { Principal } from "../../../src/domain/access/service.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../../src/server/http/event-streams.ts";
 import {
   ADMIN_STREAMS_MAX,
   AdminEvents,
@@ -10,7 +11,6 @@ import {
   HEARTBEAT_MS,
   WATCH_MS,
 } from "../../../src/server/overview/admin-events.ts";
-import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../../src/server/policy/revision-streams.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 
 const site = await createClientsWorld();

@@ -2,11 +2,11 @@
 
 import { Type } from "@sinclair/typebox";
 import { eventStream, json } from "../../http/answers.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../http/event-streams.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import { ADMIN_EVENTS } from "../../overview/admin-events.ts";
 import { OverviewDocument, overviewDocument } from "../../overview/document.ts";
-import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../policy/revision-streams.ts";
 import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Administration");

@@ -17,6 +17,7 @@ import {
   prepareAnswer,
   unchangedHeaders,
 } from "../../http/conditional.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../http/event-streams.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { failureOf } from "../../http/problems/problem.ts";
 import { operationsOf } from "../../openapi.ts";
@@ -26,7 +27,6 @@ import {
   type RefuseOldClient,
   requiredVersionHeader,
 } from "../../policy/negotiation.ts";
-import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../policy/revision-streams.ts";
 import type { RouteContext } from "../../router.ts";
 
 const describe = operationsOf("Configuration");

@@ -8,6 +8,7 @@ import { grants } from "../../../../src/domain/access/tables.ts";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
 import { openDatabase, type Tx } from "../../../../src/platform/database/database.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
+import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../../../src/server/http/event-streams.ts";
 import {
   BEAT_MS,
   EVENTS_WAITING_MAX,
@@ -15,8 +16,6 @@ import {
   PARTS,
   RevisionStreams,
   STREAMS_MAX,
-  STREAMS_PER_LOGIN_MAX,
-  STREAMS_PER_USER_MAX,
 } from "../../../../src/server/policy/revision-streams.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { publishFirst, publishPackages } from "../../../support/content/policy.ts";
