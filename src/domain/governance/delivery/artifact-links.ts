@@ -32,7 +32,7 @@ export interface ArtifactLinksDependencies {
   blobs: Pick<Blobs, "path" | "has">;
   clock: Clock;
   sealing: Pick<Sealing, "mac" | "isMac">;
-  revisions: Pick<Revisions, "inForce" | "list" | "show">;
+  revisions: Pick<Revisions, "inForce" | "keep" | "list" | "show">;
   /** number of former revisions whose packages may still be fetched */
   formerRevisionsServed(): number;
   userGroups: Pick<UserGroups, "of">;
@@ -92,11 +92,12 @@ export class ArtifactLinks {
     const { revisions } = this.own;
     const { organizationId, sequence } = revision;
     const served = new Map<string, Served>();
-    addServed(served, revision);
-    for (const { id } of revisions.list(organizationId, sequence).slice(0, former)) {
-      await setImmediate(); // a revision may have megabytes
+    // The newest are read last, because the memory for revisions keeps those.
+    for (const { id } of revisions.list(organizationId, sequence).slice(0, former).toReversed()) {
       addServed(served, revisions.show(organizationId, id));
+      await setImmediate(); // a revision may have megabytes
     }
+    addServed(served, revisions.keep(revision));
     return served;
   }
 }
@@ -109,9 +110,9 @@ interface Served {
 
 function addServed(served: Map<string, Served>, revision: Revision): void {
   for (const { id, digest, isIn } of namedIn(revision)) {
-    const known = served.get(id) ?? { digest, audiences: [] };
-    known.audiences.push(isIn);
-    served.set(id, known);
+    const audiences = served.get(id)?.audiences ?? [];
+    audiences.push(isIn);
+    served.set(id, { digest, audiences });
   }
 }
 
