@@ -4,6 +4,7 @@
 import axe from "axe-core";
 import { startDemo } from "../support/browser/demo.ts";
 import { tarFile, tarGzOf } from "../support/content/tar.ts";
+import { prove } from "../support/proof.ts";
 import { type Firefox, openFirefox } from "./firefox.ts";
 
 const WORKSTATIONS = 3;
@@ -89,4 +90,4 @@ async function addPackage(firefox: Firefox, origin: string): Promise<void> {
   await expectNothing(firefox, `${origin}/console/policy/rollout`);
 }
 
-await main();
+await prove(main);

@@ -1,19 +1,17 @@
 // `bun run test:litestream`: runs the example of `quartermaster help backups` as it is printed, with Litestream itself: replicate,
-// lose the database, come back. Only its paths are replaced. Needs `litestream` 0.3.13 or 0.5 on PATH, or at $LITESTREAM, which
+// lose the database, restore it. Only its paths are replaced. Needs `litestream` 0.3.13 or 0.5 on PATH, or at $LITESTREAM, which
 // is why `bun run test` leaves it out.
 import { mkdirSync, mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
-import { prove } from "../support/proof.ts";
+import { prove, requireProgram } from "../support/proof.ts";
 import { startService } from "../support/running-service.ts";
 
 const PATIENCE_MS = 30_000;
-const litestream = process.env.LITESTREAM ?? Bun.which("litestream");
 
 async function main(): Promise<void> {
-  if (!litestream)
-    throw new Error("litestream is not on PATH; install 0.3.13 or 0.5, or name it with LITESTREAM");
+  const litestream = requireProgram("litestream", "install 0.3.13 or 0.5");
   process.stdout.write(`litestream ${output([litestream, "version"])}`);
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-litestream-"));
   const bin = join(folder.path, "bin");
@@ -26,23 +24,28 @@ async function main(): Promise<void> {
   mkdirSync(data, { mode: 0o700 });
   const settings = ["--config", join(folder.path, "quartermaster.yaml"), "--data-dir", data];
 
-  await replicate({ quartermaster, settings, config: join(folder.path, "litestream.yml") });
+  await replicate({ litestream, quartermaster, settings, config: join(folder.path, "litestream.yml") });
   for (const end of ["", "-wal", "-shm"]) rmSync(join(data, `quartermaster.db${end}`), { force: true });
   for (const command of example.commands)
     output(["sh", "-euc", `PATH="${bin}:$PATH"; litestream() { "${litestream}" "$@"; }; ${command}`]);
 
   const users = output([quartermaster, "users", "list", "--data-dir", data]);
   if (!users.includes("replicated@example.org"))
-    throw new Error(`the replica has not the last write:\n${users}`);
+    throw new Error(`the replica does not have the last write:\n${users}`);
   output([quartermaster, "audit", "verify", "--data-dir", data]);
-  process.stdout.write("the printed example replicates, and its way back brings the last write back\n");
+  process.stdout.write("the printed example replicates, and its restore has the last write\n");
 }
 
 /** Runs the service and Litestream until the log has been copied, with a write that must be in the replica. */
-async function replicate(own: { quartermaster: string; settings: string[]; config: string }): Promise<void> {
-  const { quartermaster, settings, config } = own;
+async function replicate(own: {
+  litestream: string;
+  quartermaster: string;
+  settings: string[];
+  config: string;
+}): Promise<void> {
+  const { litestream, quartermaster, settings, config } = own;
   await using service = await startService({ command: [quartermaster], args: settings });
-  await using replication = Bun.spawn([String(litestream), "replicate", "-config", config], {
+  await using replication = Bun.spawn([litestream, "replicate", "-config", config], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   await until(() => /last progress/.test(output([quartermaster, "status", ...settings])));
@@ -91,7 +94,7 @@ function output(command: string[], exitCodes: readonly number[] = [0]): string {
 async function until(isDone: () => boolean): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!isDone()) {
-    if (performance.now() > deadline) throw new Error("Litestream did not get on");
+    if (performance.now() > deadline) throw new Error("Litestream made no progress");
     await Bun.sleep(500);
   }
 }

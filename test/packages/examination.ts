@@ -6,7 +6,6 @@ import type { ScratchRoot } from "./scratch-root.ts";
 export interface Examination {
   readonly failures: number;
   equal(sentence: string, found: unknown, expected: unknown): void;
-  skip(why: string): void;
 }
 
 export function examination(): Examination {
@@ -24,7 +23,6 @@ export function examination(): Examination {
           `        found    ${JSON.stringify(found)}\n        expected ${JSON.stringify(expected)}\n`,
         );
     },
-    skip: (why) => void process.stdout.write(`SKIPPED ${why}\n`),
   };
 }
 

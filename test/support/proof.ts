@@ -1,4 +1,4 @@
-// What commands share that prove something with programs of other people, such as test/keycloak/run.ts.
+// Functions for commands that test with programs of other people, such as test/keycloak/run.ts.
 
 /** Prints what was proved. @throws when it is not so */
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
@@ -15,6 +15,20 @@ export async function prove(main: () => Promise<void>): Promise<void> {
     process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;
   }
+}
+
+/**
+ * @param name of the program; its variable has the same name in capital letters
+ * @param remedy how to install it
+ * @returns the path of the program on PATH, or at its variable
+ * @throws Error that names the remedy
+ */
+export function requireProgram(name: string, remedy: string): string {
+  const variable = name.toUpperCase();
+  const wanted = process.env[variable] ?? name;
+  const found = Bun.which(wanted);
+  if (found) return found;
+  throw new Error(`${wanted} was not found; ${remedy}, or name it with ${variable}`);
 }
 
 /** Daemons are in folders that are not on everybody's path. */

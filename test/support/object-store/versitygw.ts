@@ -2,16 +2,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { accepting, freePort } from "../network/free-port.ts";
+import { requireProgram } from "../proof.ts";
 import { TEST_KEYS } from "./s3-server.ts";
 
 /** @returns versitygw on PATH, or at $VERSITYGW @throws Error that says how to get it */
-export function findVersitygw(): string {
-  const program = process.env.VERSITYGW ?? Bun.which("versitygw");
-  if (program) return program;
-  throw new Error(
-    "versitygw is not on PATH; run go install github.com/versity/versitygw/cmd/versitygw@latest, or name it with VERSITYGW",
-  );
-}
+export const requireVersitygw = (): string =>
+  requireProgram("versitygw", "run go install github.com/versity/versitygw/cmd/versitygw@latest");
 
 /** Starts a server with one bucket. @param folder keeps the objects @param options more arguments of the program */
 export async function startVersitygw(
