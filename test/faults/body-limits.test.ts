@@ -1,5 +1,5 @@
-// Every route that takes a body, at and above the limit of its kind. The first route of each limit also gets a body below it, and
-// bodies whose length is declared or not: one function reads a kind of body for all routes.
+// Every route that takes a body gets one at the limit of its kind and one above it. One function reads a kind of body for all routes, so
+// only the first route of each limit also gets a body below it, and each body both with and without a declared length.
 // Limits of what is in a body are tested beside their models.
 import { expect, test } from "bun:test";
 import { type Accepted, bodyBytesMax } from "../../src/server/http/bodies/body.ts";

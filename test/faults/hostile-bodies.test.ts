@@ -144,7 +144,7 @@ function createHostileBodies() {
   };
 }
 
-/** @returns the schema without what it tells readers, and with one number in place of all limits */
+/** @returns the schema without descriptions, and with 0 in place of every limit */
 const shapeOf = (schema: unknown): string =>
   JSON.stringify(schema, (key, value) => {
     if (typeof value === "number") return 0;
@@ -245,7 +245,7 @@ const unknownMembers = (bytes: number, method: string): Record<string, string> =
 
 /**
  * Lists of members of a group, and two of them in a PATCH message: one function reads all of them for all routes. Each takes as
- * much memory and time as a route may take.
+ * much memory and time as any body of the route.
  */
 function memberLists(bytes: number): Record<string, string> {
   const filled = (unit: (at: number) => string) => filledWith(bytes, unit);

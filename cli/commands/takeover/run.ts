@@ -73,7 +73,7 @@ function planOf({ config }: SettingsCall, { path, database }: DataDirectory, sou
     details: [
       config.get("standby.lease")
         ? "It waits until the lease of the other machine has ended, at most 15 seconds after its last renewal."
-        : "The other machine must no longer run.",
+        : "The other machine must be off.",
       ...skipped.map(skippedText),
       ...(existsSync(database)
         ? [

@@ -254,7 +254,7 @@ suite("form of the file", () => {
     ["a second document", "log:\n---\nlog:\n", "one document only", 2],
     ["an unclosed bracket", "server:\n  trusted_proxies: [a\n", "not valid YAML", 3],
     ["an unknown tag", "log:\n  level: !level info\n", "has an unknown tag", 2],
-    ["a key that is no text", "? [log]\n: 1\n", "is not plain text", 1],
+    ["a key that is not text", "? [log]\n: 1\n", "is not plain text", 1],
     ["an alias without an anchor", "log:\n  level: *level\n", "no complete anchor", 2],
     ["a scalar in place of a section", "\nlog: info\n", "must be a mapping of settings", 2],
     ["a list in place of a section", "\nlog: [info]\n", "must be a mapping of settings", 2],

@@ -1,4 +1,4 @@
-// The database door: group commit, durability, revisions, and what it says when the machine fails it.
+// The database: group commit, durability, revisions, and what it says when the machine fails it.
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -103,7 +103,7 @@ async function execute(command: string[], { directory, bin }: Workplace) {
   return { output: stdout + stderr, exitCode };
 }
 
-/** One shell starts those that read a text each: this process takes ten times as long to start one. */
+/** One shell starts a shell for each text, because starting one from this process takes ten times as long. */
 const READ_EACH = 'for text in "$@"; do bash -n -c "$text" || exit; done';
 
 async function expectShell(texts: readonly string[], place: Workplace): Promise<void> {
@@ -147,7 +147,7 @@ export function unknownWordsIn(text: string): string[] {
     .flatMap(([, ...words]) => unknownIn(words));
 }
 
-/** Made once: all its nouns and options take longer than a block. */
+/** Built once, because building all nouns and options takes longer than checking a block. */
 let program: Command | undefined;
 
 function unknownIn(words: readonly string[]): string[] {

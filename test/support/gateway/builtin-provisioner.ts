@@ -1,4 +1,4 @@
-// The built-in provisioner over a small real gateway, reached through the real door for outgoing connections.
+// The built-in provisioner over a small real gateway, reached through the real platform/outbound.
 import { createLitellmProvisioner } from "../../../src/domain/gateway/provisioners/litellm/litellm.ts";
 import { createAdminRequest } from "../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";
 import type { Provisioner } from "../../../src/domain/gateway/provisioners/provisioner.ts";

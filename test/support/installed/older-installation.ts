@@ -19,7 +19,7 @@ export function makeOlder(data: string, clock: Clock): void {
   writeFileSync(database, bytes, { mode: 0o600 });
 }
 
-/** Databases by the time at which they were made: all migrations take longer than most tests. */
+/** Databases by the time of the clock: running all migrations takes longer than most tests. */
 const made = new Map<number, Uint8Array>();
 
 function bytesOfOlder(database: string, { clock, backups }: { clock: Clock; backups: string }): Uint8Array {

@@ -1,4 +1,4 @@
-// A process that downloads `argv[2]` through the door for public hosts, whatever its environment says, and prints what
+// A process that downloads `argv[2]` as from a public host, whatever its environment says, and prints what
 // came or the reason why nothing did. Every name leads to 127.0.0.1, which counts as public; what is trusted does not change.
 import { DomainError } from "../../../src/platform/errors.ts";
 import { ANY_PUBLIC_HOST, createOutbound } from "../../../src/platform/outbound/outbound.ts";

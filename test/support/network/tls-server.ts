@@ -1,4 +1,4 @@
-// A server on this machine that speaks TLS under names of its own, and what makes the door for public hosts take it for one.
+// A server on this machine that speaks TLS under names of its own, and the options with which downloads from public hosts accept it.
 import { generate } from "selfsigned";
 import type { PublicHosts } from "../../../src/platform/outbound/public-https.ts";
 

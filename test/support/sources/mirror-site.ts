@@ -1,4 +1,4 @@
-// A real database, a real store of artifacts and the real door for outgoing connections, with a connection to a repository host on this
+// A real database, a real store of artifacts and the real platform/outbound, with a connection to a repository host on this
 // machine.
 import { join } from "node:path";
 import { createInspectionBudget } from "../../../src/domain/access/budgets/inspection-budget.ts";

@@ -206,7 +206,7 @@ export class LeaseKeeper {
 const requestSignal = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
 
-/** Changes that a machine may still make which fails while another one waits; more show that it is alive. */
+/** A machine that fails while another one waits may still have renewed its lease this often; more changes prove that it runs. */
 const RENEWALS_BY_DEAD_MACHINE = 2;
 
 const stillActive = ({ machine, term }: Lease): DomainError =>

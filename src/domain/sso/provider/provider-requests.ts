@@ -1,5 +1,5 @@
-// Requests to the identity provider through platform/outbound: bounded in time and size, without redirects, each
-// counted. discovery.ts decides which endpoints there are.
+// Requests to the identity provider through platform/outbound: bounded in time and size, without redirects, each counted. discovery.ts
+// decides which endpoints there are.
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { codeOf, DomainError } from "../../../platform/errors.ts";
@@ -32,7 +32,7 @@ export interface RequestDependencies {
   answerTimeoutMs?: number | undefined;
 }
 
-/** An answer whose body was read. */
+/** An answer with its body in memory. */
 interface ReadAnswer extends Pick<Response, "status" | "headers"> {
   isOk: boolean;
   bytes: Uint8Array<ArrayBuffer>;
@@ -66,8 +66,8 @@ export class ProviderRequests {
   }
 
   /**
-   * For the library, which reads answers itself.
-   * @returns the answer with its whole body, whatever its status
+   * Sends a request of the library, which reads the answer itself.
+   * @returns the answer with its whole body, whatever its status; 200 for 204 and 205, which cannot have a body
    * @throws DomainError `sso.provider_unreachable` (also for a status of 500 and above, and 429), `sso.provider_invalid`
    */
   async send(endpoint: ProviderEndpoint, url: string, message: Message = {}): Promise<Response> {
@@ -76,8 +76,8 @@ export class ProviderRequests {
   }
 
   /**
-   * @returns the JSON object that the answer is; an answer without success may be none, and then has no members
-   * @throws like `send`; `sso.provider_invalid` for a success that is no JSON object
+   * @returns the JSON object in the answer; without members if the request failed and the answer is not a JSON object
+   * @throws like `send`; `sso.provider_invalid` if the request succeeded and the answer is not a JSON object
    */
   async object(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ObjectAnswer> {
     const { isOk, status, headers, bytes } = await this.#counted(endpoint, url, message);
@@ -89,7 +89,7 @@ export class ProviderRequests {
     throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`);
   }
 
-  /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` without success */
+  /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` if the request failed */
   async json(endpoint: ProviderEndpoint, url: string): Promise<ObjectAnswer> {
     const answer = await this.object(endpoint, url, { headers: { accept: "application/json" } });
     if (!answer.isOk) throw providerInvalid(`${endpoint}: the status is ${answer.status}`);
@@ -145,7 +145,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A request that could not be sent did not reach the provider. One that platform/outbound refused had a bad address from the provider. */
+/** A failed connection means that the provider is unreachable. A refusal of platform/outbound means that the provider named a bad address. */
 function faultOfFetch(error: unknown): DomainError {
   if (!(error instanceof DomainError)) return unreachable(errorText(error));
   const { reason, message, cause } = error;

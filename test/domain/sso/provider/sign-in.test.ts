@@ -107,7 +107,7 @@ describe("SSO-22 an ID token with a fault is refused", () => {
   });
 });
 
-describe("SSO-22 a verified token is no ID token", () => {
+describe("SSO-22 a token with a valid signature is refused unless it is an ID token for this sign-in", () => {
   const FAULTS: Record<string, [claims: Record<string, unknown>, cause: string]> = {
     "without end": [{ exp: undefined }, "exp is missing"],
     "without nonce": [{ nonce: undefined }, "nonce is missing or another"],

@@ -1,5 +1,5 @@
-// Maps errors of openid-client, and errors that the provider answers with, to those of sign-in. Errors of the library carry tokens and
-// claims, so nothing of them is kept but the code and the error of the provider, cut and escaped.
+// Maps errors of openid-client, and errors in answers of the provider, to those of sign-in. Errors of the library contain tokens and
+// claims, so only their code and the provider's error are kept, cut and escaped.
 import { codeOf, DomainError } from "../../../../platform/errors.ts";
 import {
   clientRejected,
@@ -56,7 +56,7 @@ function told(error: Error): DomainError {
   return refusalOf(name, "error_description" in error ? error.error_description : undefined);
 }
 
-/** @returns the error for one that the provider answered with */
+/** @param name `error` in an answer of the provider @param description its `error_description` */
 export function refusalOf(name: string, description: unknown): DomainError {
   const make = Object.hasOwn(TOKEN_ERRORS, name) ? TOKEN_ERRORS[name] : undefined;
   return (make ?? providerError)(forLog(typeof description === "string" ? `${name}: ${description}` : name));

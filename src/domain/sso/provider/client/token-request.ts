@@ -1,5 +1,5 @@
-// The token request, which redeems a code (RFC 6749 section 4.1.3). openid-client makes the proof of who this service is, but does not
-// send the request: it would check the ID token in the answer, which id-token.ts must check as a whole.
+// The token request, which redeems a code (RFC 6749 section 4.1.3). openid-client adds the credential of this service, but does
+// not send the request: it would also check the ID token in the answer, which is the task of id-token.ts.
 import type { ClientAuth, ClientMetadata, ServerMetadata } from "openid-client";
 import type { JsonObject } from "../../../../platform/text/json-object.ts";
 import { clientRejected, providerInvalid, tokenInvalid } from "../failures.ts";
@@ -48,7 +48,7 @@ export async function redeemCode(
     accept: "application/json",
     "content-type": "application/x-www-form-urlencoded",
   });
-  await authentication(server, client, body, headers); // signs an assertion with a key, although its type has no promise
+  await authentication(server, client, body, headers); // returns a promise for private_key_jwt, although its type says void
   const message = { method: "POST", headers: headers.toJSON(), body: body.toString() };
   const { isOk, status, members } = await requests.object("token", url, message);
   if (!isOk) throw refused(status, members);

@@ -51,7 +51,7 @@ export async function verifyLogoutToken(token: string, checks: TokenChecks): Pro
 
 function textOf(value: unknown, name: string): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== "string" || value === "") throw tokenInvalid(`${name} is no text`);
+  if (typeof value !== "string" || value === "") throw tokenInvalid(`${name} is not a text`);
   const problem = claimTextProblem(value);
   if (problem !== undefined) throw tokenInvalid(`${name} ${problem}`);
   return value;

@@ -42,7 +42,7 @@ export async function verifiedClaims(
     refuseFuture(payload, "iat", checks);
     // The library does not look at it, so that it may be anything.
     const type: unknown = protectedHeader.typ;
-    if (type !== undefined && typeof type !== "string") throw tokenInvalid("typ is no text");
+    if (type !== undefined && typeof type !== "string") throw tokenInvalid("typ is not a text");
     return { claims: payload, type };
   } catch (error) {
     throw asFailure(error, checks);
@@ -53,7 +53,7 @@ export async function verifiedClaims(
 export function refuseFuture(claims: JWTPayload, name: string, checks: TokenChecks): number {
   const seconds = claims[name];
   if (typeof seconds !== "number" || !Number.isFinite(seconds))
-    throw tokenInvalid(`${name} is missing or no number`);
+    throw tokenInvalid(`${name} is missing or not a number`);
   const { nowMs, settings, clockOffsetMs } = checks;
   const latestMs = nowMs + settings.clockSkewSeconds * SECOND_MS;
   if (seconds * SECOND_MS > latestMs)
