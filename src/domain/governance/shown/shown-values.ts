@@ -1,6 +1,7 @@
 // Single values of policies as a table shows them: a line of text, without the values of variables of MCP servers. One value may
 // have hundreds of kilobytes, and a table hundreds of values, so a thread writes them (tasks.ts).
-import { withHiddenSides } from "./hidden-variables.ts";
+import { tokensOf } from "../../../platform/errors.ts";
+import { hasVariablesAt, withHiddenSides, withHiddenVariables } from "./hidden-variables.ts";
 
 /** Characters of a value that a table shows. */
 export const VALUE_CHARACTERS_SHOWN_MAX = 300;
@@ -10,6 +11,19 @@ export function valueText(value: unknown): string {
   if (value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > VALUE_CHARACTERS_SHOWN_MAX ? `${text.slice(0, VALUE_CHARACTERS_SHOWN_MAX)}…` : text;
+}
+
+interface ShownPlace {
+  path: string;
+  /** what the value is compared with where values are hidden */
+  former: unknown;
+  isHidden: boolean;
+}
+
+/** @returns the text of one value; unlike shownSides, it writes no text of what the value is compared with */
+export function shownValue(value: unknown, { path, former, isHidden }: ShownPlace): string {
+  if (!isHidden || !hasVariablesAt(path, value)) return valueText(value);
+  return valueText(withHiddenVariables(value, { path: tokensOf(path), former }));
 }
 
 /** Items with texts in place of some of their values. */

@@ -3,7 +3,7 @@
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { hasVariablesAt } from "../../../domain/governance/shown/hidden-variables.ts";
-import { shownSides } from "../../../domain/governance/shown/shown-values.ts";
+import { shownValue } from "../../../domain/governance/shown/shown-values.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -141,7 +141,10 @@ const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
 );
 
 function Comparison({ sides }: { sides: readonly Explained[] }) {
-  const former = new Map(sides[0]?.explanation.values.map((value) => [value.pointer, value]));
+  const variable = sides
+    .values()
+    .flatMap(({ explanation }) => explanation.values)
+    .find(({ pointer, value }) => hasVariablesAt(pointer, value));
   return (
     <>
       <MayRun sides={sides} />
@@ -151,21 +154,15 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
           A setting of this table is enforced. The person chooses everything else.{" "}
           <a href={`${HISTORY_PATH}/${sides[0]?.explanation.revision.id}#text`}>The text with its lines</a>
         </p>
-        <Variables
-          sides={sides.flatMap(({ explanation: { values } }) =>
-            values.flatMap(({ pointer: path, value }) =>
-              hasVariablesAt(path, value) ? { path, value } : [],
-            ),
-          )}
-        />
+        <Variables sides={variable ? [{ ...variable, path: variable.pointer }] : []} />
         <Rows
           sides={sides}
           caption="Enforced settings"
           first="Setting"
           none="The policy sets nothing for this harness."
           rowsOf={({ values }) => new Map(values.map((value) => [value.pointer, value]))}
-          cellOf={(value, { revision }) => (
-            <Setting {...value} former={former.get(value.pointer)?.value} revision={revision.id} />
+          cellOf={(value, { explanation, former }) => (
+            <Setting {...value} former={former?.value} revision={explanation.revision.id} />
           )}
           nameOf={placeText}
         />
@@ -194,10 +191,9 @@ type ValueProps = Explanation["values"][number] & {
 
 function Setting({ pointer: path, value, former, line, revision }: ValueProps) {
   const { isHidden } = shownTo(useReader());
-  const shown = shownSides({ path, former, value }, { names: ["former", "value"], isHidden });
   return (
     <>
-      <Text value={shown.value} none="empty" />
+      <Text value={shownValue(value, { path, former, isHidden })} none="empty" />
       {line !== undefined && (
         <>
           {" "}
@@ -220,6 +216,12 @@ const PackageState = ({ version, state }: Explanation["packages"][number]) => (
 const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
   isAllowed ? versionRefusal : "the policy does not allow this harness";
 
+interface RowSide<Row> {
+  explanation: Explanation;
+  /** what the first side has there */
+  former: Row | undefined;
+}
+
 interface RowsProps<Row> {
   sides: readonly Explained[];
   caption: string;
@@ -228,7 +230,7 @@ interface RowsProps<Row> {
   /** @returns the rows by key */
   rowsOf(explanation: Explanation): ReadonlyMap<string, Row>;
   /** Renders the cell of a row: only the rows that are shown are rendered. */
-  cellOf(row: Row, explanation: Explanation): preact.ComponentChildren;
+  cellOf(row: Row, side: RowSide<Row>): preact.ComponentChildren;
   /** @returns the name of a row for people */
   nameOf(key: string): string;
 }
@@ -236,11 +238,10 @@ interface RowsProps<Row> {
 /** One row for each name on either side, with both values. */
 function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: RowsProps<Row>) {
   const columns = sides.map(({ label, explanation }) => ({ label, explanation, rows: rowsOf(explanation) }));
-  const [only] = columns;
-  const keys =
-    only && columns.length === 1
-      ? [...only.rows.keys()]
-      : [...new Set(columns.flatMap(({ rows }) => [...rows.keys()]))];
+  const keys = columns.flatMap(({ rows }, at) => {
+    const former = columns.slice(0, at);
+    return [...rows.keys()].filter((key) => !former.some((column) => column.rows.has(key)));
+  });
   if (keys.length === 0) return <p>{none}</p>;
   return (
     <>
@@ -266,7 +267,11 @@ function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: Rows
                 const row = rows.get(key);
                 return (
                   <td data-label={label} key={label}>
-                    {row ? cellOf(row, explanation) : <span class="muted">not set</span>}
+                    {row ? (
+                      cellOf(row, { explanation, former: columns[0]?.rows.get(key) })
+                    ) : (
+                      <span class="muted">not set</span>
+                    )}
                   </td>
                 );
               })}
