@@ -21,7 +21,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "VERSIONS_KEPT_MAX of src/domain/clients/verdict/expectations.ts",
     "VIEW_BYTES_KEPT_MAX of src/domain/governance/delivery/audience-groups.ts",
   ],
-  "one step of a loop that goes on": [
+  "one step of a loop that continues": [
     "ARTIFACT_PAGE_MAX of src/domain/catalog/store.ts",
     "BATCH_SUMS_MAX of src/domain/inference/usage/handed-sums-store.ts",
     "LABELS_MAX of src/domain/audit/redaction-store.ts",

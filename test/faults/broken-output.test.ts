@@ -1,4 +1,4 @@
-// Output that nobody takes any more: the service is not there for its log, and a command whose errors cannot be told still
+// Output that nobody reads anymore: the service does not depend on its log, and a command whose errors cannot be told still
 // ends with their code. Results that cannot be printed are in test/cli/face.test.ts.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";

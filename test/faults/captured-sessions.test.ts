@@ -1,5 +1,5 @@
 // Captured sessions of the real service on a disk that is full, or when it is killed at any moment: nothing half stays, everything else
-// goes on, and the client's plain retry succeeds.
+// continues, and the client's plain retry succeeds.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";

@@ -98,7 +98,7 @@ async function provision(): Promise<void> {
   expect((await ask("GET", path, sent)).json()).toMatchObject({ userName, active: false });
 }
 
-/** What was open before the jump either goes on or says plainly that it has ended, and is renewed without a person. */
+/** What was open before the jump either continues or says plainly that it has ended, and is renewed without a person. */
 async function goOn(cookie: string): Promise<void> {
   const answer = await face.request("GET", "/governance-config", { token: lasting.access_token });
   expect([200, 401]).toContain(answer.status);

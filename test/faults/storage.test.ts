@@ -1,5 +1,5 @@
 // A disk that fails under the running service: full, and with an error in the middle of a commit. What was acknowledged
-// stays, what was refused left nothing, reading goes on, and writing does so too as soon as the cause is gone.
+// stays, what was refused left nothing, reads continue, and so do writes as soon as the cause is gone.
 // The disk is a small one in a mount namespace of the service's own, so that nothing else on the machine has less room; the
 // error is EFBIG, by a limit on the size of files that is set from outside (prlimit) while the service ignores SIGXFSZ.
 import { Database } from "bun:sqlite";

@@ -1,5 +1,5 @@
 // Pages of the database that the disk no longer gives back while the service runs: the request that needs one is answered with
-// an error that names the cause, and the process goes on.
+// an error that names the cause, and the process continues.
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

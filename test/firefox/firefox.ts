@@ -86,7 +86,7 @@ const spawn = (program: string, profile: string) =>
     stderr: "pipe",
   });
 
-/** @returns the address that Firefox prints when it is ready; goes on reading, because a full pipe would stop Firefox */
+/** @returns the address that Firefox prints when it is ready; continues to read, because a full pipe would stop Firefox */
 function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const read = async () => {

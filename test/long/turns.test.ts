@@ -1,4 +1,4 @@
-// The service goes on answering while it is given the largest content that it takes: the built executable, and the turns of
+// The service keeps answering while it receives the largest content that it takes: the built executable, and the turns of
 // its event loop in processor time of its main thread.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 // The product's migrations: from every earlier schema, with rows in it, to the newest. Rows are invented from the schema
-// itself, so this goes on working as migrations are added; only a value that a CHECK wants is told in SAMPLES.
+// itself, so this keeps working as migrations are added; only a value that a CHECK wants is told in SAMPLES.
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";

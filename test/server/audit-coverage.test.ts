@@ -481,7 +481,7 @@ const CASES: Readonly<Record<string, Case>> = {
       return form({ ...CLIENT, grant_type: "refresh_token", refresh_token });
     },
     changes: ["grants", "refresh_tokens"],
-    why: "the grant goes on; a token used twice is what leaves an entry",
+    why: "the grant stays valid; a token used twice is what leaves an entry",
   },
   "POST /api/auth/oauth2/revoke": {
     ask: async ({ signedIn }) => form({ ...CLIENT, token: (await signedIn("member")).refreshToken }),
@@ -1104,12 +1104,12 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["gateway_key.provision"],
   },
   "POST /account/gateway-key/validate": {
-    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    site: sharedServer(createGatewayServer), // the gateway still knows the keys of its users
     ask: (site) => withOwnKey(site, "/account/gateway-key/validate"),
     why: "asks the gateway whether the key is still good",
   },
   "POST /account/gateway-key/rotate": {
-    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    site: sharedServer(createGatewayServer), // the gateway still knows the keys of its users
     ask: (site) => withOwnKey(site, "/account/gateway-key/rotate"),
     leaves: ["gateway_key.provision"],
   },
@@ -1148,17 +1148,17 @@ const CASES: Readonly<Record<string, Case>> = {
     leaves: ["grant.revoke"],
   },
   "POST /console/me/key/ensure": {
-    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    site: sharedServer(createGatewayServer), // the gateway still knows the keys of its users
     ask: (site) => onAccountPage(site, { action: "/console/me/key/ensure" }),
     leaves: ["gateway_key.provision"],
   },
   "POST /console/me/key/validate": {
-    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    site: sharedServer(createGatewayServer), // the gateway still knows the keys of its users
     ask: (site) => withOwnKey(site, "/console/me/key/validate"),
     why: "asks the gateway whether the key is still good",
   },
   "POST /console/me/key/rotate": {
-    site: sharedServer(createGatewayServer), // the gateway goes on knowing the keys of its users
+    site: sharedServer(createGatewayServer), // the gateway still knows the keys of its users
     ask: (site) => withOwnKey(site, "/console/me/key/rotate"),
     leaves: ["gateway_key.provision"],
   },

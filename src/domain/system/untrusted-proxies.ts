@@ -47,7 +47,7 @@ export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) 
 
 /** @returns the problem as a text for log, `status` and `doctor` */
 export const untrustedProxyText = ({ peer, header }: Pick<UntrustedProxy, "peer" | "header">): string =>
-  `${peer ?? "a peer on the Unix socket"} sent the header ${header}, but is no trusted proxy: if it is your proxy, everybody behind it shares the limits of one address`;
+  `${peer ?? "a peer on the Unix socket"} sent the header ${header}, but is not a trusted proxy: if it is your proxy, everybody behind it shares the limits of one address`;
 
 /** @returns the remedy */
 export const untrustedProxyRemedy = (peer: string | null): string =>

@@ -12,7 +12,7 @@ import {
 
 /** Read from standard input, as JSON. */
 export interface FleetPlan extends FleetTraffic, Pace {
-  /** requests of earlier runs, so that this one goes on with other workstations */
+  /** requests of earlier runs, so that this one continues with other workstations */
   sentBefore: number;
 }
 

@@ -77,7 +77,7 @@ interface Revocation {
   token: string;
 }
 
-/** Sends its own requests from the moment the revoking command has ended, while the load goes on. */
+/** Sends its own requests from the moment the revoking command has ended, while the load continues. */
 async function revokeUnderLoad({ directory, port, token }: Revocation): Promise<Figure> {
   const headers = { Authorization: `Bearer ${token}` };
   const requests = [{ method: "GET", path: "/admin/package-catalog", headers }];

@@ -14,7 +14,7 @@ import { spreadFleet } from "./policy-rows.ts";
 const WARM_UPS = 5;
 const TIMES = 40;
 const TEXT_BYTES = 256 * 1_024;
-/** Users of the one package that not everybody gets any more. */
+/** Users of the one package that only some users still get. */
 const AUDIENCE = 1_000;
 /** One administrator does each of them every three seconds. */
 const REQUESTS_PER_SECOND = 2;

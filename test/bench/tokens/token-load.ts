@@ -19,7 +19,7 @@ export interface TokenPlan extends FleetTraffic {
   /** the tokens that are used: so many, from there */
   from: number;
   count: number;
-  /** so that this run goes on with other workstations */
+  /** so that this run continues with other workstations */
   sentBefore: number;
 }
 

@@ -44,7 +44,7 @@ test("SSO-44 a moved user is linked once by the verified address, and the former
   });
 });
 
-test("SSO-44 an unlinked user is not expected any more: the link used the move up", async () => {
+test("SSO-44 an unlinked user is no longer expected: the link used the move up", async () => {
   await using site = await createMovedSite();
   await site.moves.move(operator(site), MOVE);
   expect(await site.signInHere(BEN)).toBe(BEN.email);

@@ -10,7 +10,7 @@ import {
 } from "../../../src/platform/crypto/password-queue.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 
-/** Lets what is ready go on. */
+/** Lets ready work continue. */
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 };

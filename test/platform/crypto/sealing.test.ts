@@ -151,7 +151,7 @@ test.each([
   ["half written", "c2hvcnQ=", 0o600],
   ["still readable by others", newKey(), 0o644],
 ])(
-  "while a file that is added is %s, the known key goes on, and then the new one takes over",
+  "while a file that is added is %s, the known key stays in use, and then the new one takes over",
   (_, text, mode) => {
     using here = keys();
     const sealing = here.open();

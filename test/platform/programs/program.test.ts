@@ -66,7 +66,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await Bun.sleep(1);
 }
 
-/** A dead process that nobody has waited for yet counts as gone: it does nothing any more. */
+/** A dead process that nobody has waited for yet counts as gone: it no longer does anything. */
 function isAlive(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -365,7 +365,7 @@ test("SVC-12 only one of many processes runs a job that all find due", async () 
   expect(runs).toBe(1);
 });
 
-/** One process begins a run and then takes no turn any more; the other knows the same job. */
+/** One process begins a run and then stops responding; the other knows the same job. */
 async function crashedRun() {
   const [crashed, other] = [processOf(), processOf()];
   const held = heldJob();

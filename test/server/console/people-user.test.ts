@@ -120,7 +120,7 @@ describe("CON-72 guards are shown before", () => {
     expect(html).not.toContain(`/${id}/suspend`);
   });
 
-  test("and an action that does not fit any more is refused with what is so", async () => {
+  test("and an action that no longer applies is refused with the current state", async () => {
     const { id } = await member("fits@example.com");
     const { status, html } = await read(`${id}/resume`);
     expect([status, html.includes("This user is not suspended.")]).toEqual([409, true]);

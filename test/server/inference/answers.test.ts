@@ -311,7 +311,7 @@ test("INF-22 a client that stops reading stops the upstream", async () => {
   client.socket.pause();
   for (let before = -1; before !== sent; ) {
     before = sent;
-    await Bun.sleep(50); // until nothing moves any more
+    await Bun.sleep(50); // until no bytes are in transit
   }
   expect(sent).toBeLessThan(100_000_000);
   client.leave();

@@ -19,11 +19,11 @@ export interface Child {
   readonly pid: number;
   /** @returns the next line of its standard output, or undefined when it has ended */
   line(): Promise<string | undefined>;
-  /** Closes its standard input: a child that waits for that goes on. */
+  /** Closes its standard input: a child that waits for that continues. */
   goOn(): void;
   /** SIGKILL: no handler, no flush, no goodbye. */
   kill(): void;
-  /** Lets it go on. @returns the lines nobody read yet, and the exit code (null after a signal) */
+  /** Lets it continue. @returns the lines nobody read yet, and the exit code (null after a signal) */
   ended(): Promise<{ code: number | null; lines: string[]; errors: string }>;
 }
 

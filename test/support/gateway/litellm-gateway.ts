@@ -41,7 +41,7 @@ export interface Fault {
   onHit?: () => void;
 }
 
-/** `1.106` still answers for a deleted key, and calls it so; `1.74` does not know it any more. */
+/** `1.106` still answers for a deleted key, and calls it so; `1.74` no longer knows it. */
 export const LITELLM_VERSIONS = ["1.74", "1.106"] as const;
 export type LitellmVersion = (typeof LITELLM_VERSIONS)[number];
 

@@ -67,7 +67,7 @@ function inBundle(error: unknown, name: string): unknown {
   const what = error.reason.slice("archive.".length);
   return bundleRefusal(
     what,
-    `${name} is no whole bundle: ${error.message}`,
+    `${name} is not a complete bundle: ${error.message}`,
     "name the file that catalog export --bundle wrote; if it is that one, copy it again",
   );
 }

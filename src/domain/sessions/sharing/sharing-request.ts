@@ -71,7 +71,7 @@ function readUserIds(
     const isUuid = UUID_PATTERN.test(id);
     if (isUuid && (id === ownerId || isActiveColleague(id))) continue;
     const place = `user_ids/${index}`;
-    const fault = isUuid ? "is no active user of the organization" : "must be a UUID";
+    const fault = isUuid ? "is not an active user of the organization" : "must be a UUID";
     problems.add(`/${place}`, `${place} ${fault}: ${quoted(given[index] ?? "")}`);
   }
   return wanted;

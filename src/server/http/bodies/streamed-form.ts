@@ -127,7 +127,7 @@ async function* piecesOf(stream: Readable): AsyncGenerator<Uint8Array> {
 
 const asHttpError = (error: unknown): HttpError => (error instanceof HttpError ? error : malformed());
 
-const malformed = () => new HttpError(400, "request.malformed", "the body is no form with parts");
+const malformed = () => new HttpError(400, "request.malformed", "the body is not a multipart form");
 
 const tooManyFields = () =>
   new HttpError(400, "request.malformed", "the form has more or longer fields than a page of ours");

@@ -73,7 +73,7 @@ async function formIn(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<For
   }
 }
 
-const malformed = () => new HttpError(400, "request.malformed", "the body is no form with parts");
+const malformed = () => new HttpError(400, "request.malformed", "the body is not a multipart form");
 
 const tooManyFields = () =>
   new HttpError(400, "request.malformed", `the form has more than ${UPLOAD_FIELDS_MAX} fields`);

@@ -38,7 +38,7 @@ const described = {
   ),
   keep: documented("keepDeploymentConflicts", "Keep the values of the policy, until the file changes there", {
     ...answered,
-    404: { description: "`policy_conflict.none`: one of the places is no conflict" },
+    404: { description: "`policy_conflict.none`: one of the places has no conflict" },
     409: { description: "`policy_conflict.changed`: a value has changed since that version" },
   }),
 };

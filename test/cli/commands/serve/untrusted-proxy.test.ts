@@ -25,7 +25,7 @@ test("is logged once, and reported by doctor and status across restarts, until i
     expect(await service.ended()).toBe(0);
     expect(service.stderr().match(/proxy\.untrusted/g)).toHaveLength(1);
   }
-  const told = "127.0.0.1 sent the header x-forwarded-for, but is no trusted proxy";
+  const told = "127.0.0.1 sent the header x-forwarded-for, but is not a trusted proxy";
   const remedy = "add 127.0.0.1 to server.trusted_proxies";
   for (const command of ["doctor", "status"]) {
     const { stdout } = await runCli([command, "--data-dir", data]);

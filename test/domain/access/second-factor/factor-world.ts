@@ -59,7 +59,7 @@ export async function addPasskey(world: AccessWorld, user: User = world.user) {
   return authenticator;
 }
 
-/** Signs in with the password. @returns what the browser goes on with */
+/** Signs in with the password. @returns what the browser continues with */
 export async function attemptOf(world: AccessWorld, user: User = world.user): Promise<AttemptRequest> {
   const signingIn = world.sessions.signIn({ ...ORIGIN, email: user.email, password: new Secret(PASSWORD) });
   const stopped = await signingIn.then(

@@ -56,7 +56,7 @@ async function heldAttempt(world: GatewayWorld, start: () => Promise<unknown>): 
   return { answer };
 }
 
-/** The late attempt belongs to a process that goes on while another one has taken over. */
+/** The late attempt belongs to a process that still runs while another one has taken over. */
 async function overlapping(start: (world: GatewayWorld, user: User) => Promise<unknown>) {
   const world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");

@@ -68,7 +68,12 @@ describe("an attempt", () => {
     ["leaves a usable key ready", {}, false, { state: "ready" }],
     ["recovers a failed one", { state: "error" }, false, { state: "recovering" }],
     ["opens a window of replacements", disowned, false, { state: "recovering", ...spent(1, 0) }],
-    ["goes on in an open one", { ...disowned, ...since(5) }, false, { state: "recovering", ...spent(4, 5) }],
+    [
+      "continues in an open one",
+      { ...disowned, ...since(5) },
+      false,
+      { state: "recovering", ...spent(4, 5) },
+    ],
     [
       "opens another one after its end",
       { ...disowned, ...since(REPLACEMENT_WINDOW_MS) },

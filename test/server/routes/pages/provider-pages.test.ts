@@ -87,7 +87,7 @@ describe("SSO-15 the sign-in page", () => {
   });
 });
 
-test("SSO-24 a device login goes on after a refusal at the provider", async () => {
+test("SSO-24 a device login continues after a refusal at the provider", async () => {
   await using site = await createProviderSite(JIT);
   const link = await deviceLink(site);
   const browser = site.browser();
@@ -414,7 +414,7 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     expect((await site.browser().visit("/login/oidc")).path).toBe("/login");
   });
 
-  test("SSO-44 while the provider is down sign-ins wait, and sessions and passwords go on", async () => {
+  test("SSO-44 while the provider is down sign-ins wait, and sessions and passwords keep working", async () => {
     await using site = await createProviderSite(JIT);
     await addUser(site, "root@example.com");
     site.idp.faults = { discovery: "down" };
@@ -436,7 +436,7 @@ describe("SSO-5 the proof of a password", () => {
     return { browser, page: await signInAt(site, browser, next) };
   }
 
-  test("links the account, signs in and goes on where it began", async () => {
+  test("links the account, signs in and continues at the requested page", async () => {
     await using site = await createProviderSite();
     const { browser, page } = await atProof(site, "/account");
     expect([page.heading, page.status]).toEqual(["Link your account", 200]);
@@ -498,7 +498,7 @@ describe("SSO-5 the proof of a password", () => {
 });
 
 describe("SSO-26 signing out", () => {
-  test("goes on to the provider if asked, by a new navigation", async () => {
+  test("continues to the provider if asked, by a new navigation", async () => {
     await using site = await createProviderSite({ ...JIT, logout: "idp" });
     const browser = site.browser();
     const start = await signInAt(site, browser);

@@ -60,7 +60,7 @@ async function afterPassword(site: TestServer, next = "/login") {
 }
 
 describe("sign-in", () => {
-  test("asks for the code, goes on to where it was headed, and gives access only then", async () => {
+  test("asks for the code, continues to the requested page, and gives access only then", async () => {
     const site = await sameServer();
     const { app, browser, page } = await afterPassword(site, "/login?callbackURL=%2Fdevice");
     expect(page.path).toBe(`${PROOF}?callbackURL=%2Fdevice`);
@@ -152,7 +152,7 @@ describe("sign-in", () => {
 });
 
 describe("a user who must have a factor", () => {
-  test("sets up an app right after the password, sees the recovery codes once, and goes on", async () => {
+  test("sets up an app right after the password, sees the recovery codes once, and continues", async () => {
     const site = await sameStrict();
     await member(site);
     const browser = browse(site);

@@ -1,4 +1,4 @@
-// Objects move between the stores while the service runs: nothing is lost, nothing stays twice, and a stopped run goes on.
+// Objects move between the stores while the service runs: nothing is lost, nothing stays twice, and a stopped run continues.
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";

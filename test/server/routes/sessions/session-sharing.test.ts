@@ -114,7 +114,7 @@ test("SES-26 each problem names its place and the wrong value, and only so many 
   expect(await detailsOf({ mode: "selected", user_ids: ["x", nobody], user_id: "y" })).toEqual([
     '"user_id" is not a known member; did you mean user_ids?',
     'user_ids/0 must be a UUID: "x"',
-    `user_ids/1 is no active user of the organization: "${nobody}"`,
+    `user_ids/1 is not an active user of the organization: "${nobody}"`,
   ]);
   expect(await detailsOf({ mode: "public" })).toEqual([
     'mode must be one of private, workspace, selected, not "public"',

@@ -141,7 +141,7 @@ describe("SES-54 SES-57 a store that fails", () => {
       () => new Response(`<Error>${TEST_KEYS.accessKeyId} sessions</Error>`, { status: 403 }),
     ],
     ["redirects elsewhere", () => Response.redirect("http://127.0.0.1:1/", 307)],
-  ])("and %s gives 503 without a word of it, and announcing goes on", async (_, instead) => {
+  ])("and %s gives 503 without a word of it, and uploads can still be announced", async (_, instead) => {
     await using site = await createSite();
     const presigned = await announced(site);
     await upload(presigned);
