@@ -109,12 +109,12 @@ export class Deployments {
     const told = { conflicts, problems, warnings };
     if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
     const audiences = current ? carryOverAudiences(current.audiences, document.packages) : {};
-    const summary = await setImmediate(summaryOf(current, { document, audiences }));
+    const isNew = !current || joined.isChanged;
+    const summary = await setImmediate(isNew ? summaryOf(current, { document, audiences }) : "");
     return await db.write((tx): DeploymentOutcome | undefined => {
       if (store.newestId(tx, organizationId) !== current?.id) return undefined;
       const { document: text, changed } = joined;
       const next = { ...authorship(current), document, text, changed, summary, base: current };
-      const isNew = !current || joined.isChanged;
       const { id } = isNew ? this.parts.publisher.add(tx, actor, { ...next, audiences }) : current;
       if (wanted !== undefined || !current) this.#remember(tx, actor, joined);
       return { outcome: outcomeOf(current, joined), revision: id, ...told };

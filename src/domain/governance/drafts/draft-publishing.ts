@@ -112,7 +112,7 @@ export class DraftPublishing {
     const draft = this.drafts.show(actor, id);
     if (draft.version !== version) throw draftChanged();
     const base = await this.parts.publisher.begin(actor, draft.baseRevision);
-    const { review, document } = await this.#review(actor, draft, true);
+    const { review, document } = await this.#review(actor, draft, false);
     if (review.needsOther) throw secondAdministratorRequired();
     refuseProblems(review.problems);
     if (isWithoutChanges(review.changes)) return { revision: base, isPublished: false };
