@@ -110,7 +110,8 @@ export class Deployments {
     if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
     const audiences = current ? carryOverAudiences(current.audiences, document.packages) : {};
     const isNew = !current || joined.isChanged;
-    const summary = await setImmediate(isNew ? summaryOf(current, { document, audiences }) : "");
+    const summary = isNew ? await runInTurns(summaryOf(current, { document, audiences })) : "";
+    await setImmediate();
     return await db.write((tx): DeploymentOutcome | undefined => {
       if (store.newestId(tx, organizationId) !== current?.id) return undefined;
       const { document: text, changed } = joined;

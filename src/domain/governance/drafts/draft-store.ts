@@ -30,14 +30,16 @@ export function isUnchanged(tx: Tx, { id, ownerId, version }: DraftSummary): boo
   return version === 0 ? stored === undefined : stored?.id === id && stored.version === version;
 }
 
+const isNamed = (reference: string) =>
+  or(eq(policyDrafts.id, reference), eq(policyDrafts.ownerId, reference));
+
 /** @param reference id of the draft or of its owner */
 export const findDraft = (
   connection: Connection,
   organizationId: string,
   reference: string,
 ): DraftSummary | undefined => {
-  const isNamed = or(eq(policyDrafts.id, reference), eq(policyDrafts.ownerId, reference));
-  const wanted = and(eq(policyDrafts.organizationId, organizationId), isNamed);
+  const wanted = and(eq(policyDrafts.organizationId, organizationId), isNamed(reference));
   return connection.select(summary).from(policyDrafts).where(wanted).limit(1).get();
 };
 
@@ -89,8 +91,8 @@ export function putDraft(
 }
 
 /** @returns whether there was one */
-export const removeDraft = (tx: Tx, ownerId: string): boolean =>
-  changesOf(tx.delete(policyDrafts).where(eq(policyDrafts.ownerId, ownerId)).run()) > 0;
+export const removeDraft = (tx: Tx, reference: string): boolean =>
+  changesOf(tx.delete(policyDrafts).where(isNamed(reference)).run()) > 0;
 
 /** @returns those last saved before that time */
 export const removeUntouched = (tx: Tx, beforeMs: number): Pick<Draft, "id" | "organizationId">[] =>

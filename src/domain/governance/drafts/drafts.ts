@@ -12,6 +12,7 @@ import { safeDefault } from "../document/safe-default.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import { documentText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import { draftChanged, noDraft } from "./draft-errors.ts";
 import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
@@ -98,7 +99,7 @@ export class Drafts {
   /** @returns the policy without extensions as YAML, as it was typed */
   async textOf({ typed, document }: Draft): Promise<string> {
     if (typed.policy) return typed.policy.input;
-    return await this.parts.runTask("managedText", { document: JSON.stringify(document) });
+    return await this.parts.runTask("managedText", { document: await documentText({ document }) });
   }
 
   /** @returns every problem of a text that would be saved with `savePolicy`, with lines; saves nothing */
@@ -217,10 +218,8 @@ export class Drafts {
     const { revisions } = this.parts;
     const target = revisions.show(actor.organizationId, revision);
     const base = revisions.inForce(actor.organizationId);
-    return await this.#edit(actor, stated, async () => ({
-      ...(await this.#edits.former(actor, base, target)),
-      baseRevision: base.id,
-    }));
+    const former = () => this.#edits.former(actor, base, target);
+    return await this.#edit(actor, stated, async () => ({ ...(await former()), baseRevision: base.id }));
   }
 
   /** Replaces the content of a draft as it was read. @throws DomainError `policy_draft.changed` */
@@ -250,7 +249,7 @@ export class Drafts {
     const { id, ownerId } = this.show(actor, reference);
     if (ownerId !== actor.id && actor.kind !== "operator") throw noDraft();
     await this.parts.db.write((tx) => {
-      if (!store.removeDraft(tx, ownerId)) throw noDraft();
+      if (!store.removeDraft(tx, id)) throw noDraft();
       this.parts.audit.record(tx, { actor, action: "policy_draft.discard", target: id });
     }, "unobserved");
   }

@@ -35,16 +35,20 @@ export async function parseInTurn(text: string): Promise<GovernanceConfig> {
   return await setImmediate(parse(text));
 }
 
-/** @returns the document as JSON. It may have megabytes, so other requests run before the next step. */
+/** @returns the document as JSON. It may have megabytes, so other requests run before it and after it. */
 export const documentText = ({ document }: Pick<Revision, "document">): Promise<string> =>
-  setImmediate(JSON.stringify(document));
+  textInTurn(document);
 
 /** As documentText, with the audiences. */
 export const policyText = ({
   document,
   audiences,
-}: Pick<Revision, "document" | "audiences">): Promise<string> =>
-  setImmediate(JSON.stringify({ document, audiences }));
+}: Pick<Revision, "document" | "audiences">): Promise<string> => textInTurn({ document, audiences });
+
+async function textInTurn(value: object): Promise<string> {
+  await setImmediate();
+  return await setImmediate(JSON.stringify(value));
+}
 
 /** @returns the result for a document without problems */
 export const judged = (document: GovernanceConfig, base: GovernanceConfig): Validated => {

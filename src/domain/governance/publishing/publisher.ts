@@ -3,6 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { GovernanceDependencies } from "../dependencies.ts";
 import { secondAdministratorRequired } from "../drafts/draft-errors.ts";
@@ -87,7 +88,8 @@ export class Publisher {
     if (actor.kind === "user" && !proposal.draft && this.dependencies.settings.requiresSecondAdministrator())
       throw secondAdministratorRequired();
     const { organizationId } = actor;
-    const summary = await setImmediate(summaryOf(base, proposal)); // other requests run before the transaction
+    const summary = await runInTurns(summaryOf(base, proposal));
+    await setImmediate(); // other requests run before the transaction
     const added = await this.dependencies.db.write((tx) => {
       if (store.newestId(tx, organizationId) !== base.id) return undefined;
       proposal.draft?.remove(tx);

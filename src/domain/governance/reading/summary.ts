@@ -1,6 +1,7 @@
 // What a revision changed, in a few words, for the history: "2 packages updated, codex range narrowed". It is written when the
 // revision is published, because the history must not read the documents.
 import { isDeepStrictEqual } from "node:util";
+import type { Steps } from "../../../platform/steps.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, HarnessPolicy, Revision } from "../model.ts";
 import { changedAudiences } from "../publishing/diff.ts";
@@ -12,25 +13,27 @@ export const SUMMARY_PARTS_MAX = 6;
 type Policy = Pick<Revision, "document" | "audiences">;
 
 /** @returns one line; the first revision has no former one, and a revision that differs in stamps only has no words */
-export function summaryOf(former: Policy | undefined, next: Policy): string {
+export function* summaryOf(former: Policy | undefined, next: Policy): Steps<string> {
   if (!former) return "first policy";
   const audiences = new Set(changedAudiences(former, next).map((path) => path.split("/")[2])).size;
-  const parts = [
-    ...packageParts(former.document, next.document),
-    ...(audiences === 0 ? [] : [`${counted(audiences, "audience")} changed`]),
-    ...HARNESS_KEYS.flatMap((key) => harnessParts(key, former.document, next.document)),
-    ...otherParts(former.document, next.document),
-  ];
+  const parts = yield* packageParts(former.document, next.document);
+  if (audiences > 0) parts.push(`${counted(audiences, "audience")} changed`);
+  for (const key of HARNESS_KEYS) {
+    yield;
+    parts.push(...harnessParts(key, former.document, next.document));
+  }
+  parts.push(...otherParts(former.document, next.document));
   const left = parts.length - SUMMARY_PARTS_MAX;
   return [...parts.slice(0, SUMMARY_PARTS_MAX), ...(left > 0 ? [`${left} more`] : [])].join(", ");
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-function packageParts(former: GovernanceConfig, next: GovernanceConfig): string[] {
+function* packageParts(former: GovernanceConfig, next: GovernanceConfig): Steps<string[]> {
   const before = new Map(former.packages.map((one) => [one.id, one]));
   const counts = { added: 0, updated: 0, changed: 0, removed: 0 };
   for (const managed of next.packages) {
+    yield;
     const standing = before.get(managed.id);
     before.delete(managed.id);
     if (!standing) counts.added += 1;

@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 
 /** Maximum number of rows of such a table; thousands of rows would delay other requests. */
-export const EXPLAINED_ROWS_MAX = 300;
+export const EXPLAINED_ROWS_MAX = 200;
 
 /** States below the table how many rows are not shown. */
 export const NotShown = ({ total }: { total: number }) =>

@@ -2,7 +2,6 @@
 // the same for another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
-import { hasVariablesAt } from "../../../domain/governance/shown/hidden-variables.ts";
 import { shownValue } from "../../../domain/governance/shown/shown-values.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -10,17 +9,17 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { FilterProblems } from "../list/filters.tsx";
 import { harnessText, PACKAGE_WORDS, placeText } from "../own/words.ts";
 import { AsCommand, options } from "../parts/command.tsx";
-import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
+import type {
+  ComparedRows,
+  Comparison,
+  Explained,
+  ExplainedPackage,
+  ExplainedValue,
+} from "../parts/explained-rows.ts";
+import { NotShown } from "../parts/not-shown.tsx";
 import { State, Text, useReader } from "../parts/values.tsx";
 import { shownTo, Variables } from "./variables.tsx";
 import { EXPLAIN_PATH, HISTORY_PATH, TRAIL } from "./words.ts";
-
-/** One column of the comparison. */
-export interface Explained {
-  /** address of the person, and which policy */
-  label: string;
-  explanation: Explanation;
-}
 
 export interface ExplainAsked {
   user: string;
@@ -35,14 +34,13 @@ export interface ExplainAsked {
 
 interface ExplainProps {
   asked: ExplainAsked;
-  /** none until somebody asks; the second one is compared with */
-  sides: readonly Explained[];
+  comparison: Comparison;
   problems?: readonly Problem[];
   hasDraft: boolean;
 }
 
 /** @returns the page that explains the policy to administrators */
-export function explainPage({ asked, sides, problems = [], hasDraft }: ExplainProps): ConsolePage {
+export function explainPage({ asked, comparison, problems = [], hasDraft }: ExplainProps): ConsolePage {
   const { user, harness, installed } = asked;
   return {
     title: "Explain the policy",
@@ -54,12 +52,12 @@ export function explainPage({ asked, sides, problems = [], hasDraft }: ExplainPr
         <Question asked={asked} hasDraft={hasDraft} />
         {problems.length > 0 ? (
           <FilterProblems problems={problems} />
-        ) : sides.length === 0 ? (
+        ) : comparison.sides.length === 0 ? (
           <div class="empty">
             <p>Enter the address of a person to see what the policy sets for them, line by line, and why.</p>
           </div>
         ) : (
-          <Comparison sides={sides} />
+          <Compared {...comparison} />
         )}
         {user !== "" && (
           <AsCommand
@@ -140,11 +138,7 @@ const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
   </section>
 );
 
-function Comparison({ sides }: { sides: readonly Explained[] }) {
-  const variable = sides
-    .values()
-    .flatMap(({ explanation }) => explanation.values)
-    .find(({ pointer, value }) => hasVariablesAt(pointer, value));
+function Compared({ sides, values, packages, variable }: Comparison) {
   return (
     <>
       <MayRun sides={sides} />
@@ -157,10 +151,10 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
         <Variables sides={variable ? [{ ...variable, path: variable.pointer }] : []} />
         <Rows
           sides={sides}
+          rows={values}
           caption="Enforced settings"
           first="Setting"
           none="The policy sets nothing for this harness."
-          rowsOf={({ values }) => new Map(values.map((value) => [value.pointer, value]))}
           cellOf={(value, { explanation, former }) => (
             <Setting {...value} former={former?.value} revision={explanation.revision.id} />
           )}
@@ -171,10 +165,10 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
         <h2 id="packages">Packages</h2>
         <Rows
           sides={sides}
+          rows={packages}
           caption="Packages of the policy"
           first="Package"
           none="The policy has no packages."
-          rowsOf={({ packages }) => new Map(packages.map((managed) => [managed.id, managed]))}
           cellOf={(managed) => <PackageState {...managed} />}
           nameOf={(id) => id}
         />
@@ -183,7 +177,7 @@ function Comparison({ sides }: { sides: readonly Explained[] }) {
   );
 }
 
-type ValueProps = Explanation["values"][number] & {
+type ValueProps = ExplainedValue & {
   /** what the first side has there */
   former: unknown;
   revision: string;
@@ -206,7 +200,7 @@ function Setting({ pointer: path, value, former, line, revision }: ValueProps) {
   );
 }
 
-const PackageState = ({ version, state }: Explanation["packages"][number]) => (
+const PackageState = ({ version, state }: ExplainedPackage) => (
   <>
     <State tone={state === "installed" ? "good" : "neutral"}>{PACKAGE_WORDS[state]}</State>{" "}
     <Text value={version} />
@@ -224,25 +218,17 @@ interface RowSide<Row> {
 
 interface RowsProps<Row> {
   sides: readonly Explained[];
+  rows: ComparedRows<Row>;
   caption: string;
   first: string;
   none: string;
-  /** @returns the rows by key */
-  rowsOf(explanation: Explanation): ReadonlyMap<string, Row>;
-  /** Renders the cell of a row: only the rows that are shown are rendered. */
   cellOf(row: Row, side: RowSide<Row>): preact.ComponentChildren;
   /** @returns the name of a row for people */
   nameOf(key: string): string;
 }
 
-/** One row for each name on either side, with both values. */
-function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: RowsProps<Row>) {
-  const columns = sides.map(({ label, explanation }) => ({ label, explanation, rows: rowsOf(explanation) }));
-  const keys = columns.flatMap(({ rows }, at) => {
-    const former = columns.slice(0, at);
-    return [...rows.keys()].filter((key) => !former.some((column) => column.rows.has(key)));
-  });
-  if (keys.length === 0) return <p>{none}</p>;
+function Rows<Row>({ sides, rows: { total, shown }, caption, first, none, cellOf, nameOf }: RowsProps<Row>) {
+  if (total === 0) return <p>{none}</p>;
   return (
     <>
       <table class="rows">
@@ -250,7 +236,7 @@ function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: Rows
         <thead>
           <tr>
             <th scope="col">{first}</th>
-            {columns.map(({ label }) => (
+            {sides.map(({ label }) => (
               <th scope="col" key={label}>
                 <Text value={label} />
               </th>
@@ -258,17 +244,17 @@ function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: Rows
           </tr>
         </thead>
         <tbody>
-          {keys.slice(0, EXPLAINED_ROWS_MAX).map((key) => (
+          {shown.map(({ key, cells }) => (
             <tr key={key}>
               <td data-label={first}>
                 <Text value={nameOf(key)} />
               </td>
-              {columns.map(({ label, explanation, rows }) => {
-                const row = rows.get(key);
+              {sides.map(({ label, explanation }, at) => {
+                const row = cells[at];
                 return (
                   <td data-label={label} key={label}>
                     {row ? (
-                      cellOf(row, { explanation, former: columns[0]?.rows.get(key) })
+                      cellOf(row, { explanation, former: cells[0] })
                     ) : (
                       <span class="muted">not set</span>
                     )}
@@ -279,7 +265,7 @@ function Rows<Row>({ sides, caption, first, none, rowsOf, cellOf, nameOf }: Rows
           ))}
         </tbody>
       </table>
-      <NotShown total={keys.length} />
+      <NotShown total={total} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 // Drafts of the policy: saved part by part, merged, reviewed and published as one revision.
 import { describe, expect, test } from "bun:test";
 import { DRAFT_DAYS_MAX } from "../../../../src/domain/governance/drafts/draft-model.ts";
+import { draftTexts, putDraft } from "../../../../src/domain/governance/drafts/draft-store.ts";
 import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { managedText, packageOf, refusalOf } from "../governance-world.ts";
@@ -117,6 +118,21 @@ describe("a draft", () => {
     expect(later.version).toBe(discarded.version);
     const refusal = await refusalOf(() => drafts.replace(world.ana, discarded, discarded));
     expect(refusal).toMatchObject({ reason: "policy_draft.changed" });
+    expect(drafts.own(world.ana)).toEqual(later);
+  });
+
+  test("is discarded by its id: a later one of the same owner stays", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const former = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    const later = { ...former, id: world.world.ids.uuid() };
+    const texts = await draftTexts(later);
+    const ended = await Promise.allSettled([
+      drafts.discard(world.ana, former.id),
+      world.world.db.write((tx) => putDraft(tx, later, texts)),
+      drafts.discard(world.ana, former.id),
+    ]);
+    expect(ended.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
     expect(drafts.own(world.ana)).toEqual(later);
   });
 

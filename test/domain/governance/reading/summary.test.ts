@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { GovernanceConfig, HarnessPolicy } from "../../../../src/domain/governance/model.ts";
 import { SUMMARY_PARTS_MAX, summaryOf } from "../../../../src/domain/governance/reading/summary.ts";
+import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { documentWith } from "../../clients/policies.ts";
 
 const NONE: HarnessPolicy = { managed_config: {}, mcp: [], package_overrides: {} };
@@ -16,11 +17,11 @@ const others = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ ...managed, id: `other-${at}` }));
 
 test("CON-61 the first revision has no former one", () => {
-  expect(summaryOf(undefined, policy())).toBe("first policy");
+  expect(runSynchronously(summaryOf(undefined, policy()))).toBe("first policy");
 });
 
 test("CON-61 a revision that differs in nothing has no words", () => {
-  expect(summaryOf(policy(), policy({ revision: "another" }))).toBe("");
+  expect(runSynchronously(summaryOf(policy(), policy({ revision: "another" })))).toBe("");
 });
 
 test.each([
@@ -95,7 +96,7 @@ test.each([
     "whether the policy is required changed, time to live changed",
   ],
 ])("CON-61 %s", (_what, former, next, words) => {
-  expect(summaryOf(former, next)).toBe(words);
+  expect(runSynchronously(summaryOf(former, next))).toBe(words);
 });
 
 test("CON-61 names at most SUMMARY_PARTS_MAX changes, and counts the others", () => {
@@ -103,7 +104,7 @@ test("CON-61 names at most SUMMARY_PARTS_MAX changes, and counts the others", ()
   const all = changes.map((one) => policy({ harnesses: { codex: one, claude: one, opencode: one } }));
   const more = (document: Partial<GovernanceConfig>) => policy({ ...all[1]?.document, ...document });
   const [before = policy(), after = policy()] = all;
-  expect(summaryOf(before, after).split(", ")).toHaveLength(SUMMARY_PARTS_MAX);
-  expect(summaryOf(before, after)).not.toContain("more");
-  expect(summaryOf(before, more({ ttl_seconds: 5 }))).toEndWith(", 1 more");
+  expect(runSynchronously(summaryOf(before, after)).split(", ")).toHaveLength(SUMMARY_PARTS_MAX);
+  expect(runSynchronously(summaryOf(before, after))).not.toContain("more");
+  expect(runSynchronously(summaryOf(before, more({ ttl_seconds: 5 })))).toEndWith(", 1 more");
 });
