@@ -299,7 +299,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     },
     leaves: ["identity.unlink"],
   },
-  "identities move": {
+  "identities create, for a replaced provider": {
     rest: async (bench) => {
       const rest = `${await withAda(bench)} ${AT_PROVIDER}`;
       await bench.json(`identities create ${rest} --subject s-1`);

@@ -34,7 +34,6 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "users invite": "x@example.org --role member",
   "users change": "suspend x",
   "identities create": "x --subject s",
-  "identities move": "--from-issuer x --by email",
   "policy explain": "--user x --harness codex",
   "gateway models assign": "codex x",
   "audit resend": "--after 0",

@@ -455,14 +455,14 @@ test("SSO-33 identities", async () => {
     `identities create root@example.org --subject root ${former} --yes --json`,
   ]);
   const moves = await transcript(bench, [
-    `identities move --from-issuer https://old.example.org --by email ${there}`,
-    `identities move --from-issuer https://id.example.org --by email ${there}`,
-    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --dry-run",
-    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes",
-    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes --json",
-    `identities move --from-issuer https://nowhere.example.org --by external-id ${there}`,
-    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id",
-    "identities move --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id --json",
+    `identities create --from-issuer https://old.example.org --by email ${there}`,
+    `identities create --from-issuer https://id.example.org --by email ${there}`,
+    "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --dry-run",
+    "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes",
+    "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by email --yes --json",
+    `identities create --from-issuer https://nowhere.example.org --by external-id ${there}`,
+    "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id",
+    "identities create --from-issuer https://id.example.org --to-issuer https://new.example.org --by external-id --json",
   ]);
   await bench.run(`users suspend ${ana} --yes`);
   const more = await transcript(bench, [

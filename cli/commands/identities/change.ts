@@ -1,4 +1,4 @@
-// `identities create` and `identities remove`. Both ask for confirmation: a link lets a person at the provider use the
+// The link of one user, by `identities create` and `identities remove`. Both ask for confirmation: a link lets a person at the provider use the
 // account, and removing it ends the logins. The checks of the domain run before the question, so that a dry run fails like the real command.
 import type { User } from "../../../src/domain/identity/model.ts";
 import { toIdentity } from "../../../src/domain/sso/identities/identity-document.ts";
@@ -7,7 +7,7 @@ import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { issuerFor } from "./issuer.ts";
 
-export async function create(call: Call): Promise<void> {
+export async function link(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
   const { identities } = domain.sso;
   const user = find(call);

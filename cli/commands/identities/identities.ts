@@ -20,7 +20,7 @@ export const register = (program: CliCommand): CliCommand =>
 
 /** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
-  for (const add of [listing, creating, removing, moving]) addDirectoryOptions(add(noun, context));
+  for (const add of [listing, creating, removing]) addDirectoryOptions(add(noun, context));
 }
 
 const listing = (noun: CliCommand, context: Context): CliCommand =>
@@ -41,17 +41,33 @@ const creating = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(
     noun
       .command("create")
-      .description("Links a user to a person at the provider, who then signs in as this user.")
+      .description(
+        "Links a user to a person at the provider, who then signs in as this user; or prepares all users of a former provider for the one that replaces it.",
+      )
       .examples(
         `quartermaster identities create ana@example.org --subject 00u1a2b3 ${CONFIG}`,
         "quartermaster identities create ana@example.org --subject 00u1a2b3 --issuer https://login.example.org --dry-run",
+        `quartermaster identities create --from-issuer https://old.example.org --by email --dry-run ${CONFIG}`,
       )
-      .argument(...USER)
-      .requiredOption("--subject <subject>", "claim `sub` of the person at the provider, exactly")
-      .option(...ISSUER),
+      .argument("[user]", USER[1])
+      .option("--subject <subject>", "claim `sub` of the person at the provider, exactly")
+      .option(...ISSUER)
+      .addOption(
+        new Option(
+          "--from-issuer <url>",
+          "prepare the users of this former provider, exactly as identities list shows it",
+        ).conflicts(["subject", "issuer"]),
+      )
+      .option("--to-issuer <url>", "issuer of the new provider (default: identity.oidc.issuer)")
+      .addOption(
+        new Option(
+          "--by <way>",
+          "how people are recognized there: the SCIM externalId, or the verified address",
+        ).choices(MOVE_CHOICES),
+      ),
   )
     .printsJson()
-    .action(domainAction(context, async () => (await import("./change.ts")).create));
+    .action(domainAction(context, async () => (await import("./create.ts")).create));
 
 const removing = (noun: CliCommand, context: Context): CliCommand =>
   addConfirmOptions(
@@ -67,29 +83,3 @@ const removing = (noun: CliCommand, context: Context): CliCommand =>
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).remove));
-
-const moving = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("move")
-      .description("Prepares the users of a former provider for the one that replaces it.")
-      .examples(
-        `quartermaster identities move --from-issuer https://old.example.org --by email --dry-run ${CONFIG}`,
-        `quartermaster identities move --from-issuer https://old.example.org --by external-id ${CONFIG}`,
-      )
-      .requiredOption(
-        "--from-issuer <url>",
-        "issuer of the former provider, exactly as identities list shows it",
-      )
-      .option("--to-issuer <url>", "issuer of the new provider (default: identity.oidc.issuer)")
-      .addOption(
-        new Option(
-          "--by <way>",
-          "how people are recognized there: the SCIM externalId, or the verified address",
-        )
-          .choices(MOVE_CHOICES)
-          .makeOptionMandatory(),
-      ),
-  )
-    .printsJson()
-    .action(domainAction(context, async () => (await import("./move.ts")).move));

@@ -1,4 +1,4 @@
-// `identities move`: prepares the users of a former provider for the one that replaces it.
+// `identities create --from-issuer`: prepares the users of a former provider for the one that replaces it.
 import type { Move, MovePlan } from "../../../src/domain/sso/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";

@@ -54,7 +54,7 @@ test("SSO-44 a move lists the users who are left, one to a line, and counts thos
     addUser.run({ $email, $first: emails[0] ?? "" });
     link.run({ $email, $issuer: ISSUER });
   }
-  const line = `identities move --from-issuer ${ISSUER} --to-issuer https://new.example.org --by external-id`;
+  const line = `identities create --from-issuer ${ISSUER} --to-issuer https://new.example.org --by external-id`;
   const { stdout } = await bench.run(line);
   const left = stdout.split("\n").slice(1, -1);
   expect(left).toEqual([
