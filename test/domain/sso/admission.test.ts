@@ -269,7 +269,7 @@ describe("SSO-11 the rules of the operator hold at every sign-in", () => {
   ])("%s", async (_, email, expected) => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["Example.com"] });
     expect(await site.signIn({ email })).toBe(expected);
-    expect(await site.signIn({ email, sub: "2", email_verified: false })).toBe("sso.not_allowed");
+    expect(await site.signIn({ email, sub: "2", email_verified: false })).toBe("sso.email_unverified");
   });
 
   test("groups and required claims, also of a linked user", async () => {

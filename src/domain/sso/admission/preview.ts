@@ -84,7 +84,7 @@ function whyRefused(
       `the claim acr is ${person.acr ?? "missing"}; required is ${settings.requireAcr.join(" or ")}`,
     "sso.groups_overage": () => `a rule needs the groups, and the list is unknown: ${groupsProblem(person)}`,
     "sso.email_missing": () => "nobody is linked to this subject, and there is no usable address",
-    "sso.email_unverified": () => `nobody is linked to this subject, and ${verifiedText(person)}`,
+    "sso.email_unverified": () => `${whyAddress(settings)}, and ${verifiedText(person)}`,
     "sso.not_provisioned": () => whyNotProvisioned(settings),
     "sso.user_inactive": () => `the user ${user?.email ?? ""} is ${user?.status ?? "inactive"}`,
     "sso.user_conflict": () =>
@@ -103,14 +103,17 @@ function failedRule(person: Person, settings: SsoSettings): string {
     return `required claims are missing or have another value: ${missingClaims.join(", ")}`;
   const { allowedDomains, allowedGroups } = settings;
   if (allowedDomains.length > 0 && !isFromDomain(person, settings))
-    return `${addressText(person, addressOf(person, settings))}; allowed domains are ${allowedDomains.join(", ")}`;
+    return `${addressText(addressOf(person, settings))}; allowed domains are ${allowedDomains.join(", ")}`;
   return `the person is in none of the allowed groups: ${allowedGroups.join(", ")}`;
 }
 
-function addressText({ email }: Person, address: Address): string {
-  if ("verified" in address) return `the address is ${address.verified}`;
-  return "missing" in address ? "there is no usable address" : `the address ${email} is not verified`;
-}
+const addressText = (address: Address): string =>
+  "verified" in address ? `the address is ${address.verified}` : "there is no usable address";
+
+const whyAddress = ({ allowedDomains }: SsoSettings): string =>
+  allowedDomains.length > 0
+    ? `allowed domains are ${allowedDomains.join(", ")}`
+    : "nobody is linked to this subject";
 
 const verifiedText = ({ emailVerified }: Person): string =>
   emailVerified === "absent"

@@ -1,7 +1,7 @@
 // The rules of the operator that need only the claims: who may come in, with which role, and under which address. Pure functions.
 import type { DomainError } from "../../../platform/errors.ts";
 import { emailKey, type Role, readEmail } from "../../identity/service.ts";
-import { acrTooWeak, groupsUnknown, notAllowed } from "../errors.ts";
+import { acrTooWeak, emailUnverified, groupsUnknown, notAllowed } from "../errors.ts";
 import type { Person } from "../model.ts";
 import type { SsoSettings } from "../settings.ts";
 
@@ -33,7 +33,8 @@ export function refusalOf(person: Person, settings: SsoSettings): DomainError | 
   const { allowedGroups, allowedDomains, requireAcr } = settings;
   if (person.missingClaims.length > 0) return notAllowed();
   if (requireAcr.length > 0 && !requireAcr.includes(person.acr ?? "")) return acrTooWeak();
-  if (allowedDomains.length > 0 && !isFromDomain(person, settings)) return notAllowed();
+  if (allowedDomains.length > 0 && !isFromDomain(person, settings))
+    return "unverified" in addressOf(person, settings) ? emailUnverified() : notAllowed();
   if (allowedGroups.length === 0) return undefined;
   if ("unknown" in person.groups) return groupsUnknown(person.groups.unknown);
   const { known } = person.groups;

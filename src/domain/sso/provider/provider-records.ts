@@ -1,5 +1,5 @@
-// Records in the database what was learned about the provider. Writes are rare however many sign-ins fail, and a failed write fails
-// no sign-in: the next one writes again.
+// Records in the database what was learned about the provider. Writes are rare however often the same failure repeats, and a failed
+// write fails no sign-in: the next one writes again.
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import { type MetadataStore, parseStored, type StoredMetadata } from "./discovery/discovery.ts";
@@ -7,7 +7,7 @@ import type { ProviderMetadata } from "./discovery/metadata.ts";
 import { isWithin } from "./failures.ts";
 import * as store from "./provider-store.ts";
 
-/** Errors and successes are written at most this often. */
+/** The same error, and successes, are written at most this often. */
 const ERROR_PAUSE_MS = 10 * SECOND_MS;
 const SUCCESS_PAUSE_MS = MINUTE_MS;
 
@@ -20,7 +20,7 @@ export interface ProviderRecord {
 const NOTHING: ProviderRecord = { lastErrorReason: null, lastSuccessAtMs: null };
 
 export class ProviderRecords {
-  #errorAtMs: number | undefined;
+  #error: { reason: string; atMs: number } | undefined;
   #successAtMs: number | undefined;
 
   constructor(
@@ -36,9 +36,10 @@ export class ProviderRecords {
 
   async noteError(reason: string): Promise<void> {
     const { clock } = this.parts;
-    if (isWithin(ERROR_PAUSE_MS, this.#errorAtMs, clock)) return;
+    const isSame = this.#error?.reason === reason;
+    if (isSame && isWithin(ERROR_PAUSE_MS, this.#error?.atMs, clock)) return;
     const nowMs = clock.nowMs();
-    this.#errorAtMs = nowMs;
+    this.#error = { reason, atMs: nowMs };
     this.#successAtMs = undefined; // the next success clears it
     await this.#save({ lastErrorReason: reason, lastErrorAtMs: nowMs });
   }
@@ -48,6 +49,7 @@ export class ProviderRecords {
     if (isWithin(SUCCESS_PAUSE_MS, this.#successAtMs, clock)) return;
     const nowMs = clock.nowMs();
     this.#successAtMs = nowMs;
+    this.#error = undefined; // the next error is shown again
     await this.#save({ lastSuccessAtMs: nowMs, lastErrorReason: null, lastErrorAtMs: null });
   }
 

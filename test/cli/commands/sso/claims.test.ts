@@ -86,7 +86,12 @@ test.each<[string, object, string, string]>([
     "sso.not_allowed",
     "eve@example.com; allowed domains",
   ],
-  ["an unverified address", { ...STAFF, email_verified: false }, "sso.not_allowed", "is not verified"],
+  [
+    "an unverified address",
+    { ...STAFF, email_verified: false },
+    "sso.email_unverified",
+    "email_verified is not true",
+  ],
   ["another group", { ...STAFF, groups: ["others"] }, "sso.not_allowed", "none of the allowed groups: staff"],
   ["no list of groups", { ...STAFF, groups: undefined }, "sso.groups_overage", "absent"],
   ["too many groups", { ...STAFF, hasgroups: true }, "sso.groups_overage", "overage"],

@@ -10,6 +10,7 @@ import {
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import { storedMetadataOf } from "../../../../src/domain/sso/provider/provider-records.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-requests.ts";
+import { findProvider } from "../../../../src/domain/sso/provider/provider-store.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import type { AnswerFault } from "../../../support/provider/faults.ts";
@@ -170,7 +171,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
   });
 
-  test("is recorded with a write in ten seconds, and cleared by a success", async () => {
+  test("is recorded, also shortly after another failure, and cleared by a success", async () => {
     const provider = relyingParty();
     idp.faults = { discovery: "down" };
     const failed = async () => {
@@ -180,7 +181,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(await failed()).toBe("sso.provider_unreachable");
     world.clock.advance(9_999);
     idp.faults = { discovery: "html" };
-    expect(await failed()).toBe("sso.provider_unreachable");
+    expect(await failed()).toBe("sso.provider_unreachable"); // the provider is not asked again yet
     world.clock.advance(1);
     expect(await failed()).toBe("sso.provider_invalid");
     world.clock.advance(10_000);
@@ -194,17 +195,28 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(provider.record()?.lastSuccessAtMs).toBe(world.clock.nowMs());
   });
 
-  test("records a refusal with a write in ten seconds", async () => {
+  test("SSO-44 records another refusal at once, and the same one with a write in ten seconds", async () => {
     const provider = relyingParty();
-    const refused = async (reason: string) => {
+    const refusedAt = async (reason: string) => {
       await provider.noteRefusal(reason);
-      return provider.record()?.lastErrorReason;
+      const record = findProvider(world.db.read, idp.issuer);
+      return [record?.lastErrorReason, record?.lastErrorAtMs];
     };
-    expect(await refused("sso.first")).toBe("sso.first");
+    const startMs = world.clock.nowMs();
+    expect(await refusedAt("sso.first")).toEqual(["sso.first", startMs]);
     world.clock.advance(9_999);
-    expect(await refused("sso.second")).toBe("sso.first");
-    world.clock.advance(1);
-    expect(await refused("sso.third")).toBe("sso.third");
+    expect(await refusedAt("sso.first")).toEqual(["sso.first", startMs]);
+    expect(await refusedAt("sso.second")).toEqual(["sso.second", startMs + 9_999]);
+    world.clock.advance(10_000);
+    expect(await refusedAt("sso.second")).toEqual(["sso.second", startMs + 19_999]);
+  });
+
+  test("SSO-44 records a refusal shortly after a success that cleared the same one", async () => {
+    const provider = relyingParty();
+    await provider.noteRefusal("sso.first");
+    await provider.noteSuccess();
+    await provider.noteRefusal("sso.first");
+    expect(provider.record()?.lastErrorReason).toBe("sso.first");
   });
 
   test("records a success at once after a refusal", async () => {

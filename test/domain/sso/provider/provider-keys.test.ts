@@ -32,3 +32,16 @@ test("a token that failed with the old keys is tried with those that another tok
   expect(results).toHaveLength(2);
   expect(loads).toBe(2);
 });
+
+test.each(["RS384", "RS512", "PS384", "PS512", "ES384", "ES512"])(
+  "SSO-22 a token that a published key signed with %s is refused",
+  async (alg) => {
+    const { publicKey, privateKey } = await generateKeyPair(alg);
+    const jwk = { ...(await exportJWK(publicKey)), kid: "published" };
+    const token = await new SignJWT({}).setProtectedHeader({ alg, kid: "published" }).sign(privateKey);
+    const keys = new ProviderKeys({ nowMs: () => 0 }, async () => ({ keys: [jwk] }));
+    await expect(keys.verify(token, {}, "sign_in")).rejects.toMatchObject({
+      code: "ERR_JOSE_ALG_NOT_ALLOWED",
+    });
+  },
+);
