@@ -177,13 +177,18 @@ function isShort({ headers }: Response): boolean {
   return length !== null && Number(length) <= ANSWER_BYTES_MAX && isAsAnnounced;
 }
 
+/** A reader, because iterating over the body makes a promise more for each chunk. */
 async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = response.body?.getReader();
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of response.body ?? []) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > ANSWER_BYTES_MAX) throw tooLarge();
-    chunks.push(chunk);
+  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+    sizeBytes += read.value.length;
+    if (sizeBytes > ANSWER_BYTES_MAX) {
+      await reader?.cancel();
+      throw tooLarge();
+    }
+    chunks.push(read.value);
   }
   return Buffer.concat(chunks);
 }
