@@ -113,7 +113,7 @@ export interface Failure {
   readonly error: string;
   readonly reason: string;
   readonly hint: string | null;
-  readonly problems: readonly (Problem & { readonly file?: string })[];
+  readonly problems: readonly Problem[];
   readonly exit_code: number;
   readonly run_id: string;
 }
@@ -177,7 +177,7 @@ function describeDomainError(error: DomainError): Description {
 
 /** Adds the file name. A problem without a line number comes from a flag or the environment, not from the file. */
 const located = (problem: Problem, file: string) =>
-  problem.line === undefined ? problem : { ...problem, file };
+  problem.line === undefined ? problem : { ...problem, file: problem.file ?? file };
 
 /** How to print an error. */
 export interface FailureStyle {

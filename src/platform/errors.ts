@@ -24,6 +24,8 @@ export interface Problem {
   line?: number;
   /** the same within the line, in UTF-16 units; only beside a line */
   column?: number;
+  /** absolute path, if the problem is in another file than the others; only beside a line */
+  file?: string;
 }
 
 /** An exhausted budget. */

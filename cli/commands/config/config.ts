@@ -99,8 +99,10 @@ async function check(context: Context, command: CliCommand): Promise<void> {
   const { findMissingScimToken } = await import(
     "../../../src/app/service/configuration/provisioning-start.ts"
   );
+  const { findContentProblems } = await import("../../../src/app/service/content-checks.ts");
+  const content = await findContentProblems(config);
   await withFileContext(config.file, () =>
-    assertStartable(config, context.clock, findMissingScimToken(config)),
+    assertStartable(config, context.clock, [...findMissingScimToken(config), ...content]),
   );
   const { ConfiguredConnections } = await import(
     "../../../src/app/installation/connections/configured-connections.ts"

@@ -74,7 +74,8 @@ export async function reloadGovernance(
   }
 }
 
-function sectionOf({ config, file, runTask }: SectionSource): DeploymentSection | undefined {
+/** @returns the policy section of the file; undefined without one */
+export function sectionOf({ config, file, runTask }: SectionSource): DeploymentSection | undefined {
   if (file?.governance === undefined) return undefined;
   const { governance, references, bytes } = file;
   const variables = [...references].flatMap((name) => {

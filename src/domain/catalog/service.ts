@@ -31,7 +31,7 @@ export { type CatalogSummary, updateOf } from "./reading.ts";
 export type { PackageVersion, SeedPlan } from "./seed/plan.ts";
 export { isUnchanged } from "./seed/plan.ts";
 export type { RemovalCheck } from "./seed/removal-check.ts";
-export type { Seeded, SeedRequest } from "./seed/seed.ts";
+export { readSeed, type Seeded, type SeedRequest } from "./seed/seed.ts";
 export { Artifacts, type StoredArtifact } from "./sources/artifacts.ts";
 export type { KeptArchives } from "./sources/kept-archives.ts";
 export { type PackageSourceConnection, PackageSources } from "./sources/package-sources.ts";

@@ -28,9 +28,10 @@ import { PolicyLines } from "./reading/policy-lines.ts";
 import { Revisions } from "./reading/revisions.ts";
 import { Views } from "./reading/views.ts";
 
+export { artifactProblems } from "./delivery/artifacts.ts";
 export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
-export type { DeploymentOutcome, DeploymentSection } from "./deployment/deployment.ts";
+export { type DeploymentOutcome, type DeploymentSection, readSection } from "./deployment/deployment.ts";
 export type { FileConflicts } from "./deployment/file-conflicts.ts";
 export { FLAG_SETTINGS, KNOWN_SETTINGS } from "./document/harness-policy.ts";
 export { likelySecretsIn } from "./document/likely-secrets.ts";

@@ -1,5 +1,5 @@
 // Seeds the catalog at a start and a reload, from its own file or from the section of the configuration file.
-import type { Seeded } from "../../../domain/catalog/service.ts";
+import type { Seeded, SeedRequest } from "../../../domain/catalog/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import type { ConfigFile } from "../../../platform/config/file.ts";
@@ -22,13 +22,24 @@ export async function seedFromFile(
   { domain }: Installation,
   { config, file, actor, log }: Seeding,
 ): Promise<Seeded | undefined> {
-  const path = config.get("catalog.file");
-  const section = file?.hasCatalog ? parseCatalogFile(file.path, file.bytes) : undefined;
-  const catalog = path === undefined ? section : await readCatalogFile(path);
+  const catalog = await readCatalog(config, file);
   if (catalog === undefined) return undefined;
   const seeded = await domain.catalog.seed.apply(actor, { ...catalog, prune: false });
   for (const warning of seeded.warnings) log.warning("catalog.warning", { ...warning });
   return seeded;
+}
+
+/**
+ * @returns the content for `catalog.seed`; undefined if the configuration has no catalog
+ * @throws DomainError `file.*`
+ */
+export async function readCatalog(
+  config: Pick<Config, "get">,
+  file: ConfigFile | undefined,
+): Promise<Pick<SeedRequest, "bytes" | "fileName" | "files"> | undefined> {
+  const path = config.get("catalog.file");
+  if (path !== undefined) return await readCatalogFile(path);
+  return file?.hasCatalog ? parseCatalogFile(file.path, file.bytes) : undefined;
 }
 
 /** Seeds the catalog again; what is wrong is logged and changes nothing. */

@@ -39,7 +39,7 @@ export interface CheckedArchive {
 
 export interface CheckOptions {
   files: LocalFiles;
-  blobs: Blobs;
+  blobs: Pick<Blobs, "has">;
   /** @returns the artifact with that digest, if the organization has it already */
   findArtifact(digest: string): ArtifactRow | undefined;
   onProgress?: ReportProgress | undefined;

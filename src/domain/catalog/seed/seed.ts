@@ -6,6 +6,7 @@ import type { Actor } from "../../shared/actor.ts";
 import { ARCHIVE_LIMITS } from "../archive/archive.ts";
 import {
   type CheckedArchive,
+  type CheckOptions,
   checkLocalArchives,
   isLocal,
   type LocalFiles,
@@ -14,7 +15,7 @@ import {
 import type { ManagedPackage, PackageSource } from "../model.ts";
 import { findSourceWarnings } from "../sources/source-warnings.ts";
 import * as store from "../store.ts";
-import { runCatalogAtOnce } from "../tasks.ts";
+import { type RunCatalogTask, runCatalogAtOnce } from "../tasks.ts";
 import {
   type ArtifactIds,
   artifactIds,
@@ -82,7 +83,9 @@ async function changeFor(
   actor: Actor,
   request: SeedRequest,
 ): Promise<{ change: CatalogChange; warnings: Problem[] }> {
-  const { packages, archives, warnings } = await readSeed(dependencies, actor.organizationId, request);
+  const { db, blobs, runCatalogTask: runTask } = dependencies;
+  const findArtifact = (digest: string) => store.findArtifactByDigest(db.read, actor.organizationId, digest);
+  const { packages, archives, warnings } = await readSeed({ blobs, findArtifact, runTask }, request);
   const ids = artifactIds(dependencies, actor.organizationId, archives.keys());
   const { prune, signal, fileName: target } = request;
   const change: CatalogChange = {
@@ -104,10 +107,15 @@ interface ReadSeed {
   warnings: Problem[];
 }
 
-async function readSeed(
-  { db, blobs, runCatalogTask: runTask = runCatalogAtOnce }: ChangeDependencies,
-  organizationId: string,
-  request: SeedRequest,
+/** What a catalog file is checked with. */
+export interface SeedChecking extends Pick<CheckOptions, "blobs" | "findArtifact"> {
+  runTask?: RunCatalogTask | undefined;
+}
+
+/** @throws DomainError `catalog.invalid`, `catalog.unverified` */
+export async function readSeed(
+  { blobs, findArtifact, runTask = runCatalogAtOnce }: SeedChecking,
+  request: Omit<SeedRequest, "prune">,
 ): Promise<ReadSeed> {
   const { bytes, fileName } = request;
   const { parts, root } = await runTask("readCatalog", { bytes, fileName });
@@ -117,7 +125,6 @@ async function readSeed(
     const lines = await runTask("catalogLines", { bytes, pointers: problems.map(({ pointer }) => pointer) });
     return problems.map((problem, at) => placed(problem, { root, line: lines[at] }));
   };
-  const findArtifact = (digest: string) => store.findArtifactByDigest(db.read, organizationId, digest);
   const { files, onProgress, signal } = request;
   const checked = await checkLocalArchives(packages, { files, blobs, findArtifact, onProgress, signal });
   const problems = [...checked.problems, ...(await runInTurns(unknownArtifacts(packages, findArtifact)))];
@@ -170,7 +177,7 @@ function unknownArtifact(
 }
 
 interface Refusal {
-  request: SeedRequest;
+  request: Pick<SeedRequest, "fileName">;
   unverified: boolean;
 }
 

@@ -4,9 +4,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { Tx } from "../../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { runInTurns } from "../../../platform/steps.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { artifactProblems } from "../delivery/artifacts.ts";
+import { type ArtifactReference, artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
@@ -17,6 +17,7 @@ import { documentText, parseInTurn } from "../publishing/judged.ts";
 import { atSection, type Joined } from "../publishing/validation.ts";
 import { summaryOf } from "../reading/summary.ts";
 import * as store from "../store.ts";
+import type { RunTask } from "../tasks.ts";
 
 /** The section as the file has it. */
 export interface DeploymentSection {
@@ -77,17 +78,11 @@ export class Deployments {
   }
 
   /** @returns the document without stamps, as JSON */
-  async #read(organizationId: string, { linesOf, ...section }: DeploymentSection): Promise<string> {
+  #read(organizationId: string, section: DeploymentSection): Promise<string> {
     const { catalog, runTask } = this.parts;
-    const judged = await runTask("section", { ...section, frame: this.#frame() });
-    const archives = await runInTurns(artifactProblems(catalog, organizationId, judged.references));
-    const problems = [...judged.before, ...archives, ...judged.after].map(atSection);
-    if (problems.length === 0) return judged.document;
-    const lines = await linesOf(problems.map(({ pointer }) => pointer));
-    refuseProblems(
-      problems.map((problem, at) => ({ ...problem, ...(lines[at] !== undefined && { line: lines[at] }) })),
-    );
-    return judged.document;
+    const findProblems: SectionChecking["findProblems"] = (references) =>
+      artifactProblems(catalog, organizationId, references);
+    return readSection(section, { frame: this.#frame(), runTask, findProblems });
   }
 
   /** @returns undefined if somebody published meanwhile */
@@ -126,6 +121,33 @@ export class Deployments {
     const { baseline, conflicts } = what;
     store.putDeployment(tx, { baseline, conflicts, organizationId, updatedAtMs: this.parts.clock.nowMs() });
   }
+}
+
+/** What a section is checked with. */
+export interface SectionChecking {
+  frame: FinalizeContext;
+  runTask: RunTask;
+  /** @returns problems of the stored archives that the section names */
+  findProblems(references: readonly ArtifactReference[]): Steps<Problem[]>;
+}
+
+/**
+ * @returns the document without stamps, as JSON
+ * @throws DomainError `governance.invalid`, with lines
+ */
+export async function readSection(
+  { linesOf, ...section }: DeploymentSection,
+  { frame, runTask, findProblems }: SectionChecking,
+): Promise<string> {
+  const { before, after, references, document } = await runTask("section", { ...section, frame });
+  const archives = await runInTurns(findProblems(references));
+  const problems = [...before, ...archives, ...after].map(atSection);
+  if (problems.length === 0) return document;
+  const lines = await linesOf(problems.map(({ pointer }) => pointer));
+  refuseProblems(
+    problems.map((problem, at) => ({ ...problem, ...(lines[at] !== undefined && { line: lines[at] }) })),
+  );
+  return document;
 }
 
 const authorship = (current: Revision | undefined) =>

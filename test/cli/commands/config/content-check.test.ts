@@ -1,0 +1,91 @@
+// `config check` and the content that the configuration brings: it refuses every catalog and policy that a start refuses.
+import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sha256Hex } from "../../../../src/platform/ids.ts";
+import { tarFile, tarGzOf } from "../../../support/content/tar.ts";
+import { type Bench, createBench, createInstallation } from "../../../support/in-process.ts";
+
+const ARCHIVE = tarGzOf(tarFile("plugin/a.txt", "a"));
+const DIGEST = sha256Hex(ARCHIVE);
+const POLICY = "governance:\n  revision: first\n  contract_version: 1\n";
+const entry = (sha256: string, artifactId?: string) =>
+  `  - { id: one, version: "1", source_ref: one.tar.gz, sha256: ${sha256}${artifactId ? `, artifact_id: ${artifactId}` : ""} }\n`;
+
+function write({ folder }: Bench, files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+}
+
+/** @returns what the command printed, without what differs between runs */
+async function outcomeOf(bench: Bench, line: string) {
+  const { exitCode, stderr } = await bench.run(line);
+  const lines = stderr.split("\n").filter((text) => /^error: |: \//.test(text));
+  return { exitCode, lines };
+}
+
+const REFUSED: Readonly<Record<string, [flags: string, files: Record<string, string | Uint8Array>]>> = {
+  "a policy with unknown members": [
+    "--config q.yaml",
+    { "q.yaml": `${POLICY}  bogus: 3\n  harnesses: { claude: { nonsense: 1 } }\n` },
+  ],
+  "a policy with an archive that is not stored": [
+    "--config q.yaml",
+    { "q.yaml": `${POLICY}  packages:\n  ${entry(DIGEST, "01a226fe-3a49-70c4-961e-696d2d9791d7")}` },
+  ],
+  "an invalid catalog": [
+    "--config q.yaml",
+    { "q.yaml": 'package_catalog:\n  packages:\n  - { id: "a b" }\n' },
+  ],
+  "a catalog file that is missing": ["--catalog-file nowhere.yaml", {}],
+  "a catalog file with the wrong digest of an archive": [
+    "--catalog-file catalog.yaml",
+    {
+      "one.tar.gz": ARCHIVE,
+      "catalog.yaml": `package_catalog:\n  packages:\n${entry("a".repeat(64))}`,
+    },
+  ],
+};
+
+test.each(Object.entries(REFUSED))(
+  "CLI-11 config check refuses %s, like a start",
+  async (_, [flags, files]) => {
+    using bench = createBench();
+    write(bench, files);
+    const checked = await outcomeOf(bench, `config check ${flags}`);
+    expect(checked).toEqual(await outcomeOf(bench, `serve --server-listen 127.0.0.1:0 ${flags}`));
+    expect(checked.exitCode).toBeGreaterThan(1);
+    expect(checked.lines.length).toBeGreaterThan(0);
+  },
+);
+
+test("CLI-11 config check reports catalog and policy together, each problem with its own file and line", async () => {
+  using bench = createBench();
+  write(bench, {
+    "q.yaml": `${POLICY}  bogus: 3\n`,
+    "catalog.yaml": 'package_catalog:\n  packages:\n  - { id: "a b" }\n',
+  });
+  const { stderr, exitCode } = await bench.run(
+    "config check --config q.yaml --catalog-file catalog.yaml --json",
+  );
+  const { reason, problems } = JSON.parse(stderr);
+  expect([exitCode, reason]).toEqual([2, "start.refused"]);
+  const places = problems.map(({ file, line, pointer }: Record<string, unknown>) => [file, line, pointer]);
+  expect(places).toContainEqual([join(bench.folder, "catalog.yaml"), 3, "/package_catalog/packages/0/id"]);
+  expect(places).toContainEqual([join(bench.folder, "q.yaml"), 4, "/governance/bogus"]);
+});
+
+test("config check accepts an archive that is stored, and leaves archives out if it cannot read the database", async () => {
+  using bench = await createInstallation();
+  const check = "config check --catalog-file catalog.yaml";
+  write(bench, {
+    "one.tar.gz": ARCHIVE,
+    "catalog.yaml": `package_catalog:\n  packages:\n${entry(DIGEST)}`,
+  });
+  await bench.json("catalog seed catalog.yaml");
+  rmSync(join(bench.folder, "one.tar.gz"));
+  expect(await bench.run(check)).toMatchObject({ exitCode: 0 });
+  write(bench, { "catalog.yaml": `package_catalog:\n  packages:\n${entry("a".repeat(64))}` });
+  expect(await bench.run(check)).toMatchObject({ exitCode: 2 });
+  writeFileSync(join(bench.data, "quartermaster.db"), "not a database");
+  expect(await bench.run(check)).toMatchObject({ exitCode: 0 });
+});
