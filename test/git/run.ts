@@ -46,7 +46,13 @@ type Case = (place: Place) => Promise<void>;
 const connectionTo = (host: Pick<GitHost, "origin" | "ca">, more: Partial<Connection> = {}): Connection => ({
   ...{ id: "host", name: "Host", provider: "git", apiBase: host.origin, downloadOrigins: [] },
   clone: { base: host.origin, path: "{namespace}/{name}" },
-  ...{ namespaces: ["*"], ca: host.ca, skipLinks: false, watchEveryHours: undefined },
+  ...{
+    namespaces: ["*"],
+    ca: host.ca,
+    skipLinks: false,
+    watchEveryHours: undefined,
+    webhookSecret: undefined,
+  },
   credential: () => ({ kind: "login", username: USERNAME, token: new Secret(TOKEN) }),
   ...more,
 });

@@ -49,6 +49,7 @@ import {
   type TestServer,
 } from "../support/server.ts";
 import { sharedServer } from "../support/shared.ts";
+import { connectionTo, mirroringOf } from "../support/sources/mirror-site.ts";
 
 const sameServer = sharedServer(createTestServer);
 const sameSessions = sharedServer(createSessionServer);
@@ -434,6 +435,17 @@ afterAll(() => host[Symbol.dispose]());
 const withPublicSources = sharedServer(() => {
   const allowed = [{ name: PUBLIC_SOURCES_DESTINATION, origin: ANY_PUBLIC_HOST, why: "test" }];
   return createTestServer({ outbound: createOutbound({ allowed, publicHosts: host.hosts }) });
+});
+
+const WEBHOOK_SECRET = "a-secret-of-the-webhook";
+const withConnection = sharedServer(() => {
+  const watching = {
+    provider: "gitlab",
+    watchEveryHours: 24,
+    webhookSecret: new Secret(WEBHOOK_SECRET),
+  } as const;
+  const forge = connectionTo({ origin: "https://forge.example", kind: "gitlab" }, watching);
+  return createTestServer(mirroringOf([forge], "unused"));
 });
 
 /** A route that always refuses. */
@@ -1272,6 +1284,17 @@ const CASES: Readonly<Record<string, Case>> = {
     site: withPublicSources,
     ask: (site) => asAdmin(site, { body: { source_ref: `${host.origin()}/tool.tar.gz` } }),
     leaves: ["artifact.mirror"],
+  },
+  "POST /hooks/source/:connectionId": {
+    site: withConnection,
+    ask: () =>
+      Promise.resolve({
+        path: "/hooks/source/host",
+        headers: { "x-gitlab-token": WEBHOOK_SECRET },
+        body: {},
+      }),
+    changes: ["source_announcements"],
+    why: "a host announces each of its commits, and nothing was looked up yet",
   },
   "POST /admin/package-source/upload": {
     ask: (site) =>

@@ -1,5 +1,5 @@
 // `connections list` and `connections show`: the repository connections of the configuration, usable or not.
-import { type PackageBehind, unknownConnection } from "../../../src/domain/catalog/service.ts";
+import { type PackageBehind, unknownConnection, WEBHOOK_PATH } from "../../../src/domain/catalog/service.ts";
 import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
@@ -53,6 +53,7 @@ export async function show({ domain, actor, output, args }: Call): Promise<void>
     {
       ...document(found),
       watch_every_hours: connection?.watchEveryHours ?? null,
+      expects_webhooks: connection?.webhookSecret !== undefined,
       behind: behind.map(behindDocument),
     },
     detailsText([
@@ -64,6 +65,7 @@ export async function show({ domain, actor, output, args }: Call): Promise<void>
       ["credential", connection?.credential().kind],
       ["symbolic links", connection && (connection.skipLinks ? "left out" : "refused")],
       ["looks for newer commits", connection && watchText(connection.watchEveryHours)],
+      ["webhooks", connection && (connection.webhookSecret ? `at ${WEBHOOK_PATH}/${id}` : "not expected")],
       ...behind.map(
         ({ packageId, ref, latestCommit }): Fact => [
           "newer commit available",

@@ -38,6 +38,7 @@ export { type PackageSourceConnection, PackageSources } from "./sources/package-
 export { sourceWarnings } from "./sources/source-warnings.ts";
 export type { RunCatalogTask } from "./tasks.ts";
 export { type PackageUpdate, PackageUpdates } from "./watching/package-updates.ts";
+export { SOURCE_WATCH_JOB, SourceAnnouncements, WEBHOOK_PATH } from "./watching/source-announcements.ts";
 export { type PackageBehind, SourceWatch } from "./watching/source-watch.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;

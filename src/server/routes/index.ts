@@ -28,6 +28,7 @@ import { brandingImageRoutes } from "./branding-images.ts";
 import { catalogRoutes } from "./catalog/catalog.ts";
 import { catalogImportRoutes } from "./catalog/catalog-import.ts";
 import { packageSourceRoutes } from "./catalog/package-sources.ts";
+import { sourceWebhookRoutes } from "./catalog/source-webhooks.ts";
 import { clientRoutes } from "./clients.ts";
 import { clientBulkRoutes } from "./clients-bulk.ts";
 import { connectionRoutes } from "./connection.ts";
@@ -89,6 +90,7 @@ export function createRoutes(
   adminLoginRoutes(context);
   catalogRoutes(context);
   packageSourceRoutes(context);
+  sourceWebhookRoutes(context);
   catalogImportRoutes(context);
   governanceRoutes(context);
   artifactRoutes(context);

@@ -359,6 +359,7 @@ const REQUIREMENTS: readonly (readonly [RegExp, Requirement | Readonly<Record<st
   [/^\/governance-config(?:\/events)?$/, "governance:read"],
   [/^\/package-artifacts\//, "anyone"],
   [/^\/artifacts\//, "nobody"],
+  [/^\/hooks\//, "nobody"],
   [/^\/session-uploads(?:$|\/(?:facets|members)$|\/:id\/(?:download|sharing|transcript)$)/, "anyone"],
   [/^\/session-uploads\/:id$/, { GET: "anyone", DELETE: "session:write" }],
   [/^\/session-uploads\/(?:presign|:id\/complete)$/, "session:write"],

@@ -42,7 +42,7 @@ export const gitConnectionTo = (
 ): Connection => ({
   ...{ id: "host", name: "Host", provider: "git", apiBase: origin, downloadOrigins: [], namespaces: ["*"] },
   clone: { base: origin, path: "{namespace}/{name}" },
-  ...{ ca: undefined, skipLinks: false, watchEveryHours: undefined },
+  ...{ ca: undefined, skipLinks: false, watchEveryHours: undefined, webhookSecret: undefined },
   credential: () => ({ kind: "login", username: LOGIN.username, token: new Secret(LOGIN.token) }),
   ...more,
 });

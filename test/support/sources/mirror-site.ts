@@ -43,7 +43,7 @@ export const connectionTo = (
 ): Connection => ({
   ...{ id: "host", name: "Host", provider: kind, apiBase: `${origin}${SUFFIX[kind]}`, clone: undefined },
   ...{ downloadOrigins: [], namespaces: ["*"], ca: undefined, skipLinks: false },
-  watchEveryHours: undefined,
+  ...{ watchEveryHours: undefined, webhookSecret: undefined },
   credential: () => ({ kind: "token", token: new Secret(TOKEN) }),
   ...more,
 });

@@ -14,7 +14,7 @@ import { connectionsIn } from "../../../platform/config/reference-keys.ts";
 import { readSmallFile } from "../../../platform/config/small-file.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { readMembers } from "./connection-members.ts";
-import { readCredential, type SecretPlaces } from "./connection-secrets.ts";
+import { readSecrets, type SecretPlaces } from "./connection-secrets.ts";
 
 export const CONNECTIONS_MAX = 100;
 export const CA_BYTES_MAX = 1024 ** 2;
@@ -134,17 +134,17 @@ function readOne(
 ): ReadConnection {
   if (!isJsonObject(given)) return disabled("a connection must be a mapping of its members", origin);
   const { members, problems } = readMembers(given, { slug });
-  const secret = readCredential(given, members, places);
+  const secret = readSecrets(given, members, places);
   const ca = caIn(members.caBundle, places);
   const all = [...problems, ...secret.problems, ...("problem" in ca ? [ca.problem] : [])];
-  const { credential } = secret;
+  const { credential, webhookSecret } = secret;
   const { appId: _, username: __, caBundle, ...own } = members;
   return {
     ...{ id: members.id === "" ? undefined : members.id, problems: all, warnings: secret.warnings, origin },
     files: [...secret.files, ...(caBundle === undefined ? [] : [resolve(places.folder, caBundle)])],
     connection:
       all.length === 0 && credential && !("problem" in ca)
-        ? { ...own, ca: ca.text, credential: () => credential }
+        ? { ...own, ca: ca.text, credential: () => credential, webhookSecret }
         : undefined,
   };
 }

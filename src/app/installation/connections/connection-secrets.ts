@@ -12,6 +12,8 @@ import { type ConnectionMembers, comesThroughGit } from "./connection-members.ts
 const FILE = "file://";
 /** Characters of a token. */
 export const TOKEN_CHARACTERS_MAX = 4_096;
+/** Whoever guesses a shorter one could make the service ask the host again and again. */
+export const WEBHOOK_SECRET_CHARACTERS_MIN = 16;
 /** Printable ASCII, so that no token can end a header. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -27,23 +29,29 @@ export interface SecretPlaces {
 
 export interface SecretReading {
   credential: Credential | undefined;
+  /** of announcements of the host; undefined if none are expected */
+  webhookSecret: Secret | undefined;
   problems: string[];
   warnings: string[];
   /** files that were read, and that may change */
   files: string[];
 }
 
-/** @returns the credential, or what is wrong with it */
-export function readCredential(
+/** @returns the secrets, or what is wrong with them */
+export function readSecrets(
   given: JsonObject,
-  { id, provider, appId, username }: ConnectionMembers,
+  { id, provider, appId, username, watchEveryHours }: ConnectionMembers,
   places: SecretPlaces,
 ): SecretReading {
-  const reading: SecretReading = { credential: undefined, problems: [], warnings: [], files: [] };
-  const secretOf = (member: "token" | "private_key") =>
+  const reading: SecretReading = {
+    ...{ credential: undefined, webhookSecret: undefined },
+    ...{ problems: [], warnings: [], files: [] },
+  };
+  const secretOf = (member: "token" | "private_key" | "webhook_secret") =>
     secretIn(member, given[member], { id, places, reading });
   const token = secretOf("token");
   const key = secretOf("private_key");
+  reading.webhookSecret = webhookSecretOf(secretOf("webhook_secret"), { watchEveryHours, reading });
   if (reading.problems.length > 0) return reading;
   if (provider === "git") return loginOf({ username, token, key, appId }, reading);
   if (username !== undefined) reading.warnings.push("username has an effect with the provider git only");
@@ -80,6 +88,25 @@ function loginOf(
       reading.credential = { kind: "login", username: username ?? USERNAME_DEFAULT, token: given.token };
   }
   return reading;
+}
+
+/** A webhook may get lost, so the service also looks by itself. */
+function webhookSecretOf(
+  given: string | undefined,
+  {
+    watchEveryHours,
+    reading: { problems },
+  }: Pick<ConnectionMembers, "watchEveryHours"> & { reading: SecretReading },
+): Secret | undefined {
+  if (given === undefined) return undefined;
+  const text = given.trim();
+  const isSound = TOKEN.test(text) && text.length <= TOKEN_CHARACTERS_MAX;
+  if (!isSound || text.length < WEBHOOK_SECRET_CHARACTERS_MIN)
+    problems.push(
+      `webhook_secret must be one word of ${WEBHOOK_SECRET_CHARACTERS_MIN} to ${TOKEN_CHARACTERS_MAX} characters`,
+    );
+  if (watchEveryHours === undefined) problems.push("webhook_secret needs watch_every_hours");
+  return new Secret(text);
 }
 
 /** Servers that take a token as the password mostly take any user name with it. */

@@ -1,5 +1,6 @@
 // The job that looks for newer commits of packages in the policy. domain/catalog/watching/source-watch.ts does the work, and decides what
 // is due.
+import { SOURCE_WATCH_JOB } from "../../../domain/catalog/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { MINUTE_MS } from "../../../platform/clock.ts";
@@ -18,7 +19,7 @@ export function registerSourceJob(
   if (!sourceWatch.isWanted()) return;
   scheduler.register({
     ...TIMES,
-    name: "source-watch",
+    name: SOURCE_WATCH_JOB,
     async run(signal) {
       const { movedTags } = await sourceWatch.look(actor, signal);
       for (const { connectionId, repository, tag } of movedTags)

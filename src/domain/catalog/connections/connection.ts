@@ -43,6 +43,8 @@ export interface Connection {
   skipLinks: boolean;
   /** hours between two checks for newer commits; undefined for never */
   watchEveryHours: number | undefined;
+  /** of announcements of the host; undefined if none are expected */
+  webhookSecret: Secret | undefined;
 }
 
 /** Address of the repositories of a host. */

@@ -57,3 +57,14 @@ export const sourceWatches = sqliteTable(
     primaryKey({ columns: [table.organizationId, table.connectionId, table.repository, table.ref] }),
   ],
 );
+
+/** When a host last announced a change of a repository. */
+export const sourceAnnouncements = sqliteTable(
+  "source_announcements",
+  {
+    organizationId: text("organization_id").notNull(),
+    connectionId: text("connection_id").notNull(),
+    announcedAtMs: integer("announced_at_ms").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.connectionId] })],
+);

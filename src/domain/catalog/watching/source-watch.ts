@@ -111,11 +111,12 @@ export class SourceWatch {
     for (const tracked of this.tracked(organizationId)) {
       const connection = known.find(({ id }) => id === tracked.connectionId);
       if (connection?.watchEveryHours === undefined || !isAllowed(connection, tracked)) continue;
-      const seen = store.findWatch(db.read, { ...tracked, organizationId });
-      const checkedAtMs = seen?.checkedAtMs ?? 0;
-      if (clock.nowMs() < checkedAtMs + connection.watchEveryHours * HOUR_MS) continue;
-      const key = JSON.stringify([connection.id, tracked.repository, tracked.ref]);
-      refs.set(key, { connection, tracked, checkedAtMs });
+      const key = { ...tracked, organizationId };
+      const checkedAtMs = store.findWatch(db.read, key)?.checkedAtMs ?? 0;
+      const isAnnounced = store.lastAnnouncementMs(db.read, key) >= checkedAtMs;
+      if (!isAnnounced && clock.nowMs() < checkedAtMs + connection.watchEveryHours * HOUR_MS) continue;
+      const name = JSON.stringify([connection.id, tracked.repository, tracked.ref]);
+      refs.set(name, { connection, tracked, checkedAtMs });
     }
     return [...refs.values()].sort((one, other) => one.checkedAtMs - other.checkedAtMs);
   }

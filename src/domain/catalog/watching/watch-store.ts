@@ -1,7 +1,7 @@
-// SQL of what branches and tags stood for when they were last looked up.
+// SQL of what branches and tags stood for when they were last looked up, and of announced changes.
 import { and, eq } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import { sourceWatches } from "../mirroring/tables.ts";
+import { sourceAnnouncements, sourceWatches } from "../mirroring/tables.ts";
 
 export type WatchRow = typeof sourceWatches.$inferSelect;
 export type WatchKey = Pick<WatchRow, "organizationId" | "connectionId" | "repository" | "ref">;
@@ -33,6 +33,35 @@ export function putWatch(tx: Tx, { commit, reason, checkedAtMs, ...key }: WatchR
         sourceWatches.ref,
       ],
       set: { commit, reason, checkedAtMs },
+    })
+    .run();
+}
+
+type AnnouncementRow = typeof sourceAnnouncements.$inferSelect;
+
+/** @returns UTC milliseconds of the last one of the connection; 0 if there is none */
+export const lastAnnouncementMs = (
+  connection: Connection,
+  { organizationId, connectionId }: Omit<AnnouncementRow, "announcedAtMs">,
+): number =>
+  connection
+    .select()
+    .from(sourceAnnouncements)
+    .where(
+      and(
+        eq(sourceAnnouncements.organizationId, organizationId),
+        eq(sourceAnnouncements.connectionId, connectionId),
+      ),
+    )
+    .get()?.announcedAtMs ?? 0;
+
+/** Inserts or replaces the last announcement of a connection. */
+export function putAnnouncement(tx: Tx, { announcedAtMs, ...key }: AnnouncementRow): void {
+  tx.insert(sourceAnnouncements)
+    .values({ ...key, announcedAtMs })
+    .onConflictDoUpdate({
+      target: [sourceAnnouncements.organizationId, sourceAnnouncements.connectionId],
+      set: { announcedAtMs },
     })
     .run();
 }

@@ -6,6 +6,7 @@ import {
   NO_MIRRORING,
   PackageSources,
   PackageUpdates,
+  SourceAnnouncements,
   SourceWatch,
 } from "../../catalog/service.ts";
 import type { HarnessFacts } from "../../harnesses/harness-facts.ts";
@@ -41,6 +42,7 @@ export function openPackages(
   return {
     packageSources,
     sourceWatch,
+    sourceAnnouncements: new SourceAnnouncements({ ...shared, connections }),
     packageUpdates: new PackageUpdates({ ...shared, packageSources, sourceWatch, packagesInForce }),
     artifacts: new Artifacts({ ...shared, namedElsewhere: namedArtifacts }),
     packageAdditions: new PackageAdditions(additions),

@@ -18,7 +18,10 @@ import {
   USERNAME_CHARACTERS_MAX,
   WATCH_HOURS_MAX,
 } from "../../../../src/app/installation/connections/connection-members.ts";
-import { TOKEN_CHARACTERS_MAX } from "../../../../src/app/installation/connections/connection-secrets.ts";
+import {
+  TOKEN_CHARACTERS_MAX,
+  WEBHOOK_SECRET_CHARACTERS_MIN,
+} from "../../../../src/app/installation/connections/connection-secrets.ts";
 import { allDestinationsOf } from "../../../../src/app/installation/destinations.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
@@ -61,7 +64,7 @@ describe("SRC-29 a connection", () => {
         ...{ id: "forge", name: "Forge", provider: "gitea", apiBase: "https://forge.example/git/api/v1" },
         clone: undefined,
         ...{ downloadOrigins: ["https://cdn.example"], namespaces: ["acme"], skipLinks: true },
-        ...{ watchEveryHours: 6, ca: undefined, credential: expect.any(Function) },
+        ...{ watchEveryHours: 6, ca: undefined, credential: expect.any(Function), webhookSecret: undefined },
       },
     ]);
   });
@@ -270,6 +273,14 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
     [{ ...other, token: undefined }, ["token is missing"]],
     [{ ...other, ca_bundle: "absent.pem" }, [expect.stringContaining("ca_bundle")]],
     [{ ...other, watch_every_hours: 0 }, [expect.stringContaining("watch_every_hours")]],
+    [
+      { ...other, webhook_secret: "os.environ/ABSENT" },
+      ["webhook_secret refers to ABSENT, which is not set"],
+    ],
+    [
+      { ...other, webhook_secret: "file://token" },
+      [expect.stringContaining("webhook_secret must be one word"), "webhook_secret needs watch_every_hours"],
+    ],
     [{ ...FORGE, id: "a b" }, [expect.stringContaining("id must be")]],
     [
       { ...other, provider: "svn", api_base_url: "x", organizations: {} },
@@ -298,6 +309,14 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
     expect(around(CLONE_PATH_CHARACTERS_MAX, (length) => git(path(length)))).toEqual(WITHIN);
     const tokens = (length: number) => ({ token: secret("token", "t".repeat(length)) });
     expect(around(TOKEN_CHARACTERS_MAX, (length) => accepts(tokens(length)))).toEqual(WITHIN);
+    const webhook = (length: number) =>
+      accepts({
+        token: secret("token", "t"),
+        watch_every_hours: 6,
+        webhook_secret: secret("hook", "h".repeat(length)),
+      });
+    expect(around(TOKEN_CHARACTERS_MAX, webhook)).toEqual(WITHIN);
+    expect(around(WEBHOOK_SECRET_CHARACTERS_MIN, webhook)).toEqual([false, true, true]);
     const pem = (length: number) => {
       writeFileSync(join(directory, "ca.pem"), "-----BEGIN CERTIFICATE-----".padEnd(length));
       return { ca_bundle: "ca.pem", token: secret("token", "t") };

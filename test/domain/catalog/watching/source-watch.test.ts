@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
 import { PackageUpdates } from "../../../../src/domain/catalog/watching/package-updates.ts";
 import { SourceWatch } from "../../../../src/domain/catalog/watching/source-watch.ts";
+import { putAnnouncement } from "../../../../src/domain/catalog/watching/watch-store.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
 import { createRepositoryHost, type RepositoryHost } from "../../../support/sources/repository-host.ts";
@@ -62,6 +63,18 @@ describe("SRC-26 the packages of the policy", () => {
       ...{ connection_id: "host", repository: "acme/tools" },
       ...{ requested_ref: "main", resolved_commit: commit },
     });
+  });
+
+  test("are looked up at once after an announcement of their host (SRC-27)", async () => {
+    await publish("guide", "main");
+    await look();
+    expect((await look()).looked).toBe(0);
+    site.world.clock.advance(1_000);
+    const key = { organizationId: site.world.organizationId, connectionId: "host" };
+    const announcedAtMs = site.world.clock.nowMs();
+    await site.world.db.write((tx) => putAnnouncement(tx, { ...key, announcedAtMs }));
+    site.world.clock.advance(1_000);
+    expect([(await look()).looked, (await look()).looked]).toEqual([1, 0]);
   });
 
   test("that follow a tag which moved cause an entry of the audit log, once (SRC-34)", async () => {

@@ -1,0 +1,76 @@
+// Webhooks of git hosts: who knows the secret of a connection makes the job look up its refs soon, instead of when they are due next. The
+// content of a webhook is not used (SRC-27).
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { SECOND_MS } from "../../../platform/clock.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { sha256Hex } from "../../../platform/ids.ts";
+import { changeJob, findJob } from "../../../platform/scheduler/store.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { MirrorsDependencies } from "../mirroring/mirrors.ts";
+import * as store from "./watch-store.ts";
+
+/** Name of the job that looks for newer commits. */
+export const SOURCE_WATCH_JOB = "source-watch";
+
+/** Path of the webhooks; the id of the connection follows. */
+export const WEBHOOK_PATH = "/hooks/source";
+
+/** How soon the job runs after an announcement: a host announces many at once. */
+export const ANNOUNCED_LOOK_MS = 30 * SECOND_MS;
+
+export interface Announcement {
+  connectionId: string;
+  /** HMAC-SHA256 of the body with the secret, in hexadecimal; undefined if the host sends none */
+  signature: string | undefined;
+  /** the secret itself, which GitLab sends instead */
+  token: string | undefined;
+  /** reads the body, only if the connection expects announcements */
+  body(): Promise<Uint8Array>;
+}
+
+export class SourceAnnouncements {
+  constructor(private readonly own: Pick<MirrorsDependencies, "db" | "clock" | "connections">) {}
+
+  /**
+   * Marks the refs of the connection as due.
+   * @throws DomainError `source.no_webhook`, `source.webhook_refused`; errors of `body`
+   */
+  async receive(organizationId: string, announcement: Announcement): Promise<void> {
+    const { clock, connections, db } = this.own;
+    const { connectionId } = announcement;
+    const connection = connections.list().find(({ id }) => id === connectionId);
+    if (!connection?.webhookSecret) throw noWebhook();
+    if (!isGenuine(connection, announcement, await announcement.body())) throw webhookRefused();
+    await db.write((tx) => {
+      const nowMs = clock.nowMs();
+      store.putAnnouncement(tx, { organizationId, connectionId, announcedAtMs: nowMs });
+      const job = findJob(tx, SOURCE_WATCH_JOB);
+      const nextRunAtMs = nowMs + ANNOUNCED_LOOK_MS;
+      if (job && job.nextRunAtMs > nextRunAtMs) changeJob(tx, SOURCE_WATCH_JOB, { nextRunAtMs });
+    }, "jobs");
+  }
+}
+
+function isGenuine(
+  { provider, webhookSecret }: Connection,
+  { signature, token }: Announcement,
+  body: Uint8Array,
+): boolean {
+  const secret = webhookSecret?.reveal() ?? "";
+  if (provider === "gitlab") return isSame(token ?? "", secret);
+  return isSame((signature ?? "").toLowerCase(), createHmac("sha256", secret).update(body).digest("hex"));
+}
+
+/** Takes the same time for every wrong text. */
+const isSame = (given: string, wanted: string): boolean =>
+  timingSafeEqual(Buffer.from(sha256Hex(given)), Buffer.from(sha256Hex(wanted)));
+
+const noWebhook = () =>
+  new DomainError("not_found", "source.no_webhook", "no connection with this id expects webhooks");
+
+const webhookRefused = () =>
+  new DomainError(
+    "forbidden",
+    "source.webhook_refused",
+    "the webhook has no valid signature or token: compare its secret with webhook_secret of the connection",
+  );

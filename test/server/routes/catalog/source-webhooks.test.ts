@@ -1,0 +1,109 @@
+// Webhooks of git hosts: only who knows the secret of a connection makes the service look, and nothing of the content is used.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { rmSync } from "node:fs";
+import { PROVIDERS, type Provider } from "../../../../src/domain/catalog/connections/connection.ts";
+import { ANNOUNCED_LOOK_MS } from "../../../../src/domain/catalog/watching/source-announcements.ts";
+import { lastAnnouncementMs } from "../../../../src/domain/catalog/watching/watch-store.ts";
+import { addJob, findJob } from "../../../../src/platform/scheduler/store.ts";
+import { Secret } from "../../../../src/platform/secret.ts";
+import { WEBHOOK_BYTES_MAX, WEBHOOKS } from "../../../../src/server/routes/catalog/source-webhooks.ts";
+import { createTestServer, type TestServer } from "../../../support/server.ts";
+import { connectionTo, mirroringOf } from "../../../support/sources/mirror-site.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+const SECRET = "a-secret-of-the-webhook";
+const HOUR_MS = 3_600_000;
+const JOB = "source-watch";
+
+let work: string;
+let site: TestServer;
+beforeAll(() => {
+  work = temporaryDirectory();
+});
+afterAll(() => rmSync(work, { recursive: true }));
+beforeEach(async () => {
+  const host = { origin: "https://forge.example", kind: "gitea" } as const;
+  const watching = { watchEveryHours: 24, webhookSecret: new Secret(SECRET) };
+  const connections = [
+    ...PROVIDERS.map((provider) => connectionTo(host, { ...watching, id: provider, provider })),
+    connectionTo(host, { id: "silent", watchEveryHours: 24 }),
+  ];
+  site = await createTestServer(mirroringOf(connections, work));
+  const { clock, db } = site.world;
+  await db.write((tx) => addJob(tx, JOB, clock.nowMs() + HOUR_MS), "jobs");
+});
+
+afterEach(() => site[Symbol.asyncDispose]());
+
+const signatureOf = (body: string, secret = SECRET): string =>
+  createHmac("sha256", secret).update(body).digest("hex");
+
+const send = (id: string, headers: Record<string, string>, body = "{}"): Promise<Response> =>
+  site.request("POST", `/hooks/source/${id}`, { headers, body });
+
+const announcedAtMs = (connectionId: string): number =>
+  lastAnnouncementMs(site.world.db.read, { organizationId: site.world.organizationId, connectionId });
+const nextRunInMs = (): number =>
+  (findJob(site.world.db.read, JOB)?.nextRunAtMs ?? 0) - site.world.clock.nowMs();
+
+/** The header with which each host proves who it is. */
+const PROOFS: Readonly<Record<Provider, (body: string) => Record<string, string>>> = {
+  github: (body) => ({ "x-hub-signature": "sha1=00", "x-hub-signature-256": `sha256=${signatureOf(body)}` }),
+  gitlab: () => ({ "x-gitlab-token": SECRET }),
+  gitea: (body) => ({ "x-gitea-signature": signatureOf(body) }),
+  bitbucket_data_center: (body) => ({ "x-hub-signature": `sha256=${signatureOf(body)}` }),
+  bitbucket_cloud: (body) => ({ "x-hub-signature": `sha256=${signatureOf(body)}` }),
+  git: (body) => ({ "x-hub-signature-256": `sha256=${signatureOf(body).toUpperCase()}` }),
+};
+
+describe("SRC-27 a webhook", () => {
+  test.each([...PROVIDERS])(
+    "of %s makes the refs of its connection due, and the job run soon",
+    async (id) => {
+      const body = '{"ref":"refs/heads/main"}';
+      const answer = await send(id, PROOFS[id](body), body);
+      expect([answer.status, await answer.text()]).toEqual([204, ""]);
+      expect(announcedAtMs(id)).toBe(site.world.clock.nowMs());
+      expect(nextRunInMs()).toBe(ANNOUNCED_LOOK_MS);
+      site.world.clock.advance(ANNOUNCED_LOOK_MS / 2);
+      expect((await send(id, PROOFS[id](body), body)).status).toBe(204);
+      expect(nextRunInMs()).toBe(ANNOUNCED_LOOK_MS / 2); // further ones do not delay it
+    },
+  );
+
+  test.each<[string, Record<string, string>]>([
+    ["without a signature", {}],
+    ["with an empty one", { "x-gitea-signature": "" }],
+    ["with that of another body", { "x-gitea-signature": signatureOf("other") }],
+    ["with that of another secret", { "x-gitea-signature": signatureOf("{}", "another secret") }],
+    ["with the secret itself", { "x-gitlab-token": SECRET, "x-gitea-signature": SECRET }],
+    ["with SHA-1", { "x-hub-signature": `sha1=${createHmac("sha1", SECRET).update("{}").digest("hex")}` }],
+  ])("%s is refused, changes nothing, and does not repeat it", async (_name, headers) => {
+    const answer = await send("gitea", headers);
+    expect(answer.status).toBe(403);
+    const text = await answer.text();
+    expect(JSON.parse(text)).toMatchObject({ reason: "source.webhook_refused" });
+    expect(text).not.toContain(SECRET);
+    expect([announcedAtMs("gitea"), nextRunInMs()]).toEqual([0, HOUR_MS]);
+  });
+
+  test("is unknown without webhook_secret, as is a connection that does not exist", async () => {
+    for (const id of ["silent", "absent"]) {
+      const answer = await send(id, { "x-gitea-signature": signatureOf("{}", "") });
+      expect([answer.status, (await answer.json()).reason]).toEqual([404, "source.no_webhook"]);
+    }
+  });
+
+  test.each([-1, 0, 1])("has at most WEBHOOK_BYTES_MAX bytes: %d beyond", async (beyond) => {
+    const body = "x".repeat(WEBHOOK_BYTES_MAX + beyond);
+    const answer = await send("gitea", { "x-gitea-signature": signatureOf(body) }, body);
+    expect(answer.status).toBe(beyond > 0 ? 413 : 204);
+  });
+
+  test("is limited for each network address", async () => {
+    const statuses: number[] = [];
+    for (let sent = 0; sent <= WEBHOOKS.burst; sent++) statuses.push((await send("absent", {})).status);
+    expect(statuses.slice(-3)).toEqual([404, 404, 429]);
+  });
+});
