@@ -9,7 +9,7 @@ import type { Command } from "commander";
 import { processContext } from "../../cli/context.ts";
 import { programFor } from "../../cli/program.ts";
 import { HARNESS_FILE_FORMAT } from "../../src/domain/harnesses/harness-file.ts";
-import { inTermsOf, tracesOf, wantedOf } from "../support/audit-watch.ts";
+import { inTermsOf, tracesOf, wantedOf, watchOf } from "../support/audit-watch.ts";
 import { type Bench, createBench, createInstallation } from "../support/in-process.ts";
 import { reportOn } from "../support/installed/installed-clients.ts";
 import { createInstalledGateway } from "../support/installed/installed-gateway.ts";
@@ -545,7 +545,7 @@ test.each(Object.entries(CHANGES))("API-6 %s records its changes in the audit lo
   const { bench } = place;
   const line = `${commandIn(name)} ${await rest(bench)}`.trim();
   let exitCode = -1;
-  const traces = await tracesOf(databaseOf(bench), async () => {
+  const traces = await tracesOf(databaseOf(bench), { leaves }, async () => {
     exitCode = (await bench.run(line)).exitCode;
   });
   expect(exitCode).toBe(0);
@@ -570,13 +570,10 @@ test("read-only commands change nothing", async () => {
     ["ARTIFACT", String((await bench.json(`artifacts create ${await withHost(bench)}`)).artifact_id)],
   ]);
   const found: Record<string, unknown> = {};
+  using watch = watchOf(databaseOf(bench));
   for (const [command, rest] of Object.entries(READS)) {
-    const line = `${command} ${names.get(rest) ?? rest}`.trim();
-    let exitCode = -1;
-    const { actions, tables } = await tracesOf(databaseOf(bench), async () => {
-      exitCode = (await bench.run(line)).exitCode;
-    });
-    found[command] = { exitCode, actions, tables };
+    const { exitCode } = await bench.run(`${command} ${names.get(rest) ?? rest}`.trim());
+    found[command] = { exitCode, ...watch.traces() };
   }
   const nothing = { exitCode: 0, actions: [], tables: [] };
   expect(found).toEqual(Object.fromEntries(Object.keys(READS).map((command) => [command, nothing])));

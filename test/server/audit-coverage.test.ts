@@ -1693,7 +1693,7 @@ test.each(Object.entries(CASES))("API-6 %s writes the required audit entries", a
   const { path: asked = path, ...sent } = await ask(site);
   await settled(site);
   let answered = 0;
-  const traces = await tracesOf(site.world.file, async () => {
+  const traces = await tracesOf(site.world.file, expected, async () => {
     const answer = await site.request(method, asked, sent);
     await answer.bytes(); // an export is recorded behind its last row
     answered = answer.status;

@@ -24,11 +24,21 @@ export interface Expected {
 
 const UNWATCHED = new Set(["audit_entries", "schema_migrations"]);
 
-/** Fails on an action that AUDIT_ACTIONS lacks. @param file of the database @returns what `work` left in it; the rest of `work` is over when it resolves */
-export async function tracesOf(file: string, work: () => Promise<unknown>): Promise<Traces> {
-  const before = lookInto(file, 0);
+/**
+ * Fails on an action that AUDIT_ACTIONS lacks.
+ * @param file of the database
+ * @param wanted without `leaves`, the tables are watched, too
+ * @returns what `work` left in it; the rest of `work` is over when it resolves
+ */
+export async function tracesOf(
+  file: string,
+  { leaves }: Expected,
+  work: () => Promise<unknown>,
+): Promise<Traces> {
+  const watched = leaves === undefined ? watchedTables : noTables;
+  const before = lookInto(file, 0, watched);
   await work();
-  const after = lookInto(file, before.lastId);
+  const after = lookInto(file, before.lastId, watched);
   return { actions: after.actions, tables: changedBetween(before, after) };
 }
 
@@ -77,12 +87,14 @@ interface Look {
   actions: string[];
 }
 
-function lookInto(file: string, after: number): Look {
+const watchedTables = (db: Database): string[] => tablesOf(db).filter((name) => !UNWATCHED.has(name));
+const noTables = (): string[] => [];
+
+function lookInto(file: string, after: number, tables = watchedTables): Look {
   if (!existsSync(file)) return { digests: {}, lastId: after, actions: [] };
   using db = new Database(file, { readonly: true });
-  const names = tablesOf(db).filter((name) => !UNWATCHED.has(name));
   const digests = Object.fromEntries(
-    names.sort().map((name) => [name, sha256Hex(JSON.stringify(db.query(`SELECT * FROM "${name}"`).all()))]),
+    tables(db).map((name) => [name, sha256Hex(JSON.stringify(db.query(`SELECT * FROM "${name}"`).all()))]),
   );
   const entries = db
     .query<{ id: number; action: string }, [number]>(

@@ -24,9 +24,9 @@ import {
 } from "../../platform/data-directory/data-directory.ts";
 import { fileExists } from "../../platform/data-directory/owner.ts";
 import type { LogState } from "../../platform/database/checkpoints.ts";
-import { type Db, openDatabase, openReadOnlyDatabase } from "../../platform/database/database.ts";
+import { type Db, openReadOnlyDatabase } from "../../platform/database/database.ts";
 import { completeSwap, isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
-import { type MigrateResult, migrate } from "../../platform/database/schema/migrate.ts";
+import { type MigrateResult, openMigrated } from "../../platform/database/schema/migrate.ts";
 import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { openSnapshot } from "../../platform/database/snapshot.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -46,7 +46,7 @@ import { mirroringOf } from "./connections/mirroring.ts";
 import { destinationsOf } from "./destinations.ts";
 import { domainSettingsOf, mappingsIn, type RecordOptions, recordsOf } from "./domain-settings.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
-import { assertDatabaseNotLost, unfinishedRestore } from "./lost-database.ts";
+import { assertDatabaseNotLost, type StartContext, unfinishedRestore } from "./lost-database.ts";
 import { olderServer, upgradeDue, upgradeRemedy } from "./older-schema.ts";
 import { proxySettingsOf } from "./proxy-settings.ts";
 import { ssoSettingsOf } from "./sso-settings.ts";
@@ -121,15 +121,12 @@ export async function openInstallation(
     admit?.();
     options.beforeChange?.();
   };
-  const schema = migrate(directory.database, {
+  const { db: opened, schema } = openMigrated(directory.database, {
     clock,
     replicated,
     version: VERSION,
     backupDirectory: directory.backups,
     beforeChange,
-  });
-  const opened = openDatabase(directory.database, {
-    replicated,
     admit,
     checkpoint: checkpoint && (() => checkpoint(directory.database)),
   });
@@ -213,8 +210,9 @@ export async function openExisting({
   mustNotUpgrade,
   ...options
 }: InstallationOptions & { mustNotUpgrade?: boolean }): Promise<ExistingInstallation> {
-  const directory = existingDirectory(options);
+  const directory = directoryWithDatabase(options);
   const beforeChange = () => {
+    assertDatabaseNotLost(directory, options);
     if (isServerRunning(directory)) throw olderServer(directory);
     if (mustNotUpgrade)
       throw schemaIn(directory.database) === 0 ? emptyDirectory(directory.path) : upgradeDue(directory);
@@ -224,6 +222,7 @@ export async function openExisting({
   const organization = installation.domain.identity.findOrganization(installation.db.read);
   if (organization) return { ...installation, organizationId: organization.id };
   await installation.close();
+  assertDatabaseNotLost(directory, options);
   throw emptyDirectory(directory.path);
 }
 
@@ -260,10 +259,7 @@ export async function openReadOnly(
  * Like `existingDirectory`, but changes nothing: it rejects a directory with an interrupted restore.
  * @throws DomainError `data_dir.restore_unfinished`, `data_dir.empty`, `data_dir.database_lost`, `data_dir.*`
  */
-export function directoryToExamine({
-  config,
-  clock,
-}: Pick<InstallationOptions, "config" | "clock">): DataDirectory {
+export function directoryToExamine({ config, clock }: StartContext): DataDirectory {
   const path = config.get("data_dir");
   if (!fileExists(path)) throw emptyDirectory(path);
   const directory = openExistingDirectory(path);
@@ -280,15 +276,19 @@ export function directoryToExamine({
  * @throws DomainError `data_dir.empty` if there is none, `data_dir.database_lost` if there was one, `data_dir.restoring` during a
  *   restore, `data_dir.*`
  */
-export function existingDirectory({
-  config,
-  clock,
-}: Pick<InstallationOptions, "config" | "clock">): DataDirectory {
+export function existingDirectory(options: StartContext): DataDirectory {
+  const directory = directoryWithDatabase(options);
+  assertDatabaseNotLost(directory, options);
+  return directory;
+}
+
+/** Like existingDirectory, but looks for an organization only in an empty file: openExisting reads it when the database is open. */
+function directoryWithDatabase({ config, clock }: StartContext): DataDirectory {
   const path = config.get("data_dir");
   if (!fileExists(path)) throw emptyDirectory(path);
   const directory = openDataDirectory(path);
   completeSwap(directory, clock);
-  assertDatabaseNotLost(directory, { config, clock });
+  if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
   if (!existsSync(directory.database)) throw emptyDirectory(path);
   return directory;
 }

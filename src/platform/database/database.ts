@@ -8,6 +8,7 @@ import { CommitGrouping } from "./commit-grouping.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { createDrizzle } from "./drizzle.ts";
 import type { Topic } from "./moved-topics.ts";
+import { closeWithStatements } from "./quick-queries.ts";
 import { type Work, WriteQueue } from "./write-queue.ts";
 
 /** drizzle over one connection; inside `write`, the writing one */
@@ -82,13 +83,28 @@ export interface DatabaseOptions extends Pick<ConnectionOptions, "busyTimeoutMs"
 }
 
 /**
- * Opens or creates the database file.
+ * Opens or creates the database file for `openDatabase`, for callers that use the connection first.
  * @throws DomainError `storage.*` when the file cannot be opened
  */
-export function openDatabase(file: string, options: DatabaseOptions = {}): Db {
-  const { checkpoint, checkpointPages, replicated = false, admit, ...shared } = options;
+export function openWriter(
+  file: string,
+  { checkpoint, replicated = false, ...shared }: DatabaseOptions,
+): Database {
   const withoutCheckpoints = replicated || checkpoint !== undefined;
-  const writer = openConnection(file, { ...shared, create: true, tempInMemory: true, withoutCheckpoints });
+  return openConnection(file, { ...shared, create: true, tempInMemory: true, withoutCheckpoints });
+}
+
+/**
+ * Opens or creates the database file.
+ * @param writer openWriter, closed if this fails
+ * @throws DomainError `storage.*` when the file cannot be opened
+ */
+export function openDatabase(
+  file: string,
+  options: DatabaseOptions = {},
+  writer = openWriter(file, options),
+): Db {
+  const { checkpoint, checkpointPages, replicated = false, admit, ...shared } = options;
   try {
     const reader = openConnection(file, { ...shared, readonly: true });
     const isOurs = checkpoint !== undefined && !replicated;
@@ -219,8 +235,8 @@ class GroupedDatabase implements Db {
     this.#closed = true;
     this.#endReading();
     for (const prepared of [this.#dataVersion, this.#begin, this.#rollback, this.#look]) prepared.finalize();
-    this.reader.close();
-    this.writer.close();
+    closeWithStatements(this.reader);
+    closeWithStatements(this.writer);
   }
 
   /** Costs two system calls, so it runs once for all requests that the runtime reads in one turn. */

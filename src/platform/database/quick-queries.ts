@@ -9,28 +9,79 @@ import type { PreparedQueryConfig, SelectedFieldsOrdered, SQLiteSyncDialect } fr
 type Session = SQLiteBunSession<Record<string, never>, Record<string, never>>;
 type Config = Omit<PreparedQueryConfig, "run">;
 
+type Prepared = Statement<unknown, SQLQueryBindings[]>;
+
+/** The statements to run many times, of each connection. */
+const kept = new WeakMap<Database, Prepared[]>();
+
+/** Closes a connection and its statements: SQLite keeps the file and its log open while there are any. */
+export function closeWithStatements(connection: Database): void {
+  for (const prepared of kept.get(connection) ?? []) prepared.finalize();
+  kept.delete(connection);
+  connection.close();
+}
+
 /** Leaves statements to drizzle that return other than plain columns, and those that run once. */
 export class QuickSession extends SQLiteBunSession<Record<string, never>, Record<string, never>> {
+  readonly #kept: Prepared[];
+
   constructor(
     private readonly connection: Database,
     dialect: SQLiteSyncDialect,
   ) {
     super(connection, dialect, undefined);
+    this.#kept = kept.get(connection) ?? [];
+    kept.set(connection, this.#kept);
   }
 
-  override prepareQuery<T extends Config>(...given: Parameters<Session["prepareQuery"]>): PreparedQuery<T> {
-    const [{ sql, params }, fields, , , mapper] = given;
-    if (!fields && !mapper)
-      return new QuickChange<T>(given, this.connection.prepare(sql), params.map(writerOf));
+  override prepareQuery<T extends Config>(...given: Given): PreparedQuery<T> {
+    const [query, fields, method, isArray, mapper] = given;
+    const { sql, params } = query;
+    const statement: Prepared = this.connection.prepare(sql);
+    this.#kept.push(statement);
+    if (!fields && !mapper) return new QuickChange<T>(given, statement, params.map(writerOf));
     const members = mapper ? undefined : membersOf(fields);
     const parameters = parametersOf(params);
-    if (!members || !parameters) return super.prepareQuery<T>(...given);
-    return new QuickQuery<T>(given, this.connection.prepare(sql), { members, parameters });
+    if (!members || !parameters)
+      return new PreparedQuery<T>(statement, query, new NoopLogger(), fields, method, isArray, mapper);
+    return new QuickQuery<T>(given, statement, { members, parameters });
   }
 
   override prepareOneTimeQuery(...given: Parameters<Session["prepareOneTimeQuery"]>) {
     const [query, fields, method, isArray, mapper] = given;
-    return super.prepareQuery(query, fields, method, isArray, mapper);
+    return new OneTimeQuery([query, fields, method, isArray, mapper], this.connection.prepare(query.sql));
+  }
+}
+
+type Given = Parameters<Session["prepareQuery"]>;
+
+/** Finalizes its statement after the only run, instead of at some later garbage collection. */
+class OneTimeQuery<T extends Config> extends PreparedQuery<T> {
+  constructor(
+    [query, fields, method, isArray, mapper]: Given,
+    private readonly statement: Prepared,
+  ) {
+    super(statement, query, new NoopLogger(), fields, method, isArray, mapper);
+  }
+
+  override run(values?: Record<string, unknown>): Changes {
+    using _ = this.statement;
+    return super.run(values);
+  }
+
+  override all(values?: Record<string, unknown>): T["all"] {
+    using _ = this.statement;
+    return super.all(values);
+  }
+
+  override get(values?: Record<string, unknown>): T["get"] {
+    using _ = this.statement;
+    return super.get(values);
+  }
+
+  override values(values?: Record<string, unknown>): T["values"] {
+    using _ = this.statement;
+    return super.values(values);
   }
 }
 
@@ -40,8 +91,8 @@ type Writer = (values: Values) => SQLQueryBindings;
 /** A statement that returns no rows. */
 class QuickChange<T extends Config> extends PreparedQuery<T> {
   constructor(
-    [query, fields, method, isArray]: Parameters<Session["prepareQuery"]>,
-    private readonly statement: Statement<unknown, SQLQueryBindings[]>,
+    [query, fields, method, isArray]: Given,
+    private readonly statement: Prepared,
     private readonly writers: readonly Writer[],
   ) {
     super(statement, query, new NoopLogger(), fields, method, isArray);
@@ -66,8 +117,8 @@ type Values = Readonly<Record<string, SQLQueryBindings>>;
 
 class QuickQuery<T extends Config> extends PreparedQuery<T> {
   constructor(
-    [query, fields, method, isArray]: Parameters<Session["prepareQuery"]>,
-    private readonly statement: Statement<unknown, SQLQueryBindings[]>,
+    [query, fields, method, isArray]: Given,
+    private readonly statement: Prepared,
     private readonly plan: { members: readonly Member[]; parameters: readonly Parameter[] },
   ) {
     super(statement, query, new NoopLogger(), fields, method, isArray);

@@ -9,6 +9,7 @@ import { DomainError } from "../../errors.ts";
 import { sha256Hex } from "../../ids.ts";
 import { flushToDisk } from "../../own-files.ts";
 import { openConnection } from "../connection.ts";
+import { type DatabaseOptions, type Db, openDatabase, openWriter } from "../database.ts";
 import { copyDatabase, removePartialCopies } from "../maintenance/copy.ts";
 import { asStorageError } from "../storage-errors.ts";
 import { appliedMigrations, checkedSchema, JOURNAL, restoreInstructions, upgradeCopyName } from "./schema.ts";
@@ -41,13 +42,10 @@ export interface MigrateResult {
  *   the one that ran), `schema.migration_failed`, `storage.*`
  */
 export function migrate(file: string, options: MigrateOptions): MigrateResult {
-  const known = options.migrations ?? embedded;
   const { replicated = false } = options;
   const connection = openConnection(file, { create: true, withoutCheckpoints: replicated });
   try {
-    const way = restoreInstructions(file, { backupDirectory: options.backupDirectory, known });
-    const from = checkedSchema(appliedMigrations(connection), { known, way });
-    const pending = known.filter((migration) => migration.id > from);
+    const { from, pending } = pendingOn(connection, file, options);
     if (pending.length === 0) return { from, to: from, backup: undefined };
     options.beforeChange?.();
     const backup = from === 0 ? undefined : copyBefore(connection, from, options);
@@ -59,6 +57,36 @@ export function migrate(file: string, options: MigrateOptions): MigrateResult {
   } finally {
     connection.close();
   }
+}
+
+/**
+ * Opens the database with the schema of this executable. Without an upgrade, the schema is read on the connection that writes later,
+ * because each connection parses the whole schema. An upgrade has a connection of its own, whose end moves the log into the file.
+ * @throws the errors of `migrate` and `openDatabase`
+ */
+export function openMigrated(
+  file: string,
+  options: MigrateOptions & DatabaseOptions,
+): { db: Db; schema: MigrateResult } {
+  const writer = openWriter(file, options);
+  try {
+    const { from, pending } = pendingOn(writer, file, options);
+    if (pending.length === 0)
+      return { db: openDatabase(file, options, writer), schema: { from, to: from, backup: undefined } };
+  } catch (error) {
+    writer.close();
+    throw asStorageError(error);
+  }
+  writer.close();
+  const schema = migrate(file, options);
+  return { db: openDatabase(file, options), schema };
+}
+
+function pendingOn(connection: Database, file: string, { migrations, backupDirectory }: MigrateOptions) {
+  const known = migrations ?? embedded;
+  const way = restoreInstructions(file, { backupDirectory, known });
+  const from = checkedSchema(appliedMigrations(connection), { known, way });
+  return { from, pending: known.filter((migration) => migration.id > from) };
 }
 
 interface Applying extends MigrateOptions {

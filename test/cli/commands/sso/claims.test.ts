@@ -65,7 +65,7 @@ test("SSO-33 claims say who would sign in as what and why, without a provider th
 
 test("SSO-33 trying claims changes and counts nothing, also if they cannot be accepted", async () => {
   using bench = await createSite();
-  const traces = await tracesOf(join(bench.data, "quartermaster.db"), async () => {
+  const traces = await tracesOf(join(bench.data, "quartermaster.db"), {}, async () => {
     expect(await told(bench, { sub: "s", email: ANA, email_verified: true })).toMatchObject({
       decision: "prove_password",
       email: ANA,

@@ -673,7 +673,7 @@ test("SSO-47 a thousand people who never come back leave no row", async () => {
     return (await site.browser(address).request("/login/oidc?callbackURL=/device")).status;
   };
   expect(await begin(0)).toBe(303); // the first one finds out where the provider is, which is kept
-  const traces = await tracesOf(site.world.file, async () => {
+  const traces = await tracesOf(site.world.file, {}, async () => {
     for (let host = 1; host <= 1_000; host += 1) if ((await begin(host)) !== 303) throw new Error("refused");
   });
   expect(traces).toEqual({ actions: [], tables: [] });
