@@ -68,6 +68,7 @@ export class KeptMirrors {
 
   async #put(file: string, expected: string | undefined) {
     try {
+      await this.own.blobs.sweepTemporary(); // partial files of a process that was killed
       return await this.own.blobs.put(readPieces(file), {
         maxBytes: ARCHIVE_LIMITS.compressedBytesMax,
         givesAway: true,
