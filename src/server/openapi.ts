@@ -7,13 +7,9 @@ import { isJsonObject } from "../platform/text/json-object.ts";
 import { sessionCookieName } from "./auth/cookies.ts";
 import { type Requirement, securityOf } from "./auth/guard.ts";
 import type { Accepted } from "./http/bodies/body.ts";
-import {
-  type Answer,
-  type Answers,
-  type HeaderParameter,
-  headerParameter,
-} from "./http/header-parameters.ts";
+import { type Answer, type Answers, headerParameter } from "./http/header-parameters.ts";
 import { type Dialect, dialectOf } from "./http/problems/dialect.ts";
+import { type DescribedAnswers, withReadTag } from "./http/read-tags.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Version of the API contract. */
@@ -47,17 +43,14 @@ export interface DocumentedRoute {
   hooks: { body?: unknown; query?: unknown; params?: unknown; detail?: RouteDetail };
 }
 
-export interface RouteDetail {
+export interface RouteDetail extends DescribedAnswers {
   operationId?: string;
   summary?: string;
   tags?: string[];
   "x-requires"?: Requirement;
   "x-accepts"?: Accepted;
-  "x-answers"?: Answers;
   /** query parameters of a route that parses its own query */
   "x-query"?: TSchema;
-  /** optional request headers */
-  "x-headers"?: readonly HeaderParameter[];
   /** omits the route from the document */
   hide?: boolean;
 }
@@ -211,7 +204,7 @@ const BODY_TYPES: Record<Accepted, string> = {
   ...{ scim: SCIM_MEDIA_TYPE, "scim-group": SCIM_MEDIA_TYPE },
 };
 
-function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> {
+function operationOf({ hooks, path, method }: DocumentedRoute): Record<string, unknown> {
   const {
     "x-requires": requires,
     "x-accepts": accepts,
@@ -219,7 +212,7 @@ function operationOf({ hooks, path }: DocumentedRoute): Record<string, unknown> 
     "x-query": query = hooks.query,
     "x-headers": headers = [],
     ...detail
-  } = hooks.detail ?? {};
+  } = withReadTag(hooks.detail ?? {}, { method, path });
   const isObject = accepts === "upload" || accepts?.startsWith("scim");
   const schema =
     accepts === "bytes" ? { type: "string" } : isObject ? { type: "object" } : withoutMark(hooks.body);

@@ -11,6 +11,7 @@ import { allowedMethods } from "./http/methods.ts";
 import { createFailureLog } from "./http/problems/failure-log.ts";
 import { createRefusal, unrouted } from "./http/problems/refusal.ts";
 import { createRefusalLog } from "./http/problems/refusal-log.ts";
+import { needsTag, tagged } from "./http/read-tags.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
 import type { DocumentedRoute } from "./openapi.ts";
@@ -93,6 +94,7 @@ export function createServer(options: ServerOptions): Server {
         // The framework does not catch the rejection of a handler that returns a promise without being async.
         response = refuse(error, { request: routed, path: new URL(routed.url).pathname });
       }
+      if (needsTag(request, exchange.route, response)) response = await tagged(request, response);
       record({ request, exchange, response, durationMs: performance.now() - startedMs });
       options.observeAnswer?.({ request, exchange });
       if (exchange.principal?.renewed) {

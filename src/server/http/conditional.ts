@@ -1,7 +1,7 @@
 // Conditional requests (RFC 9110 section 13): bytes prepared once per revision, and 304 for callers that have them.
 import type { Expectation } from "../../domain/shared/expectation.ts";
 import { sha256Hex } from "../../platform/ids.ts";
-import { json, preparedHeaders } from "./answers.ts";
+import { json, jsonBytes, preparedHeaders } from "./answers.ts";
 import type { HeaderParameter } from "./header-parameters.ts";
 import { HttpError } from "./problems/problem.ts";
 
@@ -30,7 +30,7 @@ const etagOf = (content: string | Uint8Array): string => `"${wholeDigest(content
 /**
  * Length of the digest of the whole record. The digests of members are shorter, because they only identify changed members.
  */
-const WHOLE_CHARACTERS = 32;
+export const WHOLE_CHARACTERS = 32;
 const MEMBER_CHARACTERS = 4;
 
 const wholeDigest = (content: string | Uint8Array): string => sha256Hex(content).slice(0, WHOLE_CHARACTERS);
@@ -113,8 +113,9 @@ export const answerUnchanged = ({ unchangedHeaders }: Pick<PreparedAnswer, "unch
 
 /** @returns 200 with JSON and its entity tag, or 304 if If-None-Match matches */
 export function jsonConditionally(request: Request, value: unknown): Response {
-  const etag = etagOf(JSON.stringify(value));
-  return unchanged(request, etag) ?? json(value, { headers: { etag } });
+  const text = JSON.stringify(value);
+  const etag = etagOf(text);
+  return unchanged(request, etag) ?? jsonBytes(Buffer.from(text), { etag });
 }
 
 /** @returns a private 304 if If-None-Match matches */

@@ -1,0 +1,61 @@
+// Entity tags of what administrators read: each JSON answer under /admin has one, and a matching If-None-Match gets 304. Answers of a
+// revision or a record set their own tag, see conditional.ts. Must not change what a route answers.
+import { setImmediate } from "node:timers/promises";
+import { json, jsonBytes } from "./answers.ts";
+import { IF_NONE_MATCH, unchanged, WHOLE_CHARACTERS } from "./conditional.ts";
+import { type Answers, type HeaderParameter, withHeaders } from "./header-parameters.ts";
+
+const JSON_TYPE = json({}).headers.get("content-type");
+/** Hashing these bytes takes a few milliseconds. */
+const SLICE_BYTES = 1024 * 1024;
+
+/** @param path of the request, or of the route */
+const isAdministratorsRead = (method: string, path: string): boolean =>
+  (method === "GET" || method === "HEAD") && path.startsWith("/admin/");
+
+/** @returns whether `tagged` must see the answer; false costs nothing */
+export const needsTag = (
+  { method }: Request,
+  route: string | undefined,
+  { status, headers }: Response,
+): boolean =>
+  route !== undefined &&
+  isAdministratorsRead(method, route) &&
+  status === 200 &&
+  headers.get("content-type") === JSON_TYPE &&
+  !headers.has("etag");
+
+/** @returns the answer with the entity tag of its bytes, or 304 if If-None-Match matches */
+export async function tagged(request: Request, response: Response): Promise<Response> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const etag = `"${await digestOf(bytes)}"`;
+  return unchanged(request, etag) ?? jsonBytes(bytes, { etag });
+}
+
+/** Large answers are hashed in several turns of the event loop. */
+async function digestOf(bytes: Uint8Array): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    if (at > 0) await setImmediate();
+    hasher.update(bytes.subarray(at, at + SLICE_BYTES));
+  }
+  return hasher.digest("hex").slice(0, WHOLE_CHARACTERS);
+}
+
+export interface DescribedAnswers {
+  "x-answers"?: Answers;
+  /** optional request headers */
+  "x-headers"?: readonly HeaderParameter[];
+}
+
+/** @returns the description of an operation; If-None-Match is added if its answer gets a tag here */
+export function withReadTag<T extends DescribedAnswers>(
+  detail: T,
+  { method, path }: { method: string; path: string },
+): T {
+  const { "x-answers": answers = {}, "x-headers": headers = [] } = detail;
+  const answer = answers[200];
+  const isTagged = isAdministratorsRead(method, path) && answer !== undefined && !answer.mediaType;
+  if (!isTagged || headers.includes(IF_NONE_MATCH)) return detail;
+  return { ...detail, ...withHeaders({ "x-answers": answers }, ...headers, IF_NONE_MATCH) };
+}
