@@ -3,6 +3,7 @@
 
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import { decodeKey } from "../../platform/crypto/sealing-keys.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
 import { readCertificate } from "../../server/listener/tls.ts";
@@ -51,6 +52,7 @@ export function assertStartable(config: Config, clock: Clock, others: readonly D
     ...found(() => assertClockPlausible(clock, BUILD_TIME)),
     ...SETTINGS_CHECKS.flatMap((find) => find(config)),
     ...certificateProblems(config),
+    ...found(() => assertSealingKeyReadable(config)),
     ...found(() => void readHarnessFacts(config)),
     ...found(() => void ssoSettingsOf(config)),
     ...others,
@@ -85,6 +87,12 @@ function assertBindable(config: Config): void {
     "server.public_url is required if the service listens on an address that is not loopback",
     { hint: "set it to the https origin at which workstations reach the service" },
   );
+}
+
+/** @throws DomainError `sealing.key_invalid`; a key in the data directory is read when that is opened */
+function assertSealingKeyReadable(config: Config): void {
+  const provided = config.get("keys.sealing_key");
+  if (provided) decodeKey(provided.reveal(), "keys.sealing_key");
 }
 
 /** How far ahead the clock of the build machine may have been. */

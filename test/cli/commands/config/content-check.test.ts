@@ -46,6 +46,18 @@ const REFUSED: Readonly<Record<string, [flags: string, files: Record<string, str
   ],
 };
 
+test("CLI-11 config check refuses a sealing key that cannot be decoded, like a start", async () => {
+  using bench = createBench();
+  writeFileSync(join(bench.folder, "sealing-key"), "not a key", { mode: 0o600 });
+  const flags = "--keys-sealing-key-file sealing-key";
+  const checked = await outcomeOf(bench, `config check ${flags}`);
+  expect(checked).toEqual(await outcomeOf(bench, `serve --server-listen 127.0.0.1:0 ${flags}`));
+  expect(checked).toMatchObject({
+    exitCode: 2,
+    lines: [expect.stringContaining("is not 32 bytes in base64")],
+  });
+});
+
 test.each(Object.entries(REFUSED))(
   "CLI-11 config check refuses %s, like a start",
   async (_, [flags, files]) => {
