@@ -2,7 +2,7 @@
 // loopback (AIR-2). No root is needed: the namespace comes with a user namespace.
 import { test } from "bun:test";
 import { join } from "node:path";
-import { builtExecutable } from "../support/cli/executable.ts";
+import { builtExecutable, SHORT_LIVED } from "../support/cli/executable.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const JOURNEYS = ["./test/binary/airgap-journeys.ts", "./test/binary/journey.ts"];
@@ -18,7 +18,7 @@ const TEST = [
 
 const child = Bun.spawn([...INSIDE, ...TEST, ...JOURNEYS], {
   cwd: ROOT,
-  env: { PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },
+  env: { ...SHORT_LIVED, PATH: process.env.PATH, QUARTERMASTER_TEST_EXECUTABLE: builtExecutable() },
   stdin: "ignore",
   stdout: "pipe",
   stderr: "pipe",

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { SECRET_INPUT_BYTES_MAX } from "../../cli/input/secret-input.ts";
 import { TEST_COMMAND as command, runCli, runOnTerminal, type TerminalOptions } from "../support/cli/cli.ts";
 import { programWithTests } from "../support/cli/cli-verbs.ts";
+import { SHORT_LIVED } from "../support/cli/executable.ts";
 import { runHere } from "../support/in-process.ts";
 
 const piped = (args: string[], stdin = "") =>
@@ -65,7 +66,7 @@ describe("streams", () => {
 
   test("succeeds if the reader closes the pipe early", async () => {
     const shell = `${command.join(" ")} tests stream | head -n 1; echo "\${PIPESTATUS[0]}"`;
-    const { stdout, stderr } = Bun.spawnSync(["bash", "-c", shell], { env: {} });
+    const { stdout, stderr } = Bun.spawnSync(["bash", "-c", shell], { env: SHORT_LIVED });
     expect(`${stdout}${stderr}`).toBe("row 0\n0\n");
   });
 });
@@ -75,7 +76,7 @@ describe("results", () => {
     const directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
     try {
       const shell = `mkfifo said; ${command.join(" ")} tests large 2>said | { head -n 1 said; wc -c; }; echo "\${PIPESTATUS[0]}"`;
-      const { stdout } = Bun.spawnSync(["bash", "-c", shell], { env: {}, cwd: directory });
+      const { stdout } = Bun.spawnSync(["bash", "-c", shell], { env: SHORT_LIVED, cwd: directory });
       expect(`${stdout}`).toBe("written\n1000001\n0\n");
     } finally {
       rmSync(directory, { recursive: true });
@@ -86,7 +87,7 @@ describe("results", () => {
 test("failing to write results exits as a failure of the machine, even for a single write", () => {
   for (const args of ["tests large", "version"]) {
     const shell = `${command.join(" ")} ${args} > /dev/full`;
-    const { stderr, exitCode } = Bun.spawnSync(["bash", "-c", shell], { env: {} });
+    const { stderr, exitCode } = Bun.spawnSync(["bash", "-c", shell], { env: SHORT_LIVED });
     expect(`${stderr}`).toContain("error: cannot write the results: ENOSPC");
     expect(`${stderr}`).not.toContain("program.ts");
     expect(exitCode).toBe(1);
@@ -308,7 +309,12 @@ describe("CLI-13 progress", () => {
 
 describe("CLI-13 interruption", () => {
   const start = (verb: string) =>
-    Bun.spawn([...command, "tests", verb], { env: {}, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    Bun.spawn([...command, "tests", verb], {
+      env: SHORT_LIVED,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
 
   const interrupted = async (verb: string, signals: readonly NodeJS.Signals[]) => {
     const child = start(verb);

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { runCli } from "../support/cli/cli.ts";
-import { productCommand } from "../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../support/cli/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
 test("a service whose log has no reader continues and stops cleanly", async () => {
@@ -13,7 +13,11 @@ test("a service whose log has no reader continues and stops cleanly", async () =
   const flags = ["--data-dir", join(directory, "data"), "--server-listen", `unix:${socket}`];
   const command = [...productCommand(), "serve", ...flags, "--server-public-url", "http://localhost"];
   const logging = ["--log-format", "json", "--log-level", "debug"];
-  await using child = Bun.spawn([...command, ...logging], { env: {}, stdout: "pipe", stderr: "pipe" });
+  await using child = Bun.spawn([...command, ...logging], {
+    env: SHORT_LIVED,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   for await (const chunk of child.stdout) if (Buffer.from(chunk).includes("service.started")) break;
   await child.stderr.cancel();
   const ask = async () => (await fetch("http://localhost/ready", { unix: socket })).status;

@@ -14,9 +14,9 @@ import { temporaryDirectory } from "../support/world.ts";
 
 const PASSWORD = "correct horse battery";
 const MEBIBYTE = 1024 * 1024;
-const ROUNDS = 5;
+const ROUNDS = 3;
 /** each round kills later in the upload */
-const STEP_MS = 8;
+const STEP_MS = 12;
 
 const directory = temporaryDirectory();
 const data = join(directory, "data");

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isRoot } from "../support/cli/child.ts";
-import { productCommand } from "../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../support/cli/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -195,7 +195,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     ].join("; ");
     const [command = "", ...args] = onSmallDisk(place, script);
     const { stdout, stderr } = spawnSync(command, args, {
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, ...SHORT_LIVED },
       encoding: "utf8",
     });
     expect(stderr).toContain("error: the disk is full");

@@ -44,7 +44,7 @@ import { sha256Hex } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
 import { isRoot } from "../../support/cli/child.ts";
-import { productCommand } from "../../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../../support/cli/executable.ts";
 import { changeManifest } from "../../support/content/backup-files.ts";
 import { type Bench, createInstallation } from "../../support/in-process.ts";
 import { inInstallation } from "../../support/installed/installed-login.ts";
@@ -560,7 +560,7 @@ const onSmallDisk = (script: string, ...args: string[]) =>
       ...["--mount", "sh", "-c", `mount -t tmpfs -o size=600k none /mnt && ${script}`, "sh"],
       ...args,
     ],
-    { encoding: "utf8" },
+    { encoding: "utf8", env: { ...process.env, ...SHORT_LIVED } },
   );
 const canMount = onSmallDisk("true").status === 0;
 

@@ -29,11 +29,13 @@ function policyOf(characters: number) {
   return { text: head + "# a b\n".repeat(rest / 6).padEnd(rest, "\n"), base, frame };
 }
 
-const large = policyOf(10 * INLINE_CHARACTERS_MAX);
+/** One thread for all tests that compare with inline processing: it loads the product anew. */
+const run = createDocumentThreads();
+
+const large = policyOf(2 * INLINE_CHARACTERS_MAX);
 const faulty = { ...large, text: `${large.text}packages: []\n` };
 
 test("a thread gives the same result as inline processing, including problems and their lines", async () => {
-  const run = createDocumentThreads();
   expect(await run("policy", large)).toEqual(await runAtOnce("policy", large));
   const refused = await run("policy", faulty);
   expect(refused.problems).toMatchObject([
@@ -51,14 +53,13 @@ test("bytes are passed on unchanged", async () => {
     conflicts: JSON.stringify(["x".repeat(9_000)]),
     presignUrl: undefined,
   };
-  const bytes = await createDocumentThreads()("adminConfig", revision);
+  const bytes = await run("adminConfig", revision);
   expect(JSON.parse(new TextDecoder().decode(bytes)).deployment_conflicts).toEqual(
     JSON.parse(revision.conflicts),
   );
 });
 
 test("a thread reads catalogs like inline processing and reports the lines of problems", async () => {
-  const run = createDocumentThreads();
   const packages = largePackages("small", 4 * INLINE_CHARACTERS_MAX);
   const good = { bytes: Buffer.from(JSON.stringify(packages, null, 1)), fileName: "c.json" };
   const parts = await run("readCatalog", good);
@@ -75,7 +76,6 @@ test("a thread reads catalogs like inline processing and reports the lines of pr
 });
 
 test("a thread reads configuration files like inline processing and finds their lines", async () => {
-  const run = createDocumentThreads();
   const head = "log: {level: debug}\ngovernance:\n  key: env://KEY\n";
   const bytes = Buffer.from(head + "# a b\n".repeat(INLINE_CHARACTERS_MAX));
   const request = { bytes, variables: ["KEY", "OTHER"] };
@@ -102,7 +102,6 @@ test("a small configuration file is read inline and a large one in a thread", as
 test("a thread uses the harness facts of its task", async () => {
   const rest = 'allowed_harnesses: [codex]\nharnesses: {codex: {version_requirement: ">=0.155.0"}}\n';
   const task = { ...large, text: large.text.replace("allowed_harnesses: []\n", rest) };
-  const run = createDocumentThreads();
   expect((await run("policy", task)).problems).toMatchObject([
     { pointer: "/harnesses/codex/version_requirement" },
   ]);
@@ -123,7 +122,7 @@ test("one thread stays for all tasks, also behind a refusal, and ends when there
   const before = new Set(readdirSync("/proc/self/task").filter(isRunning));
   const own = () =>
     readdirSync("/proc/self/task").filter((thread) => isRunning(thread) && !before.has(thread));
-  const run = createDocumentThreads({ idleMs: 500 });
+  const run = createDocumentThreads({ idleMs: 100 });
   await run("policy", large);
   const threads = own();
   expect(threads).toHaveLength(1);

@@ -316,8 +316,7 @@ suite("form of the file", () => {
     const FRAME = 5; // the file, `governance`, the section, `list` and the list
     const withValues = (count: number) =>
       JSON.stringify({ governance: { list: Array(count - FRAME).fill(1) } });
-    for (const count of [YAML_VALUES_MAX - 1, YAML_VALUES_MAX])
-      expect(load({ yaml: withValues(count) }).content?.governance).toBeDefined();
+    expect(load({ yaml: withValues(YAML_VALUES_MAX) }).content?.governance).toBeDefined();
     expect(problemsOf({ yaml: withValues(YAML_VALUES_MAX + 1) })).toEqual([
       {
         pointer: "",

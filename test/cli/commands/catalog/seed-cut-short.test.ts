@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Interrupted } from "../../../../cli/exit.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
-import { productCommand } from "../../../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
 import { tarFile, tarGzOf, tarOf } from "../../../support/content/tar.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 
@@ -42,12 +42,12 @@ const halfWritten = ({ data }: Bench): string[] =>
 async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
   const args = ["catalog", "seed", join(bench.folder, "new.yaml"), "--data-dir", bench.data];
   const child = Bun.spawn([...productCommand(), ...args], {
-    env: {},
+    env: SHORT_LIVED,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
-  while (halfWritten(bench).length === 0 && child.exitCode === null) await new Promise(setImmediate);
+  while (halfWritten(bench).length === 0 && child.exitCode === null) await Bun.sleep(1);
   child.kill(signal);
   const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
   return { stdout, stderr, exitCode: await child.exited };

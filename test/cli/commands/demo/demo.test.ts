@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOnTerminal } from "../../../support/cli/cli.ts";
-import { productCommand } from "../../../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
 import { expectGolden } from "../../../support/cli/golden.ts";
 import { runHere } from "../../../support/in-process.ts";
 import { follow } from "../../../support/running-service.ts";
@@ -29,7 +29,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** @returns a directory for one test, which becomes the temporary directory of its demo */
 const createPlace = (): string => mkdtempSync(join(folder, "place-"));
 
-const environmentAt = (place: string) => ({ TMPDIR: place, PATH: process.env.PATH ?? "" });
+const environmentAt = (place: string) => ({
+  ...SHORT_LIVED,
+  TMPDIR: place,
+  PATH: process.env.PATH ?? "",
+});
 
 function startDemo(command: readonly string[], args: readonly string[]) {
   const place = createPlace();

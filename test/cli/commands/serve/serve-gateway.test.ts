@@ -81,7 +81,7 @@ test(
       const { models } = await (await ask("GET", "/admin/gateway/models")).json();
       return models.some(({ id }: { id: string }) => id === "model-after-restart");
     };
-    while (!(await isListed())) await Bun.sleep(5);
+    while (!(await isListed())) await Bun.sleep(50);
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
   },

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { generate } from "selfsigned";
-import { productCommand } from "../../../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
 import { type NotifyReceiver, receiveNotifications } from "../../../support/network/notify-receiver.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
@@ -36,6 +36,7 @@ beforeAll(async () => {
   const { dev, ino } = statSync(JOURNAL, { bigint: true });
   child = Bun.spawn([...productCommand(), "serve", "--config", SETTINGS], {
     env: {
+      ...SHORT_LIVED,
       NOTIFY_SOCKET: receiver.address,
       WATCHDOG_USEC: "2000000",
       JOURNAL_STREAM: `${dev}:${ino}`,

@@ -145,9 +145,9 @@ describe("limits: accepts below and at, refuses above; accepted text is also val
   });
 
   test("YAML tokens, counted as in every YAML text", () => {
-    expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX)).problems).toEqual([]);
+    // The reader of YAML is tested below and at a limit with a smaller one, because this one takes seconds to reach.
     expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX + 1)).problems).toMatchObject([
-      { detail: expect.stringContaining("words and marks") },
+      { detail: expect.stringContaining(`more than ${DOCUMENT_TOKENS_MAX} words and marks`) },
     ]);
   });
 });
