@@ -11,26 +11,27 @@ type Config = Omit<PreparedQueryConfig, "run">;
 
 type Prepared = Statement<unknown, SQLQueryBindings[]>;
 
-/** The statements to run many times, of each connection. */
-const kept = new WeakMap<Database, Prepared[]>();
+/** The statements to run many times, of each connection. Some callers prepare one for a single list, so it must be collectable. */
+const kept = new WeakMap<Database, Set<WeakRef<Prepared>>>();
+const collected = new FinalizationRegistry<() => void>((forget) => forget());
 
 /** Closes a connection and its statements: SQLite keeps the file and its log open while there are any. */
 export function closeWithStatements(connection: Database): void {
-  for (const prepared of kept.get(connection) ?? []) prepared.finalize();
+  for (const prepared of kept.get(connection) ?? []) prepared.deref()?.finalize();
   kept.delete(connection);
   connection.close();
 }
 
 /** Leaves statements to drizzle that return other than plain columns, and those that run once. */
 export class QuickSession extends SQLiteBunSession<Record<string, never>, Record<string, never>> {
-  readonly #kept: Prepared[];
+  readonly #kept: Set<WeakRef<Prepared>>;
 
   constructor(
     private readonly connection: Database,
     dialect: SQLiteSyncDialect,
   ) {
     super(connection, dialect, undefined);
-    this.#kept = kept.get(connection) ?? [];
+    this.#kept = kept.get(connection) ?? new Set();
     kept.set(connection, this.#kept);
   }
 
@@ -38,13 +39,19 @@ export class QuickSession extends SQLiteBunSession<Record<string, never>, Record
     const [query, fields, method, isArray, mapper] = given;
     const { sql, params } = query;
     const statement: Prepared = this.connection.prepare(sql);
-    this.#kept.push(statement);
+    this.#keep(statement);
     if (!fields && !mapper) return new QuickChange<T>(given, statement, params.map(writerOf));
     const members = mapper ? undefined : membersOf(fields);
     const parameters = parametersOf(params);
     if (!members || !parameters)
       return new PreparedQuery<T>(statement, query, new NoopLogger(), fields, method, isArray, mapper);
     return new QuickQuery<T>(given, statement, { members, parameters });
+  }
+
+  #keep(statement: Prepared): void {
+    const reference = new WeakRef(statement);
+    this.#kept.add(reference);
+    collected.register(statement, () => this.#kept.delete(reference));
   }
 
   override prepareOneTimeQuery(...given: Parameters<Session["prepareOneTimeQuery"]>) {

@@ -1,4 +1,5 @@
 // Statements of drizzle over one connection, and their parameters.
+import { fullGC, heapStats } from "bun:jsc";
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { and, eq, getTableColumns, gt, lt, sql } from "drizzle-orm";
@@ -16,6 +17,18 @@ const flags = sqliteTable("flags", {
   id: integer("flag_id").primaryKey(),
   isOpen: integer("is_open", { mode: "boolean" }),
   value: text("flag_value", { mode: "json" }),
+});
+
+test("a prepared statement that nobody uses any longer is collected", async () => {
+  using connection = new Database(":memory:", { strict: true });
+  connection.run("CREATE TABLE flags (flag_id INTEGER PRIMARY KEY, is_open INTEGER, flag_value TEXT) STRICT");
+  const db = createDrizzle(connection);
+  const statements = () => heapStats().objectTypeCounts.SQLStatement ?? 0;
+  const before = statements();
+  for (let made = 0; made < 1_000; made++) db.select().from(flags).prepare();
+  await new Promise(setImmediate);
+  fullGC();
+  expect(statements() - before).toBeLessThan(500);
 });
 
 test("one set of parameters inserts, updates and overwrites whole rows, each value as its column stores it", () => {
