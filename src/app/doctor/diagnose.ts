@@ -72,7 +72,12 @@ const inOrder = async (looks: readonly Promise<Finding[]>[]): Promise<Finding[]>
 
 const machineFindings = (directory: DataDirectory, { config, clock }: DiagnoseOptions): Promise<Finding[]> =>
   inOrder([
-    examine("service", (check) => machine.checkService(check, directory, config.get("server.listen"))),
+    examine("service", (check) =>
+      machine.checkService(check, directory, {
+        listen: config.get("server.listen"),
+        hasTls: tlsOf(config) !== undefined,
+      }),
+    ),
     examine("settings", (check) => checkSettings(check, config)),
     examine("harnesses", (check) => checkHarnesses(check, config)),
     examine("files", (check) => machine.checkFiles(check, directory)),

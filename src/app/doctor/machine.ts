@@ -12,7 +12,7 @@ import {
   permissionRemedy,
 } from "../../platform/data-directory/data-directory.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
-import { connectTo } from "../../platform/files/unix-socket.ts";
+import { askHealth, connectTo } from "../../platform/files/unix-socket.ts";
 import { permissionsText } from "../../platform/own-files.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
@@ -36,7 +36,11 @@ const OWNER_READS = 0o400;
  * @returns whether a server is running and, for a socket, whether it listens there; a stopped server is a warning only
  * @throws DomainError `data_dir.not_permitted`
  */
-export async function checkService(check: Check, directory: DataDirectory, listen: Listen): Promise<Finding> {
+export async function checkService(
+  check: Check,
+  directory: DataDirectory,
+  { listen, hasTls }: { listen: Listen; hasTls: boolean },
+): Promise<Finding> {
   assertAccessible(directory);
   const server = findServer(directory);
   if (server === undefined)
@@ -44,14 +48,20 @@ export async function checkService(check: Check, directory: DataDirectory, liste
       "no service runs on this data directory",
       "start it: systemctl start quartermaster, or quartermaster serve",
     );
-  const outcome = listen.kind === "unix" ? await connectTo(listen.path) : "connected";
-  if (listen.kind === "unix" && outcome !== "connected")
+  const outcome = listen.kind === "unix" ? await findFault(listen.path, hasTls) : undefined;
+  if (listen.kind === "unix" && outcome !== undefined)
     return check.failed(
-      `a service runs, but nothing listens on ${listen.path} (${outcome})`,
+      `a service runs, but it does not answer on ${listen.path} (${outcome})`,
       "restart the service; if server.listen was changed, callers must use the new address",
     );
   if (server === "unknown") return check.ok("a service runs");
   return check.ok(`process ${server.processId} has run since ${toRfc3339(server.sinceMs)}`);
+}
+
+/** @returns what is wrong with the socket; with TLS, only whether a program listens there is known */
+async function findFault(path: string, hasTls: boolean): Promise<string | undefined> {
+  const outcome = await (hasTls ? connectTo(path) : askHealth(path));
+  return outcome === (hasTls ? "connected" : "healthy") ? undefined : outcome;
 }
 
 /**

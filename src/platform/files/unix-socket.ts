@@ -33,6 +33,30 @@ export function connectTo(path: string): Promise<string> {
   return promise;
 }
 
+/** A live service answers its health check within milliseconds. */
+const ANSWER_LIMIT_MS = 5_000;
+const HEALTH_REQUEST = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+const HEALTHY = "HTTP/1.1 200 ";
+
+/** @returns `healthy` if the socket answers the health check without TLS, else what it does instead */
+export function askHealth(path: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let answer = "";
+  const socket = connect(path, () => socket.write(HEALTH_REQUEST));
+  const end = (outcome: string) => {
+    socket.destroy();
+    resolve(outcome);
+  };
+  socket.setTimeout(ANSWER_LIMIT_MS, () => end("no answer"));
+  socket.once("error", (error) => end(codeOf(error) ?? error.message));
+  socket.once("close", () => end("no answer"));
+  socket.on("data", (bytes) => {
+    answer += bytes.toString();
+    if (answer.length >= HEALTHY.length) end(answer.startsWith(HEALTHY) ? "healthy" : "another answer");
+  });
+  return promise;
+}
+
 export interface PlacedSocket<T> {
   readonly running: T;
   /** Removes the file, unless another program has replaced it with its own. */

@@ -296,7 +296,7 @@ describe("a running service", () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  test("doctor reports a service whose Unix socket is gone", async () => {
+  test("doctor reports a service whose Unix socket is missing or belongs to another program", async () => {
     const [data, socket] = [await installed("socket-gone"), folder("gone.sock")];
     const settings = ["--data-dir", data, "--server-listen", `unix:${socket}`];
     await using _service = await startService({
@@ -313,10 +313,13 @@ describe("a running service", () => {
     };
     expect(await serviceFinding()).toMatchObject({ result: "ok" });
     rmSync(socket);
-    expect(await serviceFinding()).toMatchObject({
-      result: "failed",
-      detail: expect.stringContaining(socket),
+    const failed = { result: "failed", detail: expect.stringContaining(socket) };
+    expect(await serviceFinding()).toMatchObject(failed);
+    using _other = Bun.listen({
+      unix: socket,
+      socket: { data: (peer) => void peer.end("HTTP/1.1 404 Not Found\r\n\r\n") },
     });
+    expect(await serviceFinding()).toMatchObject(failed);
   });
 
   test("rejects a data directory whose database is a symbolic link, and does not change the target", async () => {
