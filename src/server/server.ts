@@ -6,6 +6,7 @@ import { brandingOf } from "./auth/browser.ts";
 import { renewSessionCookie } from "./auth/cookies.ts";
 import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
+import { StreamHolders } from "./http/event-streams.ts";
 import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts";
 import { allowedMethods } from "./http/methods.ts";
 import { createFailureLog } from "./http/problems/failure-log.ts";
@@ -15,7 +16,7 @@ import { needsTag, tagged } from "./http/read-tags.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
 import type { DocumentedRoute } from "./openapi.ts";
-import { AdminEvents } from "./overview/admin-events.ts";
+import { AdminEvents, type AdminEventsOptions } from "./overview/admin-events.ts";
 import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy/revision-streams.ts";
 import { createRouter, type RouteOptions } from "./router.ts";
@@ -53,9 +54,10 @@ export function createServer(options: ServerOptions): Server {
   const failures = createFailureLog(options);
   const refuse = createRefusal(failures, () => brandingOf(domain));
   let secure: boolean | undefined; // the origin is known once the listener has its port
-  const streams = new RevisionStreams({ ...options, ...domain, loginWatch: domain.access.loginWatch });
+  const shared = { loginWatch: domain.access.loginWatch, holders: new StreamHolders() };
+  const streams = new RevisionStreams({ ...options, ...domain, ...shared });
   const overview = new Overview({ ...options, ...domain });
-  const adminEvents = createAdminEvents(options, overview);
+  const adminEvents = createAdminEvents(options, { ...shared, overview });
   const search = createSearch(domain);
   const spendSearch = createSearchBudget(options.clock);
   const admission = createAdmission(domain.scim, options.clock);
@@ -108,10 +110,12 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-const createAdminEvents = ({ domain, clock, log }: ServerOptions, overview: Overview): AdminEvents =>
+const createAdminEvents = (
+  { domain, clock, log }: ServerOptions,
+  shared: Pick<AdminEventsOptions, "overview" | "loginWatch" | "holders">,
+): AdminEvents =>
   new AdminEvents({
-    ...{ overview, clock, log },
-    loginWatch: domain.access.loginWatch,
+    ...{ ...shared, clock, log },
     revision: (organizationId) => domain.governance.revisions.current(organizationId)?.sequence ?? 0,
     changes: {
       clients: () => domain.clients.revision(),

@@ -2,6 +2,7 @@
 // The routes are those of the server; what services do with content that is valid is tested beside them.
 import { expect, test } from "bun:test";
 import { DIFFERENT_NAMES_MAX, OBJECT_MEMBERS_MAX } from "../../src/platform/text/json-structure.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../src/platform/text/problem-list.ts";
 import { FORM_TEXT_BYTES_MAX } from "../../src/server/console/long-form.ts";
 import {
   type Accepted,
@@ -9,7 +10,6 @@ import {
   UNAUTHENTICATED_BODY_BYTES_MAX,
 } from "../../src/server/http/bodies/body.ts";
 import { JSON_VALUES_MAX } from "../../src/server/http/bodies/json-text.ts";
-import { EXCERPT_CHARACTERS_MAX } from "../../src/server/http/problems/excerpt.ts";
 import { PROBLEM_BYTES_MAX } from "../../src/server/http/problems/problem.ts";
 import type { DocumentedRoute } from "../../src/server/openapi.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";

@@ -6,6 +6,13 @@ export const PROBLEMS_MAX = 100;
 /** Characters of the input that a message repeats. */
 export const QUOTE_CHARACTERS_MAX = 60;
 
+/** Characters of the input that one error repeats, whatever it quotes. */
+export const EXCERPT_CHARACTERS_MAX = 200;
+
+/** @returns the text, shortened with an ellipsis if it exceeds the limit */
+export const excerpt = (text: string, charactersMax: number = EXCERPT_CHARACTERS_MAX): string =>
+  text.length > charactersMax ? `${text.slice(0, charactersMax - 1).toWellFormed()}…` : text;
+
 /** A place in a text. */
 export type Position = Pick<Problem, "line" | "column">;
 

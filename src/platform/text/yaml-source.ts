@@ -3,7 +3,7 @@
 
 import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { DomainError } from "../errors.ts";
-import { type Position, PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
+import { excerpt, type Position, PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
 
 export const YAML_DEPTH_MAX = 64;
 
@@ -166,8 +166,9 @@ const isOpenQuote = ({ code, message }: YAMLError): boolean =>
 const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
   if (code === "NON_STRING_KEY") return "has a key that is not plain text";
-  if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${message})`;
-  return `cannot be read as YAML: ${message}`;
+  const told = excerpt(message);
+  if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${told})`;
+  return `cannot be read as YAML: ${told}`;
 };
 
 /** Messages that do not quote the text, unlike those of the library. */

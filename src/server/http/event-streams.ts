@@ -4,9 +4,9 @@ import type { LoginWatch } from "../../domain/access/service.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 
-/** Limit on open streams per login: a device grant, or the login session of a browser. */
+/** Limit on open streams of all kinds per login: a device grant, or the login session of a browser. */
 export const STREAMS_PER_LOGIN_MAX = 64;
-/** Limit on open streams per user, over all logins. */
+/** Limit on open streams of all kinds per user, over all logins. */
 export const STREAMS_PER_USER_MAX = 256;
 /** Reconnect delay sent to clients, randomized because many streams often end at once. */
 const RETRY_MS = { least: 2_000, spread: 8_000 };
@@ -33,7 +33,9 @@ export interface EventStreamsOptions {
   onError(error: unknown): void;
   /** Limit on events that wait for a slow reader, whose stream then ends. */
   eventsWaitingMax: number;
-  /** limit on open streams */
+  /** the open streams of logins and users, shared by all kinds of streams */
+  holders: StreamHolders;
+  /** limit on open streams of this kind */
   streamsMax: number;
   /** @returns the error for a caller above `streamsMax` */
   full(): DomainError;
@@ -44,8 +46,6 @@ export interface EventStreamsOptions {
 
 export class EventStreams<Stream extends EventStream> {
   readonly #streams = new Set<Stream>();
-  readonly #openPerLogin = new OpenCounts();
-  readonly #openPerUser = new OpenCounts();
   #timer: Timer | undefined;
   #loginRevision = -1;
   #isClosed = false;
@@ -64,8 +64,9 @@ export class EventStreams<Stream extends EventStream> {
   assertRoomFor({ loginId, userId }: Pick<EventStream, "loginId" | "userId">): void {
     if (this.#isClosed) throw stopping();
     if (this.size >= this.own.streamsMax) throw this.own.full();
-    this.#refuseTooMany("login", this.#openPerLogin.of(loginId), STREAMS_PER_LOGIN_MAX);
-    this.#refuseTooMany("user", this.#openPerUser.of(userId), STREAMS_PER_USER_MAX);
+    const { logins, users } = this.own.holders;
+    this.#refuseTooMany("login", logins.of(loginId), STREAMS_PER_LOGIN_MAX);
+    this.#refuseTooMany("user", users.of(userId), STREAMS_PER_USER_MAX);
   }
 
   /** Prevents one login or user from using up all streams. */
@@ -82,8 +83,8 @@ export class EventStreams<Stream extends EventStream> {
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       stream.controller = controller;
       this.#streams.add(stream);
-      this.#openPerLogin.add(stream.loginId);
-      this.#openPerUser.add(stream.userId);
+      this.own.holders.logins.add(stream.loginId);
+      this.own.holders.users.add(stream.userId);
       this.#timer ??= setInterval(this.#guardedBeat, this.own.intervalMs);
       const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
       controller.enqueue(encoder.encode(`${first}retry: ${retryMs}\n\n`));
@@ -136,8 +137,8 @@ export class EventStreams<Stream extends EventStream> {
 
   #forget(stream: Stream): void {
     if (!this.#streams.delete(stream)) return;
-    this.#openPerLogin.remove(stream.loginId);
-    this.#openPerUser.remove(stream.userId);
+    this.own.holders.logins.remove(stream.loginId);
+    this.own.holders.users.remove(stream.userId);
     this.own.onEnd?.();
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
@@ -162,6 +163,12 @@ class OpenCounts {
     if (left > 0) this.#counts.set(id, left);
     else this.#counts.delete(id);
   }
+}
+
+/** Open streams of all kinds, by the login and the user that hold them. */
+export class StreamHolders {
+  readonly logins = new OpenCounts();
+  readonly users = new OpenCounts();
 }
 
 const stopping = () =>

@@ -104,6 +104,11 @@ const TEXTS = {
     message: "The request body is larger than the inference proxy allows; shorten the conversation.",
     headers: CLOSE,
   },
+  "inference.tiny_chunks": {
+    status: 400,
+    message: "The request body has too many small chunks; send it in larger ones, or with Content-Length.",
+    headers: CLOSE,
+  },
   "inference.slow_body": {
     status: 408,
     message: "The request body did not arrive in time; repeat the request.",

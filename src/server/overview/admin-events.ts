@@ -4,7 +4,7 @@ import { type LoginWatch, loginIdOf, type Principal } from "../../domain/access/
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import { type EventStream, EventStreams } from "../http/event-streams.ts";
+import { type EventStream, EventStreams, type StreamHolders } from "../http/event-streams.ts";
 import type { Overview } from "./overview.ts";
 
 /** Limit on open streams; further pages poll. */
@@ -33,6 +33,7 @@ export interface AdminEventsOptions {
   /** numbers that grow with every change of workstations, gateway keys and jobs */
   changes: Readonly<Record<"clients" | "keys" | "jobs", () => number>>;
   loginWatch: LoginWatch;
+  holders: StreamHolders;
   clock: Clock;
   log: Log;
 }

@@ -8,7 +8,7 @@ import type { Governance } from "../../domain/governance/service.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import { type EventStream, EventStreams } from "../http/event-streams.ts";
+import { type EventStream, EventStreams, type StreamHolders } from "../http/event-streams.ts";
 
 /** Limit on open streams; further callers are asked to retry later. */
 export const STREAMS_MAX = 10_000;
@@ -39,6 +39,7 @@ export interface RevisionStreamsOptions {
   delivery: Pick<Delivery, "inForce">;
   governance: Pick<Governance, "revisions">;
   loginWatch: LoginWatch;
+  holders: StreamHolders;
   clock: Clock;
   log: Log;
   metrics: Registry;

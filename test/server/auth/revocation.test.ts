@@ -12,6 +12,7 @@ import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { Secret } from "../../../src/platform/secret.ts";
+import { StreamHolders } from "../../../src/server/http/event-streams.ts";
 import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
 import { SSO } from "../../domain/sso/sso-world.ts";
@@ -354,7 +355,14 @@ async function prepare(act: Act) {
   const { domain, world } = site;
   const { authenticator, loginWatch } = domain.access;
   const log = createLog({ level: "error", format: "json", write: () => {}, clock: world.clock });
-  const streams = new RevisionStreams({ ...domain, ...world, loginWatch, log, metrics: new Registry() });
+  const streams = new RevisionStreams({
+    ...domain,
+    ...world,
+    loginWatch,
+    holders: new StreamHolders(),
+    log,
+    metrics: new Registry(),
+  });
   const open = {
     workstation: streams.open(await authenticator.bearer(caller.accessToken)).getReader(),
     browser: streams.open(authenticator.session(caller.sessionToken)).getReader(),

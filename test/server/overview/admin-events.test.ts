@@ -1,8 +1,13 @@
 // CON-115: the stream of events for open pages: what it names, when it ends, and how many there may be.
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { Registry } from "prom-client";
 import type { Principal } from "../../../src/domain/access/service.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
-import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../../src/server/http/event-streams.ts";
+import {
+  STREAMS_PER_LOGIN_MAX,
+  STREAMS_PER_USER_MAX,
+  StreamHolders,
+} from "../../../src/server/http/event-streams.ts";
 import {
   ADMIN_STREAMS_MAX,
   AdminEvents,
@@ -11,6 +16,7 @@ import {
   HEARTBEAT_MS,
   WATCH_MS,
 } from "../../../src/server/overview/admin-events.ts";
+import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 
 const site = await createClientsWorld();
@@ -23,8 +29,10 @@ const member = await site.signedIn("member");
 let problems: number | undefined = 0;
 let checks = 0;
 let events: AdminEvents;
+let holders: StreamHolders;
 beforeEach(() => {
   checks = 0;
+  holders = new StreamHolders();
   events = new AdminEvents({
     overview: {
       knownProblems: () => problems,
@@ -35,7 +43,7 @@ beforeEach(() => {
     },
     clock: world.clock,
     log: createLog({ level: "error", format: "json", write: () => {}, clock: world.clock }),
-    loginWatch: domain.access.loginWatch,
+    ...{ loginWatch: domain.access.loginWatch, holders },
     revision: (id) => domain.governance.revisions.current(id)?.sequence ?? 0,
     changes: {
       clients: () => domain.clients.revision(),
@@ -131,6 +139,20 @@ test("one login has at most STREAMS_PER_LOGIN_MAX streams, and one user STREAMS_
   }
   expect(refusalOf(await signedIn())).toMatchObject(refusal);
   events.open(await signedIn(otherAdmin.user));
+});
+
+test("streams of policy revisions count towards the streams of their login", async () => {
+  const principal = await signedIn();
+  const options = { ...domain, ...world, loginWatch: domain.access.loginWatch, holders };
+  const log = createLog({ level: "error", format: "json", write: () => {}, clock: world.clock });
+  const revisions = new RevisionStreams({ ...options, log, metrics: new Registry() });
+  for (let opened = 0; opened < STREAMS_PER_LOGIN_MAX; opened += 2) {
+    events.open(principal);
+    revisions.open(principal);
+  }
+  for (const full of [events, revisions]) expect(() => full.open(principal)).toThrow("event streams open");
+  revisions.close();
+  events.open(principal);
 });
 
 test("CON-115 a stream that nobody reads ends after 64 waiting parts", async () => {

@@ -52,6 +52,7 @@ export type AdmissionReason =
   | "inference.key_recovering"
   | "inference.key_missing"
   | "inference.too_large"
+  | "inference.tiny_chunks"
   | "inference.user_parallel"
   | "inference.budget";
 

@@ -1,6 +1,7 @@
 // Parses a bulk message. Faults of its structure refuse the whole request and are reported together. A fault in the target of
 // an operation fails only that operation.
 import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
 import { BULK_REQUEST, ENDPOINTS, RESOURCE_TYPES } from "../wire.ts";
@@ -120,7 +121,8 @@ function checkBulkIds(operations: readonly (BulkOperation | undefined)[], proble
   for (const operation of operations) {
     if (operation?.method !== "POST" || operation.bulkId === undefined) continue;
     const { bulkId } = operation;
-    if (seen.has(bulkId)) problems.push(`bulkId "${bulkId}" is used by two operations; it must be unique`);
+    if (seen.has(bulkId))
+      problems.push(`bulkId ${quoted(bulkId)} is used by two operations; it must be unique`);
     seen.add(bulkId);
   }
 }

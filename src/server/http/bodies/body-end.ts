@@ -3,6 +3,7 @@
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import type { BodyTimes, Exchange } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
+import { ChunkLimit } from "./chunk-limit.ts";
 
 export const BODY_TIMES: BodyTimes = { unauthenticatedMs: 25 * SECOND_MS, graceMs: 100 };
 
@@ -72,7 +73,7 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
   return new Response(response.body.pipeThrough(new TransformStream({ flush })), response);
 }
 
-/** @returns whether the body ended in time */
+/** @returns whether the body ended in time; one of too many small chunks is not read further */
 async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promise<boolean> {
   const reader = body.getReader();
   let isWhole = true;
@@ -82,7 +83,11 @@ async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promis
   };
   const timer = setTimeout(stop, timeMs);
   try {
-    while (!(await reader.read()).done);
+    for (const limit = new ChunkLimit(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (!limit.allows(value)) stop();
+    }
   } catch {
     // the caller has disconnected, so no one receives the answer
   } finally {

@@ -4,6 +4,7 @@
 import { exchangeOf } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
 import { readInTime, streamOf } from "./body-end.ts";
+import { ChunkLimit, tinyChunks } from "./chunk-limit.ts";
 
 /**
  * @param bytesMax limit for the declared and the actual length
@@ -52,13 +53,15 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
   return Buffer.concat(await Array.fromAsync(chunksOf(request.body, bytesMax)));
 }
 
-/** @throws HttpError 413 */
+/** @throws HttpError 413, or 400 for too many small chunks */
 async function* chunksOf(
   body: ReadableStream<Uint8Array> | null,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array> {
   let length = 0;
+  const limit = new ChunkLimit();
   for await (const chunk of body ?? []) {
+    if (!limit.allows(chunk)) throw tinyChunks();
     length += chunk.length;
     if (length > bytesMax) throw tooLarge(bytesMax);
     yield chunk;

@@ -15,7 +15,7 @@ import {
   OBJECT_MEMBERS_MAX,
   pointerAt,
 } from "../../../platform/text/json-structure.ts";
-import { excerpt } from "../problems/excerpt.ts";
+import { excerpt } from "../../../platform/text/problem-list.ts";
 
 /** Nesting depth limit of a JSON body. */
 export const JSON_DEPTH_MAX = 64;

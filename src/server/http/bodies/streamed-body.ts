@@ -3,6 +3,7 @@ import { BODY_IDLE_MS, BODY_WHOLE_MS } from "../../../domain/sessions/limits.ts"
 import { MINUTE_MS, SECOND_MS, within } from "../../../platform/clock.ts";
 import { HttpError } from "../problems/problem.ts";
 import { streamOf } from "./body-end.ts";
+import { ChunkLimit, tinyChunks } from "./chunk-limit.ts";
 
 /** Time limits of one body. */
 export interface UploadTimes {
@@ -19,7 +20,7 @@ export const ARCHIVE_TIMES: UploadTimes = { idleMs: BODY_IDLE_MS, wholeMs: 10 * 
 
 /**
  * @param sizeBytes the length that the request declares; undefined for a body in chunks, whose end the runtime knows
- * @throws HttpError 408 for a slow body, 400 for one that is cut
+ * @throws HttpError 408 for a slow body, 400 for one that is cut or has too many small chunks
  */
 export async function* streamBody(
   request: Request,
@@ -30,12 +31,14 @@ export async function* streamBody(
   const endMs = performance.now() + wholeMs;
   let read = 0;
   let isWhole = false;
+  const limit = new ChunkLimit();
   try {
     while (reader) {
       const patienceMs = Math.min(idleMs, endMs - performance.now());
       const piece = patienceMs > 0 ? await within(patienceMs, nextOf(reader)) : undefined;
       if (!piece) throw tooSlow(wholeMs);
       if (piece.done) break;
+      if (!limit.allows(piece.value)) throw tinyChunks();
       read += piece.value.byteLength;
       yield piece.value;
     }

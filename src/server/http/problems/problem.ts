@@ -1,8 +1,8 @@
 // Turns every failure into one RFC 9457 problem+json answer. This is the only place that maps failure kinds to HTTP status
 // codes.
 import { DomainError, type ErrorKind, type Problem } from "../../../platform/errors.ts";
+import { excerpt } from "../../../platform/text/problem-list.ts";
 import { budgetHeaders } from "../budget-headers.ts";
-import { excerpt } from "./excerpt.ts";
 
 /** Limit on characters of an error message. */
 export const MESSAGE_CHARACTERS_MAX = 2_000;

@@ -2,6 +2,7 @@
 // half a request and the request can be repeated. Any other body is streamed and counted.
 import { ModelScanner } from "../../../domain/inference/bodies/model-scanner.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
+import { ChunkLimit } from "../../http/bodies/chunk-limit.ts";
 import { declaredBytes } from "../declared-bytes.ts";
 import { CallStopped, type OpenCall } from "./open-call.ts";
 
@@ -121,6 +122,7 @@ class CountedBody {
   readonly scanner: ModelScanner;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #ahead: Uint8Array[] = [];
+  readonly #chunks = new ChunkLimit();
   #isDone = false;
 
   constructor(
@@ -160,6 +162,7 @@ class CountedBody {
     open.bodyAwaitedMs = undefined;
     this.#isDone = done;
     if (done) return undefined;
+    if (!this.#chunks.allows(value)) this.#refuse("inference.tiny_chunks");
     const isSearched = options.settings.modelPolicy !== "off" || open.requestBytes < MODEL_SEARCH_BYTES;
     open.requestBytes += value.length;
     if (open.requestBytes > options.settings.maxBodyBytes) this.#refuse("inference.too_large");
@@ -176,7 +179,7 @@ class CountedBody {
     this.open.refusal = "would_refuse";
   }
 
-  #refuse(reason: "inference.too_large" | "inference.model_unreadable"): never {
+  #refuse(reason: "inference.too_large" | "inference.tiny_chunks" | "inference.model_unreadable"): never {
     this.open.stop({ outcome: "refused", reason });
     throw new CallStopped();
   }

@@ -11,6 +11,7 @@ import {
   NAME_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
 } from "../../../../src/platform/text/json-structure.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { YAML_VALUES_MAX } from "../../../../src/platform/text/yaml-scan.ts";
 import { YAML_DEPTH_MAX } from "../../../../src/platform/text/yaml-source.ts";
 import {
@@ -42,6 +43,17 @@ describe("the document in a text", () => {
     expect(found.input).toEqual(plain);
     expect<string>(found.root).toBe(root);
     expect(found.otherSections).toEqual(otherSections);
+  });
+
+  test.each([
+    ["a tag", `!${"x".repeat(100_000)} a`],
+    ["a directive", `%${"x".repeat(100_000)}\n---\na`],
+    ["a block header", `a: |${"x".repeat(100_000)}`],
+  ])("has problems that repeat a part of %s, however long it is", (_name, text) => {
+    const { problems } = readDocumentText(text);
+    expect(problems.length).toBeGreaterThan(0);
+    for (const { detail } of problems)
+      expect(detail.split("x").length - 1).toBeLessThan(EXCERPT_CHARACTERS_MAX);
   });
 
   test("has problems with places and lines of the whole text", () => {

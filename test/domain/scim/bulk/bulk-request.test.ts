@@ -102,6 +102,14 @@ describe("a bulk message", () => {
     expect(refusal.message).toContain("1000");
   });
 
+  test("that uses a long bulkId twice is refused with a part of it", () => {
+    const long = "b".repeat(50_000);
+    expect(refusalOf({ Operations: [post(long), post(long)] }).message).toContain(
+      "is used by two operations",
+    );
+    expect(refusalOf({ Operations: [post(long), post(long)] }).message.length).toBeLessThan(200);
+  });
+
   test("may reuse a bulkId on operations that create nothing", () => {
     const remove = { method: "DELETE", path: "/Users/1", bulkId: "a" };
     expect(readBulk({ Operations: [post("a"), remove, remove] }).operations).toHaveLength(3);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { generate } from "selfsigned";
 import { SCIM_BASE_PATH } from "../../../../src/domain/scim/wire.ts";
 import { BODY_TIMES, keepStreamReadable } from "../../../../src/server/http/bodies/body-end.ts";
+import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from "../../../../src/server/http/bodies/chunk-limit.ts";
 import { type Listener, listen } from "../../../../src/server/listener/listen.ts";
 import { NO_PROXIES, raise } from "../../../support/network/listening-server.ts";
 import { converse, type Step } from "../../../support/network/raw-socket.ts";
@@ -102,6 +103,39 @@ const CHUNKED_REQUESTS: [string, string, number][] = [
   ["to no route", headOf("/nothing-here", [CHUNKED]), 404],
   ["with a method that has no body here", headOf("/health", [CHUNKED], "GET"), 200],
 ];
+
+describe("on every listener, a body of small chunks", () => {
+  const TINY = "1\r\n{\r\n";
+  /** So many of one byte are allowed: their bytes count as well. */
+  const TINY_CHUNKS = Math.floor((SMALL_CHUNKS_MAX * CHUNK_BYTES_MIN) / (CHUNK_BYTES_MIN - 1));
+  const large = (count: number) => `100\r\n${"x".repeat(CHUNK_BYTES_MIN)}\r\n`.repeat(count);
+
+  test.each<[string, string, number]>([
+    ["to a public route", headOf("/api/login-method", ["Content-Type: application/json", CHUNKED]), 400],
+    ["with a good credential", headOf(users, [...SCIM, CHUNKED]), 400],
+    ["with a refused credential", headOf(users, [...REFUSED, CHUNKED]), 401],
+    ["to no route", headOf("/nothing-here", [CHUNKED]), 404],
+  ])("%s is not read beyond SMALL_CHUNKS_MAX", (_name, head, status) =>
+    onEachListener(async (kind) => {
+      const endless = `${head}${TINY.repeat(SMALL_CHUNKS_MAX * 2)}`; // it never ends, so an answer shows that nobody reads it
+      const { text, isClosed } = await talk(kind, [endless], CLOSING_MS, patientPlaces);
+      if (text !== "") expect(text).toStartWith(`HTTP/1.1 ${status} `);
+      expect(isClosed).toBe(true);
+    }),
+  );
+
+  test.each([
+    [TINY_CHUNKS - 1, 0, "request.malformed"],
+    [TINY_CHUNKS, 0, "request.malformed"],
+    [TINY_CHUNKS + 1, 0, "request.tiny_chunks"],
+    [TINY_CHUNKS + 1, 2, "request.malformed"],
+  ])("%d of one byte after %d of CHUNK_BYTES_MIN end with %s", async (tiny, counted, reason) => {
+    const head = headOf("/api/login-method", ["Content-Type: application/json", CHUNKED]);
+    const body = `${large(counted)}${TINY.repeat(tiny)}0\r\n\r\n`;
+    const { text } = await talk("tcp", [head + body], CLOSING_MS, patientPlaces);
+    expect(text).toContain(reason);
+  });
+});
 
 describe("on every listener, after a chunked request", () => {
   test.each(CHUNKED_REQUESTS)("%s, the connection is closed with the answer", (_, head, status) =>

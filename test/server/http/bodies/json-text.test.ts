@@ -6,6 +6,7 @@ import {
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
 } from "../../../../src/platform/text/json-structure.ts";
+import { EXCERPT_CHARACTERS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import {
   JSON_DEPTH_MAX,
   JSON_LIMITS,
@@ -15,7 +16,6 @@ import {
   structureProblem,
   syntaxProblem,
 } from "../../../../src/server/http/bodies/json-text.ts";
-import { EXCERPT_CHARACTERS_MAX } from "../../../../src/server/http/problems/excerpt.ts";
 
 const faultIn = (text: string) => structureProblem(text, JSON_LIMITS);
 

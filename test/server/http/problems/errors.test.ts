@@ -4,11 +4,10 @@ import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/p
 import { memoryLimitText } from "../../../../src/platform/memory/memory-limits.ts";
 import { NAME_CHARACTERS_MAX } from "../../../../src/platform/text/json-structure.ts";
 import { KEY_CHARACTERS_MAX } from "../../../../src/platform/text/object-reader.ts";
-import { PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
+import { EXCERPT_CHARACTERS_MAX, PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "../../../../src/server/http/bodies/json-text.ts";
 import { PROBLEMS_COUNTED_MAX } from "../../../../src/server/http/bodies/validation.ts";
-import { EXCERPT_CHARACTERS_MAX } from "../../../../src/server/http/problems/excerpt.ts";
 import { MESSAGE_CHARACTERS_MAX, PROBLEM_BYTES_MAX } from "../../../../src/server/http/problems/problem.ts";
 import { listen } from "../../../../src/server/listener/listen.ts";
 import { NO_PROXIES, raise } from "../../../support/network/listening-server.ts";

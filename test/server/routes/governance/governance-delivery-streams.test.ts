@@ -8,7 +8,11 @@ import { grants } from "../../../../src/domain/access/tables.ts";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
 import { openDatabase, type Tx } from "../../../../src/platform/database/database.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
-import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../../../src/server/http/event-streams.ts";
+import {
+  STREAMS_PER_LOGIN_MAX,
+  STREAMS_PER_USER_MAX,
+  StreamHolders,
+} from "../../../../src/server/http/event-streams.ts";
 import {
   BEAT_MS,
   EVENTS_WAITING_MAX,
@@ -40,7 +44,7 @@ beforeEach(async () => {
   const write = (line: string) => void complaints.push(line);
   streams = new RevisionStreams({
     ...domain,
-    loginWatch: domain.access.loginWatch,
+    ...{ loginWatch: domain.access.loginWatch, holders: new StreamHolders() },
     clock: world.clock,
     log: createLog({ level: "debug", format: "json", write, clock: world.clock }),
     metrics,
