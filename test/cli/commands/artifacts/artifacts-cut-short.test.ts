@@ -10,7 +10,7 @@ import { createConnectProxy } from "../../../support/network/connect-proxy.ts";
 import { createInstalledHost, HOST_CONFIG } from "../../../support/sources/installed-host.ts";
 import type { RepositoryHost } from "../../../support/sources/repository-host.ts";
 
-/** Written in many pieces, so that a kill can come between two of them. */
+/** Of a file that is written in many pieces, so that a kill can come between two of them. */
 const FILE_BYTES = 8 * 1024 * 1024;
 
 let bench: Bench;
@@ -18,8 +18,6 @@ let host: RepositoryHost;
 beforeEach(async () => {
   bench = await createInstallation();
   host = await createInstalledHost(bench.folder);
-  const large = randomFillSync(Buffer.alloc(FILE_BYTES / 2)).toString("hex");
-  host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Guide\n", "large.txt": large }));
 });
 afterEach(() => {
   host[Symbol.dispose]();
@@ -42,18 +40,26 @@ const namesIn = (folder: string): string[] =>
 const workFolders = () => namesIn("sources");
 const halfStored = () => namesIn("artifacts").filter((name) => name.startsWith("put-"));
 
+const STORED = "the archive is stored";
+
+function commitLarge(): void {
+  const large = randomFillSync(Buffer.alloc(FILE_BYTES / 2)).toString("hex");
+  host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Guide\n", "large.txt": large }));
+}
+
 /** Until which the process runs; each is later than the one before. */
 const STEPS: Readonly<Record<string, () => boolean>> = {
   "the host resolves the ref": () => host.seen.length > 0,
   "the host is asked for the archive": () => host.seen.some(({ path }) => path.includes("/archive/")),
   "the archive is made": () => workFolders().length > 0,
-  "the archive is stored": () => halfStored().length > 0,
+  [STORED]: () => halfStored().length > 0,
 };
 
 describe("SRC-41 artifacts create that is killed while", () => {
   test.each(Object.entries(STEPS))(
     "%s leaves nothing half done, and the next one succeeds",
-    async (_name, isThere) => {
+    async (step, isThere) => {
+      if (step === STORED) commitLarge();
       const child = start(`artifacts create ${NAMED}`);
       while (!isThere() && child.exitCode === null) await new Promise(setImmediate);
       child.kill("SIGKILL");
