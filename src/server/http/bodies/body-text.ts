@@ -58,13 +58,22 @@ async function* chunksOf(
   body: ReadableStream<Uint8Array> | null,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array> {
-  let length = 0;
+  const reader = body?.getReader();
   const limit = new ChunkLimit();
-  for await (const chunk of body ?? []) {
-    if (!limit.allows(chunk)) throw tinyChunks();
-    length += chunk.length;
-    if (length > bytesMax) throw tooLarge(bytesMax);
-    yield chunk;
+  let length = 0;
+  let isWhole = false;
+  try {
+    while (reader) {
+      const { done, value } = await reader.read();
+      isWhole = done;
+      if (done) break;
+      if (!limit.allows(value)) throw tinyChunks();
+      length += value.length;
+      if (length > bytesMax) throw tooLarge(bytesMax);
+      yield value;
+    }
+  } finally {
+    if (!isWhole) reader?.cancel().catch(() => {}); // not awaited: it lasts until the caller has sent everything
   }
 }
 
