@@ -1,8 +1,7 @@
 // Records each answer: counts it, logs it at debug level, logs refused callers, and keeps refused SCIM content for operators.
-import { Counter, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
 import { SCIM_BASE_PATH } from "../domain/scim/wire.ts";
-import { BufferedCounter, BufferedHistogram } from "../platform/observe/buffered-metrics.ts";
 import type { Log } from "../platform/observe/log.ts";
 import { type Exchange, traceIdOf, UNMATCHED } from "./http/exchange.ts";
 import type { RefusalLog, Refused } from "./http/problems/refusal-log.ts";
@@ -85,27 +84,30 @@ const FIRST_REFUSAL = 400;
 
 /** @param routes their series for success and server errors start at zero */
 function createHttpMetrics(metrics: Registry, routes: readonly DocumentedRoute[]) {
-  const requests = new BufferedCounter(
-    { name: "quartermaster_http_requests_total", help: "Answers by route, method and status" },
-    ["route", "method", "status"],
-    metrics,
-  );
-  const durations = new BufferedHistogram(
-    { name: "quartermaster_http_request_duration_seconds", help: "Time to the head of the answer" },
-    "route",
-    { buckets: DURATION_BUCKETS_SECONDS, metrics },
-  );
-  durations.zero(UNMATCHED);
+  const requests = new Counter({
+    name: "quartermaster_http_requests_total",
+    help: "Answers by route, method and status",
+    labelNames: ["route", "method", "status"],
+    registers: [metrics],
+  });
+  const durations = new Histogram({
+    name: "quartermaster_http_request_duration_seconds",
+    help: "Time to the head of the answer",
+    labelNames: ["route"],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers: [metrics],
+  });
+  durations.zero({ route: UNMATCHED });
   for (const { path: route, method, hooks } of routes) {
     if (!METHODS.includes(method)) continue;
     const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
     const good = documented.filter((status) => Number(status) < FIRST_REFUSAL);
-    for (const status of [...good, FAILED]) requests.add(`${route}\t${method}\t${status}`, 0);
+    for (const status of [...good, FAILED]) requests.inc({ route, method, status }, 0);
   }
   return (answer: { route: string; method: string; status: number; durationMs: number }): void => {
     const { route, method, status, durationMs } = answer;
-    requests.add(`${route}\t${METHODS.includes(method) ? method : "other"}\t${status}`);
-    durations.add(route, durationMs / 1_000);
+    requests.inc({ route, method: METHODS.includes(method) ? method : "other", status });
+    durations.observe({ route }, durationMs / 1_000);
   };
 }
 

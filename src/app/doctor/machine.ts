@@ -12,7 +12,7 @@ import {
   permissionRemedy,
 } from "../../platform/data-directory/data-directory.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
-import { askHealth, connectTo } from "../../platform/files/unix-socket.ts";
+import { healthFault } from "../../platform/files/unix-socket.ts";
 import { permissionsText } from "../../platform/own-files.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
@@ -48,20 +48,14 @@ export async function checkService(
       "no service runs on this data directory",
       "start it: systemctl start quartermaster, or quartermaster serve",
     );
-  const outcome = listen.kind === "unix" ? await findFault(listen.path, hasTls) : undefined;
-  if (listen.kind === "unix" && outcome !== undefined)
+  const fault = listen.kind === "unix" ? await healthFault(listen.path, { hasTls }) : undefined;
+  if (listen.kind === "unix" && fault !== undefined)
     return check.failed(
-      `a service runs, but it does not answer on ${listen.path} (${outcome})`,
+      `a service runs, but it does not answer on ${listen.path} (${fault})`,
       "restart the service; if server.listen was changed, callers must use the new address",
     );
   if (server === "unknown") return check.ok("a service runs");
   return check.ok(`process ${server.processId} has run since ${toRfc3339(server.sinceMs)}`);
-}
-
-/** @returns what is wrong with the socket; with TLS, only whether a program listens there is known */
-async function findFault(path: string, hasTls: boolean): Promise<string | undefined> {
-  const outcome = await (hasTls ? connectTo(path) : askHealth(path));
-  return outcome === (hasTls ? "connected" : "healthy") ? undefined : outcome;
 }
 
 /**

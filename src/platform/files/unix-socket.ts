@@ -23,7 +23,7 @@ export async function clearStaleSocket(path: string): Promise<boolean> {
 }
 
 /** @returns `connected` if a program listens on the socket, else the code of the error */
-export function connectTo(path: string): Promise<string> {
+function connectTo(path: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(path, () => {
     socket.destroy();
@@ -35,26 +35,21 @@ export function connectTo(path: string): Promise<string> {
 
 /** A live service answers its health check within milliseconds. */
 const ANSWER_LIMIT_MS = 5_000;
-const HEALTH_REQUEST = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-const HEALTHY = "HTTP/1.1 200 ";
 
-/** @returns `healthy` if the socket answers the health check without TLS, else what it does instead */
-export function askHealth(path: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let answer = "";
-  const socket = connect(path, () => socket.write(HEALTH_REQUEST));
-  const end = (outcome: string) => {
-    socket.destroy();
-    resolve(outcome);
-  };
-  socket.setTimeout(ANSWER_LIMIT_MS, () => end("no answer"));
-  socket.once("error", (error) => end(codeOf(error) ?? error.message));
-  socket.once("close", () => end("no answer"));
-  socket.on("data", (bytes) => {
-    answer += bytes.toString();
-    if (answer.length >= HEALTHY.length) end(answer.startsWith(HEALTHY) ? "healthy" : "another answer");
-  });
-  return promise;
+/** @returns what is wrong with the service on the socket; undefined if it answers the health check */
+export async function healthFault(
+  path: string,
+  { hasTls }: { hasTls: boolean },
+): Promise<string | undefined> {
+  try {
+    const { status } = await fetch(`${hasTls ? "https" : "http"}://localhost/health`, {
+      ...{ unix: path, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) },
+      tls: { rejectUnauthorized: false }, // the certificate is for the public name, and the file is our own
+    });
+    return status === 200 ? undefined : `status ${status}`;
+  } catch (error) {
+    return codeOf(error) ?? "no answer";
+  }
 }
 
 export interface PlacedSocket<T> {

@@ -4,13 +4,13 @@ import { SecondFactorNeeded } from "../../domain/access/second-factor/errors.ts"
 import type { Principal } from "../../domain/access/service.ts";
 import type { AttemptRequest } from "../../domain/access/sign-in/factor-sign-in.ts";
 import { isRecovery } from "../../domain/access/sign-in/sign-in-messages.ts";
+import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../platform/ids.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { exchangeOf, noteRefusal } from "../http/exchange.ts";
 import type { Branding } from "../pages/layout.tsx";
 import type { RouteContext } from "../router.ts";
-import { equalInConstantTime } from "./constant-time.ts";
 import {
   attemptTokenOf,
   deviceCookie,

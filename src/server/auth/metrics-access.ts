@@ -1,9 +1,9 @@
 // Decides who may read the metrics: a caller with the metrics token, or a local process while the service is reachable only
 // from this machine. guard.ts admits administrators.
 import { BlockList, isIP, isIPv6 } from "node:net";
+import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { equalInConstantTime } from "./constant-time.ts";
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");

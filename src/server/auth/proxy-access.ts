@@ -1,8 +1,9 @@
 // Admits the inference proxy to the operations on users' gateway keys: the caller must have the configured proxy token.
+
+import { equalInConstantTime } from "../../platform/crypto/constant-time.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { unrouted } from "../http/problems/refusal.ts";
-import { equalInConstantTime } from "./constant-time.ts";
 
 /** @throws HttpError 404 where no token is configured; DomainError `access.proxy_token_invalid` */
 export function admitProxy(request: Request, token: Secret | undefined): void {

@@ -6,8 +6,7 @@ import { AUDIT_ACTIONS } from "../../../src/domain/audit/actions.ts";
 import { code, table } from "./prose.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
-const METRIC =
-  /\b(?:Buffered)?(counter|gauge|histogram)\(\s*\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
+const METRIC = /\b(counter|gauge|histogram)\(\s*\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
 const EVENT = /\blog\.(info|warning|error)\(\s*"([a-z_]+\.[a-z_]+)"/g;
 
 /** Logged by the recorder of answers, as a warning. */

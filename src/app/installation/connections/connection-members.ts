@@ -11,8 +11,7 @@ import { isJsonObject, type JsonObject } from "../../../platform/text/json-objec
 const MEMBERS = [
   ...["id", "name", "provider", "api_base_url", "web_base_url", "app_id", "private_key", "token"],
   ...["ca_bundle", "download_hosts", "organizations", "skip_links", "watch_every_hours"],
-  "webhook_secret",
-  ...["username", "clone_path"],
+  ...["webhook_secret", "username", "clone_path"],
 ];
 
 export const ID_CHARACTERS_MAX = 64;

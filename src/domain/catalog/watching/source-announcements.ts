@@ -1,9 +1,9 @@
 // Webhooks of git hosts: who knows the secret of a connection makes the job look up its refs soon, instead of when they are due next. The
 // content of a webhook is not used (SRC-27).
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { SECOND_MS } from "../../../platform/clock.ts";
+import { equalInConstantTime } from "../../../platform/crypto/constant-time.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { sha256Hex } from "../../../platform/ids.ts";
 import { changeJob, findJob } from "../../../platform/scheduler/store.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { MirrorsDependencies } from "../mirroring/mirrors.ts";
@@ -57,13 +57,10 @@ function isGenuine(
   body: Uint8Array,
 ): boolean {
   const secret = webhookSecret?.reveal() ?? "";
-  if (provider === "gitlab") return isSame(token ?? "", secret);
-  return isSame((signature ?? "").toLowerCase(), createHmac("sha256", secret).update(body).digest("hex"));
+  if (provider === "gitlab") return equalInConstantTime(token ?? "", secret);
+  const wanted = createHmac("sha256", secret).update(body).digest("hex");
+  return equalInConstantTime((signature ?? "").toLowerCase(), wanted);
 }
-
-/** Takes the same time for every wrong text. */
-const isSame = (given: string, wanted: string): boolean =>
-  timingSafeEqual(Buffer.from(sha256Hex(given)), Buffer.from(sha256Hex(wanted)));
 
 const noWebhook = () =>
   new DomainError("not_found", "source.no_webhook", "no connection with this id expects webhooks");

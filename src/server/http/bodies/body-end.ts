@@ -76,6 +76,7 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
 /** @returns whether the body ended in time; one of too many small chunks is not read further */
 async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promise<boolean> {
   const reader = body.getReader();
+  const limit = new ChunkLimit();
   let isWhole = true;
   const stop = () => {
     isWhole = false;
@@ -83,10 +84,10 @@ async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promis
   };
   const timer = setTimeout(stop, timeMs);
   try {
-    for (const limit = new ChunkLimit(); ; ) {
+    for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      if (!limit.allows(value)) stop();
+      if (!limit.allows(value)) stop(); // the next read ends
     }
   } catch {
     // the caller has disconnected, so no one receives the answer

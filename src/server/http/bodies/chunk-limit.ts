@@ -25,6 +25,6 @@ export const tinyChunks = () =>
   new HttpError(
     400,
     "request.tiny_chunks",
-    `the body has more than ${SMALL_CHUNKS_MAX} chunks of less than ${CHUNK_BYTES_MIN} bytes; send it with Content-Length, or in larger chunks`,
+    `the body has too many small chunks; send it with Content-Length, or in chunks of at least ${CHUNK_BYTES_MIN} bytes`,
     { headers: { connection: "close" } },
   );

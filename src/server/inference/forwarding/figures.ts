@@ -1,8 +1,7 @@
-// Figures of forwarding for the metrics, counted for every request and every piece. Labels come from fixed lists, never from a
-// request.
-import { Gauge, Histogram, type Registry } from "prom-client";
+// Figures of forwarding for the metrics. Counting adds to plain numbers, because it happens for every request and every piece; the
+// registry reads them when it is asked. Labels come from fixed lists, never from a request.
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RequestRow } from "../../../domain/inference/log/record.ts";
-import { BufferedCounter, type Named } from "../../../platform/observe/buffered-metrics.ts";
 import type { OpenCall, Phase } from "./open-call.ts";
 
 const BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 5, 15, 60, 300];
@@ -14,20 +13,50 @@ export interface Gauges {
   bufferedBytes(): number;
 }
 
+interface Named {
+  name: string;
+  help: string;
+}
+
+/** A counter with one label set per key; keys join label values with a tab. */
+class Tally {
+  readonly #counts = new Map<string, number>();
+
+  constructor(named: Named, labelNames: readonly string[], metrics: Registry) {
+    const counts = this.#counts;
+    new Counter({
+      ...named,
+      labelNames,
+      registers: [metrics],
+      collect() {
+        this.reset();
+        for (const [key, count] of counts) {
+          const values = key.split("\t");
+          this.inc(Object.fromEntries(labelNames.map((label, at) => [label, values[at] ?? ""])), count);
+        }
+      },
+    });
+  }
+
+  add(key: string, count = 1): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
+  }
+}
+
 export class Figures {
-  readonly #chunks: BufferedCounter;
-  readonly #bytes: BufferedCounter;
-  readonly #tokens: BufferedCounter;
-  readonly #aborts: BufferedCounter;
-  readonly #cuts: BufferedCounter;
-  readonly #replays: BufferedCounter;
-  readonly #disowned: BufferedCounter;
+  readonly #chunks: Tally;
+  readonly #bytes: Tally;
+  readonly #tokens: Tally;
+  readonly #aborts: Tally;
+  readonly #cuts: Tally;
+  readonly #replays: Tally;
+  readonly #disowned: Tally;
   readonly #added: Histogram;
   readonly #head: Histogram;
   readonly #firstByte: Histogram;
 
   constructor(metrics: Registry, gauges: Gauges) {
-    const counter = (named: Named, ...labels: string[]) => new BufferedCounter(named, labels, metrics);
+    const counter = (named: Named, ...labels: string[]) => new Tally(named, labels, metrics);
     this.#chunks = counter({
       name: "quartermaster_inference_chunks_total",
       help: "Pieces of answers that were passed on",
