@@ -2,21 +2,19 @@
 // microsecond even for one byte, so a body of tiny chunks would cost many times its bytes and delay all other requests.
 import { HttpError } from "../problems/problem.ts";
 
-/** Chunks of any size that a body may have. */
+/** Chunks of any size that a body may have in a row. */
 export const SMALL_CHUNKS_MAX = 4_000;
-/** Bytes that each further chunk must have on average. */
+/** Bytes that allow one more chunk, up to SMALL_CHUNKS_MAX: large chunks do not earn an unlimited number of small ones. */
 export const CHUNK_BYTES_MIN = 256;
 
 /** Counts the chunks of one body. */
 export class ChunkLimit {
-  #chunks = 0;
-  #bytes = 0;
+  #left = SMALL_CHUNKS_MAX;
 
   /** @returns whether the body may go on: false once it has too many small chunks */
   allows({ byteLength }: Uint8Array): boolean {
-    this.#chunks += 1;
-    this.#bytes += byteLength;
-    return this.#chunks <= SMALL_CHUNKS_MAX + this.#bytes / CHUNK_BYTES_MIN;
+    this.#left = Math.min(SMALL_CHUNKS_MAX, this.#left + byteLength / CHUNK_BYTES_MIN) - 1;
+    return this.#left >= 0;
   }
 }
 

@@ -108,7 +108,7 @@ describe("on every listener, a body of small chunks", () => {
   const TINY = "1\r\n{\r\n";
   /** So many of one byte are allowed: their bytes count as well. */
   const TINY_CHUNKS = Math.floor((SMALL_CHUNKS_MAX * CHUNK_BYTES_MIN) / (CHUNK_BYTES_MIN - 1));
-  const large = (count: number) => `200\r\n${"x".repeat(2 * CHUNK_BYTES_MIN)}\r\n`.repeat(count);
+  const LARGE = `200\r\n${"x".repeat(2 * CHUNK_BYTES_MIN)}\r\n`;
 
   test.each<[string, string, number]>([
     ["to a public route", headOf("/api/login-method", ["Content-Type: application/json", CHUNKED]), 400],
@@ -124,15 +124,23 @@ describe("on every listener, a body of small chunks", () => {
     }),
   );
 
-  test.each([
-    [TINY_CHUNKS - 1, 0, "request.malformed"],
-    [TINY_CHUNKS, 0, "request.malformed"],
-    [TINY_CHUNKS + 1, 0, "request.tiny_chunks"],
-    [TINY_CHUNKS + 1, 1, "request.malformed"],
-  ])("%d of one byte after %d large ones end with %s", async (tiny, counted, reason) => {
+  test.each<[string, string, string]>([
+    ["one less than the limit", TINY.repeat(TINY_CHUNKS - 1), "request.malformed"],
+    ["the limit", TINY.repeat(TINY_CHUNKS), "request.malformed"],
+    ["one more than the limit", TINY.repeat(TINY_CHUNKS + 1), "request.tiny_chunks"],
+    [
+      "one more, with a large one between",
+      TINY.repeat(9) + LARGE + TINY.repeat(TINY_CHUNKS - 8),
+      "request.malformed",
+    ],
+    [
+      "one more, after many large ones",
+      LARGE.repeat(50) + TINY.repeat(TINY_CHUNKS + 1),
+      "request.tiny_chunks",
+    ],
+  ])("%s", async (_name, chunks, reason) => {
     const head = headOf("/api/login-method", ["Content-Type: application/json", CHUNKED]);
-    const body = `${large(counted)}${TINY.repeat(tiny)}0\r\n\r\n`;
-    const { text } = await talk("tcp", [head + body], CLOSING_MS, patientPlaces);
+    const { text } = await talk("tcp", [`${head}${chunks}0\r\n\r\n`], CLOSING_MS, patientPlaces);
     expect(text).toContain(reason);
   });
 });
