@@ -1287,12 +1287,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /hooks/source/:connectionId": {
     site: withConnection,
-    ask: () =>
-      Promise.resolve({
-        path: "/hooks/source/host",
-        headers: { "x-gitlab-token": WEBHOOK_SECRET },
-        body: {},
-      }),
+    async ask({ world: { clock, db } }) {
+      await db.write((tx) => addJob(tx, "source-watch", clock.nowMs()), "jobs");
+      return { path: "/hooks/source/host", headers: { "x-gitlab-token": WEBHOOK_SECRET }, body: {} };
+    },
     changes: ["source_announcements"],
     why: "a host announces each of its commits, and nothing was looked up yet",
   },

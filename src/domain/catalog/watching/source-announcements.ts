@@ -33,7 +33,7 @@ export class SourceAnnouncements {
 
   /**
    * Marks the refs of the connection as due.
-   * @throws DomainError `source.no_webhook`, `source.webhook_refused`; errors of `body`
+   * @throws DomainError `source.no_webhook`, `source.webhook_refused`, `source.not_watched`; errors of `body`
    */
   async receive(organizationId: string, announcement: Announcement): Promise<void> {
     const { clock, connections, db } = this.own;
@@ -43,10 +43,11 @@ export class SourceAnnouncements {
     if (!isGenuine(connection, announcement, await announcement.body())) throw webhookRefused();
     await db.write((tx) => {
       const nowMs = clock.nowMs();
-      store.putAnnouncement(tx, { organizationId, connectionId, announcedAtMs: nowMs });
       const job = findJob(tx, SOURCE_WATCH_JOB);
+      if (!job) throw notWatched();
+      store.putAnnouncement(tx, { organizationId, connectionId, announcedAtMs: nowMs });
       const nextRunAtMs = nowMs + ANNOUNCED_LOOK_MS;
-      if (job && job.nextRunAtMs > nextRunAtMs) changeJob(tx, SOURCE_WATCH_JOB, { nextRunAtMs });
+      if (job.nextRunAtMs > nextRunAtMs) changeJob(tx, SOURCE_WATCH_JOB, { nextRunAtMs });
     }, "jobs");
   }
 }
@@ -71,3 +72,9 @@ const webhookRefused = () =>
     "source.webhook_refused",
     "the webhook has no valid signature or token: compare its secret with webhook_secret of the connection",
   );
+
+/** A reload reads new connections, but the job starts with the service. */
+const notWatched = () =>
+  new DomainError("unavailable", "source.not_watched", "the job that looks for newer commits does not run", {
+    hint: "restart the service: the job starts with it, if a connection has watch_every_hours",
+  });

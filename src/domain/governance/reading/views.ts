@@ -2,6 +2,7 @@
 // other callers should wait. admin-view.ts and export.ts define their shapes.
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText, policyText } from "../publishing/judged.ts";
@@ -16,12 +17,14 @@ export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
 
   /**
-   * @returns a name for the content of `adminConfig`: the id of the revision and, behind a dot, a digest of the conflicts with
-   *   the deployment file if there are any, because these change without a new revision
+   * @returns a name for the content of `adminConfig`: the id of the revision and, behind a dot, a digest of what changes without a
+   *   new revision, if there is any: conflicts with the deployment file, and warnings about the upload address
    */
-  adminVersion({ id, organizationId }: Pick<Revision, "id" | "organizationId">): string {
+  adminVersion({ id, organizationId, document }: Revision): string {
     const conflicts = store.conflictsText(this.parts.db.read, organizationId);
-    return conflicts === "[]" ? id : `${id}.${sha256Hex(conflicts).slice(0, 8)}`;
+    const warnings = JSON.stringify(uploadWarningsOf(document, this.parts.settings.presignUrl()));
+    const more = [conflicts, warnings].filter((list) => list !== "[]").join("\n");
+    return more === "" ? id : `${id}.${sha256Hex(more).slice(0, 8)}`;
   }
 
   /** @returns an AdminConfig as JSON */

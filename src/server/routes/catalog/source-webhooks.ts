@@ -42,6 +42,7 @@ export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
         404: { description: "No such connection, or it expects no webhooks" },
         413: { description: `The body has more than ${WEBHOOK_BYTES_MAX} bytes` },
         429: { description: "Too many webhooks from this network address" },
+        503: { description: "The service must be restarted, because it began without connections to watch" },
       }),
     },
   );

@@ -6,6 +6,7 @@ import { PROVIDERS, type Provider } from "../../../../src/domain/catalog/connect
 import { ANNOUNCED_LOOK_MS } from "../../../../src/domain/catalog/watching/source-announcements.ts";
 import { lastAnnouncementMs } from "../../../../src/domain/catalog/watching/watch-store.ts";
 import { addJob, findJob } from "../../../../src/platform/scheduler/store.ts";
+import { jobs } from "../../../../src/platform/scheduler/tables.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { WEBHOOK_BYTES_MAX, WEBHOOKS } from "../../../../src/server/routes/catalog/source-webhooks.ts";
 import { createTestServer, type TestServer } from "../../../support/server.ts";
@@ -93,6 +94,13 @@ describe("SRC-27 a webhook", () => {
       const answer = await send(id, { "x-gitea-signature": signatureOf("{}", "") });
       expect([answer.status, (await answer.json()).reason]).toEqual([404, "source.no_webhook"]);
     }
+  });
+
+  test("is refused while the job does not run, so that the host shows that something is wrong", async () => {
+    await site.world.db.write((tx) => tx.delete(jobs).run(), "jobs");
+    const answer = await send("gitlab", PROOFS.gitlab(""));
+    expect([answer.status, (await answer.json()).reason]).toEqual([503, "source.not_watched"]);
+    expect(announcedAtMs("gitlab")).toBe(0);
   });
 
   test.each([-1, 0, 1])("has at most WEBHOOK_BYTES_MAX bytes: %d beyond", async (beyond) => {
