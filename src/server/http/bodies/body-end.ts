@@ -45,17 +45,20 @@ export function endBody(
   const isLimited = isChunked || (!exchange.isAdmitted && Number(request.headers.get("content-length")) > 0);
   if (!isLimited) return response;
   if (isChunked) response.headers.set("connection", "close");
-  return request.bodyUsed ? response : endUnread(request, exchange, response);
+  return request.bodyUsed && !isChunked ? response : endUnread(request, exchange, response);
 }
 
-/** The runtime exposes no body for GET and HEAD, so their connection is closed instead. */
+/**
+ * Reads what is left of the body. The runtime exposes no body for GET and HEAD, so their connection is closed instead; a body that
+ * is still being read belongs to its reader.
+ */
 async function endUnread(
   request: Request,
   { bodyTimes }: Pick<Exchange, "bodyTimes">,
   response: Response,
 ): Promise<Response> {
   const body = streamOf(request);
-  if (!body) return closeAfterAnswer(response);
+  if (!body || body.locked) return closeAfterAnswer(response);
   const isWhole = discard(body, bodyTimes.unauthenticatedMs);
   const isWholeSoon = (await within(bodyTimes.graceMs, isWhole)) === true;
   return isWholeSoon ? response : closeAfterAnswer(keepAlive(response, isWhole));

@@ -61,11 +61,9 @@ async function* chunksOf(
   const reader = body?.getReader();
   const limit = new ChunkLimit();
   let length = 0;
-  let isWhole = false;
   try {
     while (reader) {
       const { done, value } = await reader.read();
-      isWhole = done;
       if (done) break;
       if (!limit.allows(value)) throw tinyChunks();
       length += value.length;
@@ -73,7 +71,7 @@ async function* chunksOf(
       yield value;
     }
   } finally {
-    if (!isWhole) reader?.cancel().catch(() => {}); // not awaited: it lasts until the caller has sent everything
+    reader?.releaseLock(); // body-end.ts reads the rest of a refused body, or the caller would not see the answer
   }
 }
 

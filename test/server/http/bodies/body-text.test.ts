@@ -11,7 +11,7 @@ test.each([
     await setImmediate();
     controller.enqueue(chunk);
   };
-  const cancel = () => new Promise<void>(() => {}); // as the runtime does until the caller has sent everything
+  const cancel = () => new Promise<void>(() => {}); // as in the runtime, until the caller has sent everything
   const body = new ReadableStream({ pull, cancel });
   const request = new Request("http://localhost/", { method: "POST", body });
   await expect(Array.fromAsync(readPieces(request, 100_000))).rejects.toMatchObject(refusal);

@@ -10,7 +10,7 @@ import {
   packageOf,
 } from "../../../domain/governance/governance-world.ts";
 import { addScimUsers, membersOf } from "../../../domain/scim/groups/groups-world.ts";
-import { createTestServer } from "../../../support/server.ts";
+import { BASE_URL, createTestServer } from "../../../support/server.ts";
 
 const CONFIG = "/admin/governance-config";
 const EXTENSIONS = "/admin/governance-extensions";
@@ -51,6 +51,26 @@ test("the current policy comes with its texts and one audience for each package"
   expect(body.yaml).toContain("files-server");
   expect(body.managed_yaml).not.toContain("files-server");
   expect((await call("GET", CONFIG)).body).toEqual(body);
+});
+
+test("the entity tag of the policy differs while it has a warning that depends on the address of the service", async () => {
+  await using world = await createGovernanceWorld();
+  const { call } = await asAdministrator(world);
+  const { accessToken: token } = await world.signedIn("admin");
+  const publish = async (presign_url: string) => {
+    const base_revision = (await call("GET", CONFIG)).body.revision;
+    const managed_yaml = managedText({ session_upload: { presign_url } });
+    await call("PUT", CONFIG, { base_revision, managed_yaml });
+    const answer = await world.request("GET", CONFIG, { token });
+    const { revision, warnings } = await answer.json();
+    return { isRevisionAlone: answer.headers.get("etag") === `"${revision}"`, warnings: warnings.length };
+  };
+  const own = `${BASE_URL}/session-uploads/presign`;
+  expect(await publish(own)).toEqual({ isRevisionAlone: true, warnings: 0 });
+  expect(await publish("https://other.example.com/session-uploads/presign")).toEqual({
+    isRevisionAlone: false,
+    warnings: 1,
+  });
 });
 
 test("an audience may name groups, whose members get the package through the same document", async () => {
