@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
 import { runCli } from "../support/cli/cli.ts";
 import { builtExecutable } from "../support/cli/executable.ts";
+import { prepareInstallation } from "../support/installed/prepared-installation.ts";
 import { receiveNotifications } from "../support/network/notify-receiver.ts";
 import { startService } from "../support/running-service.ts";
 
@@ -87,6 +88,7 @@ describe("the executable", () => {
       writeFileSync(preload, PRINT_MODE);
       const env = { NODE_ENV: "development", ENV: "development", BUN_OPTIONS: `--preload=${preload}` };
       const args = ["--data-dir", join(folder, "data")];
+      await prepareInstallation(join(folder, "data"));
       await using service = await startService({ args, command: product(), env });
       service.signal("SIGTERM");
       expect(await service.ended()).toBe(0);
@@ -98,6 +100,7 @@ describe("the executable", () => {
     const manager = `@quartermaster-binary-${process.pid}`;
     using receiver = receiveNotifications(manager);
     const args = ["--data-dir", join(directory, "notifying")];
+    await prepareInstallation(join(directory, "notifying"));
     await using service = await startService({ args, command, env: { NOTIFY_SOCKET: manager } });
     expect((await receiver.next("READY")).STATUS).toMatch(/^version \d/);
     service.signal("SIGTERM");

@@ -8,6 +8,7 @@ import { bundledPackages } from "../../src/app/release/bundled-packages.ts";
 import { BUNDLES } from "../../src/app/release/release.ts";
 import { CONSOLE_ASSETS_PATH } from "../../src/server/console/assets/assets.ts";
 import { type BrowserFile, browserFiles } from "../../src/server/console/assets/bundle.ts";
+import { prepareInstallation } from "../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -22,6 +23,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
   const empty = join(directory, "empty");
   mkdirSync(empty);
+  await prepareInstallation(join(directory, "data"));
   service = await startService({ args: ["--data-dir", join(directory, "data")], cwd: empty });
 });
 

@@ -9,10 +9,14 @@ import { BODY_WHOLE_MS } from "../../src/domain/sessions/limits.ts";
 import { sectionOf } from "../domain/governance/governance-world.ts";
 import { productCommand } from "../support/cli/executable.ts";
 import { announcementOf } from "../support/content/sessions.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
-const PASSWORD = "correct horse battery";
 const MEBIBYTE = 1024 * 1024;
 const ROUNDS = 3;
 /** each round kills later in the upload */
@@ -20,6 +24,7 @@ const STEP_MS = 12;
 
 const directory = temporaryDirectory();
 const data = join(directory, "data");
+beforeAll(() => prepareInstallation(data));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @param wrap runs the product, whose arguments follow, in a shell */
@@ -28,11 +33,9 @@ async function start(wrap = 'exec "$@"'): Promise<RunningService> {
   const presign_url = "https://control.example.com/session-uploads/presign";
   const governance = sectionOf({ session_upload: { presign_url }, allowed_harnesses: ["codex"] });
   writeFileSync(config, JSON.stringify({ governance }));
-  const secret = join(directory, "password");
-  writeFileSync(secret, PASSWORD, { mode: 0o600 });
   return await startService({
     command: ["sh", "-c", wrap, "sh", ...productCommand()],
-    args: ["--data-dir", data, "--config", config, "--bootstrap-admin-password-file", secret],
+    args: ["--data-dir", data, "--config", config],
     env: { PATH: process.env.PATH ?? "" },
   });
 }
@@ -41,7 +44,7 @@ async function signIn({ baseUrl }: RunningService): Promise<Record<string, strin
   const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: "admin@example.com", password: PASSWORD }),
+    body: JSON.stringify({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }),
   });
   return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" };
 }

@@ -18,6 +18,11 @@ import {
 import { join } from "node:path";
 import { isRoot } from "../support/cli/child.ts";
 import { productCommand, SHORT_LIVED } from "../support/cli/executable.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -43,7 +48,8 @@ const [command = "", ...rest] = onSmallDisk("/mnt", "true");
 const canMount = spawnSync(command, rest).status === 0;
 
 describe.if(canMount)("a service whose disk fails", () => {
-  const directory = temporaryDirectory();
+  const [directory, prepared] = [temporaryDirectory(), temporaryDirectory()];
+  const data = join(directory, "data");
   const outcomes = { acknowledged: [] as string[], refused: [] as string[] };
   let service: RunningService;
   /** the small disk, as we see it */
@@ -51,9 +57,11 @@ describe.if(canMount)("a service whose disk fails", () => {
   let names = 0;
 
   beforeAll(async () => {
+    await prepareInstallation(join(prepared, "data"));
+    const start = `cp -r '${prepared}/data' '${data}' && trap '' XFSZ && exec "$@" 2>'${directory}/log'`;
     service = await startService({
-      command: onSmallDisk(directory, `trap '' XFSZ && exec "$@" 2>'${directory}/log'`),
-      args: ["--data-dir", join(directory, "data"), "--log-level", "debug"],
+      command: onSmallDisk(directory, start),
+      args: ["--data-dir", data, "--log-level", "debug"],
       env: { PATH: process.env.PATH ?? "", QUARTERMASTER_SCIM_TOKEN: TOKEN },
     });
     disk = join("/proc", String(service.pid), "root", directory);
@@ -61,7 +69,7 @@ describe.if(canMount)("a service whose disk fails", () => {
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
-    rmSync(directory, { recursive: true });
+    for (const folder of [directory, prepared]) rmSync(folder, { recursive: true });
   });
 
   const scim = (path: string, body?: unknown): Promise<Response> =>
@@ -94,7 +102,7 @@ describe.if(canMount)("a service whose disk fails", () => {
   }
 
   async function signIn(): Promise<{ status: number; reason: unknown; cookie: string }> {
-    const credentials = { email: "admin@example.com", password: service.password() };
+    const credentials = { email: ADMIN_EMAIL, password: ADMIN_PASSWORD };
     const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -183,15 +191,15 @@ describe.if(canMount)("a service whose disk fails", () => {
   test("because it is full refuses to start with the reason, and starts when there is space", () => {
     const place = join(directory, "other");
     mkdirSync(place);
-    const data = join(place, "data");
+    const elsewhere = join(place, "data");
     const script = [
-      `"$@" setup --data-dir '${data}' >/dev/null`,
+      `cp -r '${prepared}/data' '${elsewhere}'`,
       `head -c 100m /dev/zero 2>/dev/null >'${place}/ballast'`,
-      `"$@" serve --data-dir '${data}' --server-listen 127.0.0.1:0`,
+      `"$@" serve --data-dir '${elsewhere}' --server-listen 127.0.0.1:0`,
       "echo $?",
-      `"$@" doctor --data-dir '${data}' | sed -n '/^FAILED/,/->/p' >'${directory}/findings'`,
+      `"$@" doctor --data-dir '${elsewhere}' | sed -n '/^FAILED/,/->/p' >'${directory}/findings'`,
       `rm '${place}/ballast'`,
-      `"$@" users list --data-dir '${data}' --json`,
+      `"$@" users list --data-dir '${elsewhere}' --json`,
     ].join("; ");
     const [command = "", ...args] = onSmallDisk(place, script);
     const { stdout, stderr } = spawnSync(command, args, {

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { prepareInstallation } from "../support/installed/prepared-installation.ts";
 import { startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -15,11 +16,7 @@ test("an unreadable page causes an error response with the cause, and the servic
   const args = ["--data-dir", join(directory, "data")];
   const env = { QUARTERMASTER_SCIM_TOKEN: TOKEN };
   const database = join(directory, "data/quartermaster.db");
-  {
-    await using begun = await startService({ args, env });
-    begun.signal("SIGTERM");
-    expect(await begun.ended()).toBe(0); // everything is in the file now, and nothing in the write-ahead log
-  }
+  await prepareInstallation(join(directory, "data")); // everything is in the file, and nothing in a write-ahead log
   await using service = await startService({ args, env });
   const whole = readFileSync(database);
   truncateSync(database, KEPT_BYTES);

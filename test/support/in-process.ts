@@ -90,8 +90,8 @@ interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "id
   programFor?: (context: Context) => CliCommand;
 }
 
-/** What is hashed here guards nothing. */
-const CHEAP = { passwordCost: { memoryKib: 8, passes: 1 }, passphraseCost: { n: 2, r: 1, p: 1 } };
+/** Costs of hashing: what is hashed in tests guards nothing. */
+export const CHEAP = { passwordCost: { memoryKib: 8, passes: 1 }, passphraseCost: { n: 2, r: 1, p: 1 } };
 
 /** Named in the audit log, whoever runs the tests. */
 const OPERATOR = { SUDO_USER: "olga" };

@@ -20,7 +20,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
 import { holdsInstallation } from "../../../src/platform/database/maintenance/database-owner.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
-import { type Bench, createBench, createInstallation, runHere } from "../../support/in-process.ts";
+import { type Bench, CHEAP, createBench, createInstallation, runHere } from "../../support/in-process.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 let bench: Bench;
@@ -184,8 +184,7 @@ const setUpIn = (dataDir: string, { clock = systemClock, ids = systemIds }: Part
       env: {},
       cwd: dataDir,
     }),
-    clock,
-    ids,
+    ...{ clock, ids, passwordCost: CHEAP.passwordCost },
     baseUrl: () => "",
     onBootstrap: () => {},
   });

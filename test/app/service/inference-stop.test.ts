@@ -10,6 +10,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../support/gateway/litellm-gateway.ts";
+import { CHEAP } from "../../support/in-process.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
 import { CHAT } from "../../support/inference/recordings.ts";
 import { EVENT_STREAM, ScriptedUpstream, type UpstreamExchange } from "../../support/inference/upstream.ts";
@@ -83,6 +84,7 @@ function start(): Promise<Service> {
       write: (line) => errors.push(line),
       clock: systemClock,
     }),
+    passwordCost: CHEAP.passwordCost,
     onBootstrap: () => {},
   });
 }

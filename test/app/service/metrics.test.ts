@@ -13,6 +13,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
+import { CHEAP } from "../../support/in-process.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 /** Of OBS-3, each with its kind and one sample that is there before anything has happened. */
@@ -74,6 +75,7 @@ beforeAll(async () => {
     clock: systemClock,
     ids: systemIds,
     log: createLog({ level: "error", format: "json", write: () => {}, clock: systemClock }),
+    passwordCost: CHEAP.passwordCost,
     onBootstrap: () => {},
   });
 });

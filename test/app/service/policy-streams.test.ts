@@ -6,6 +6,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
+import { CHEAP } from "../../support/in-process.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 const ACCOUNT = { email: "root@example.org", password: "correct horse battery" };
@@ -19,6 +20,7 @@ test("a stop ends every stream at once", async () => {
     clock: systemClock,
     ids: systemIds,
     log: createLog({ level: "error", format: "json", write: () => {}, clock: systemClock }),
+    passwordCost: CHEAP.passwordCost,
     onBootstrap: () => {},
   });
   try {

@@ -9,6 +9,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../support/gateway/litellm-gateway.ts";
+import { CHEAP } from "../../support/in-process.ts";
 import {
   createTraceCollector,
   type ReceivedSpan,
@@ -76,6 +77,7 @@ function start(): Promise<Service> {
     config: loadConfig({ flags, env, cwd: dataDir }),
     ...{ clock: systemClock, ids: systemIds },
     log: createLog({ level: "error", format: "json", write: () => {}, clock: systemClock }),
+    passwordCost: CHEAP.passwordCost,
     onBootstrap: () => {},
   });
 }

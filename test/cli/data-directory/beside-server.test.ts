@@ -6,11 +6,15 @@ import { join } from "node:path";
 import { dumpOf } from "../../domain/erasure/erasure-world.ts";
 import { FormBrowser, formTo } from "../../support/browser/form-browser.ts";
 import { runHere } from "../../support/in-process.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../../src/domain/catalog/example");
-const EMAIL = "admin@example.com";
 const DEVICE_CODE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
 let folder: string;
@@ -19,6 +23,7 @@ let service: RunningService;
 beforeAll(async () => {
   folder = temporaryDirectory();
   cpSync(EXAMPLE, folder, { recursive: true });
+  await prepareInstallation(join(folder, "data"));
   service = await startService({ args: ["--data-dir", join(folder, "data")] });
 });
 
@@ -41,7 +46,7 @@ const post = async (path: string, form: Record<string, string>) =>
 
 /** Runs the device flow (RFC 8628) from the request of the workstation to its tokens. */
 async function logIn(
-  credential = { email: EMAIL, password: service.password() },
+  credential = { email: ADMIN_EMAIL, password: ADMIN_PASSWORD },
 ): Promise<{ accessToken: string; refreshToken: string }> {
   const client = { client_id: "blue-cli" };
   const login = await post("/api/auth/device/code", {
@@ -90,7 +95,7 @@ test("rejects the next request of a revoked grant, and its refresh token", async
 
 test("`logins revoke --user` and `--all` end every login", async () => {
   const first = await logIn();
-  await command(`logins revoke --user ${EMAIL} --yes`);
+  await command(`logins revoke --user ${ADMIN_EMAIL} --yes`);
   expect((await catalogAs(first.accessToken)).status).toBe(401);
   const second = await logIn();
   expect((await catalogAs(second.accessToken)).status).toBe(200);

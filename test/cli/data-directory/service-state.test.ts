@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
 import { runCli } from "../../support/cli/cli.ts";
+import { prepareInstallation } from "../../support/installed/prepared-installation.ts";
 import { startService } from "../../support/running-service.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
@@ -27,6 +28,7 @@ const linkOf = ({ stdout }: { stdout: string }): string => String(JSON.parse(std
 test("links have the origin of the running service; the state of a killed service is ignored", async () => {
   const token = "a-token-for-metrics-that-nobody-sees";
   writeFileSync(join(directory, "token"), token, { mode: 0o600 });
+  await prepareInstallation(data);
   const killed = await start("--metrics-token-file", join(directory, "token"));
   expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
   const text = readFileSync(file, "utf8");

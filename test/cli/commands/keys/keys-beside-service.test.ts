@@ -7,10 +7,13 @@ import { type CliResult, runCli } from "../../../support/cli/cli.ts";
 import { LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
 import { runHere } from "../../../support/in-process.ts";
 import { gatewayConfiguration } from "../../../support/installed/installed-gateway.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../../../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
-
-const ADMIN = "admin@example.com";
 
 let folder: string;
 let gateway: LitellmGateway;
@@ -21,9 +24,10 @@ beforeAll(async () => {
   folder = temporaryDirectory();
   gateway = await LitellmGateway.start();
   writeFileSync(join(folder, "gateway.yaml"), gatewayConfiguration(gateway), { mode: 0o600 });
+  await prepareInstallation(join(folder, "data"));
   service = await startService({ args: placed([]) });
   cookie = await signIn();
-  gateway.addUser(ADMIN);
+  gateway.addUser(ADMIN_EMAIL);
 });
 
 afterAll(async () => {
@@ -53,7 +57,7 @@ async function signIn(): Promise<string> {
   const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: ADMIN, password: service.password() }),
+    body: JSON.stringify({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }),
   });
   return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
@@ -90,22 +94,25 @@ const sealed = async (): Promise<[string, number][]> => {
 
 test("the service returns the key that a command created, and neither creates another", async () => {
   expect(await ask("GET", "/gateway/key")).toMatchObject({ enabled: true, status: "missing" });
-  expect(await command(`keys ensure ${ADMIN}`)).toMatchObject({ changed: true, key: { state: "ready" } });
-  const [token] = keysOf(ADMIN);
+  expect(await command(`keys ensure ${ADMIN_EMAIL}`)).toMatchObject({
+    changed: true,
+    key: { state: "ready" },
+  });
+  const [token] = keysOf(ADMIN_EMAIL);
   expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "ready", external_id: token });
   expect(await ask("POST", "/gateway/key/ensure")).toMatchObject({ status: "ready", external_id: token });
-  expect(await command(`keys ensure ${ADMIN}`)).toMatchObject({ changed: false });
+  expect(await command(`keys ensure ${ADMIN_EMAIL}`)).toMatchObject({ changed: false });
   expect(calls("POST /key/generate")).toBe(1);
 });
 
 test("the next response has the rotated key, and the old key keeps working for a while", async () => {
-  const [old] = keysOf(ADMIN);
-  const { key } = await command(`keys rotate ${ADMIN} --yes`);
+  const [old] = keysOf(ADMIN_EMAIL);
+  const { key } = await command(`keys rotate ${ADMIN_EMAIL} --yes`);
   const { external_id } = Object(key);
   expect(external_id).not.toBe(old);
   expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "ready", external_id });
   await runJob("gateway-reconcile");
-  expect(keysOf(ADMIN)).toEqual([old, external_id]);
+  expect(keysOf(ADMIN_EMAIL)).toEqual([old, external_id]);
 });
 
 test("concurrent processes create only one key for a user", async () => {
@@ -126,11 +133,14 @@ test("concurrent processes create only one key for a user", async () => {
 });
 
 test("a revoked key is missing from the next response, and soon from the gateway", async () => {
-  await command(`keys revoke ${ADMIN} --yes`);
+  await command(`keys revoke ${ADMIN_EMAIL} --yes`);
   expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "missing", external_id: null });
   await runJob("gateway-reconcile");
-  expect(keysOf(ADMIN)).toEqual([]);
-  expect(await command(`keys show ${ADMIN}`)).toMatchObject({ state: "missing", revocations_pending: 0 });
+  expect(keysOf(ADMIN_EMAIL)).toEqual([]);
+  expect(await command(`keys show ${ADMIN_EMAIL}`)).toMatchObject({
+    state: "missing",
+    revocations_pending: 0,
+  });
 });
 
 test("after an outage, `keys reconcile` repairs every key, lists failures, and succeeds once nothing fails", async () => {
@@ -156,7 +166,7 @@ test("the service uses a new sealing key at once, and reseals all secrets with i
   expect(await ask("POST", "/gateway/key/ensure")).toMatchObject({ status: "ready" });
   await command("sealing-keys rotate --yes");
   // sealed by the command under the new key, opened by the service that started with the old one
-  const { key } = await command(`keys rotate ${ADMIN} --yes`);
+  const { key } = await command(`keys rotate ${ADMIN_EMAIL} --yes`);
   const { external_id } = Object(key);
   await service.logged("sealing.rewrapped");
   expect(await sealed()).toEqual([
@@ -164,7 +174,7 @@ test("the service uses a new sealing key at once, and reseals all secrets with i
     ["active", 4],
   ]);
   expect(await ask("POST", "/gateway/key/validate")).toMatchObject({ status: "ready", external_id });
-  expect(await command(`keys show ${ADMIN}`)).toMatchObject({ invalidation_reason: null, external_id });
+  expect(await command(`keys show ${ADMIN_EMAIL}`)).toMatchObject({ invalidation_reason: null, external_id });
 });
 
 test("the service works without the old key file once no secret uses it", async () => {
@@ -173,7 +183,7 @@ test("the service works without the old key file once no secret uses it", async 
   expect(await service.ended()).toBe(0);
   service = await startService({ args: placed([]) });
   expect(await ask("GET", "/gateway/key")).toMatchObject({ status: "ready" });
-  expect(await command(`keys rotate ${ADMIN} --yes`)).toMatchObject({ changed: true });
+  expect(await command(`keys rotate ${ADMIN_EMAIL} --yes`)).toMatchObject({ changed: true });
   expect(await sealed()).toEqual([["active", 4]]);
 });
 
@@ -181,10 +191,10 @@ test("without a running service, commands say when their request will be carried
   service.signal("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect((await run("jobs run access-sweep")).stderr).toContain("no service runs on this data directory");
-  expect((await run(`keys revoke ${ADMIN} --yes`)).stderr).toContain("carried out when a service runs");
-  expect(keysOf(ADMIN)).not.toEqual([]);
+  expect((await run(`keys revoke ${ADMIN_EMAIL} --yes`)).stderr).toContain("carried out when a service runs");
+  expect(keysOf(ADMIN_EMAIL)).not.toEqual([]);
   await command("keys reconcile");
-  expect(keysOf(ADMIN)).toEqual([]);
+  expect(keysOf(ADMIN_EMAIL)).toEqual([]);
 });
 
 test("rotating signing keys and reconciling gateway keys recovers from a lost sealing key", async () => {

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HOUR_MS } from "../../../../src/platform/clock.ts";
-import { runCli } from "../../../support/cli/cli.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
-import { createInstallation } from "../../../support/in-process.ts";
+import { createInstallation, runHere } from "../../../support/in-process.ts";
 import { reportOn } from "../../../support/installed/installed-clients.ts";
 import { beginPolicyOn, conflictOn, draftOn } from "../../../support/installed/installed-policy.ts";
+import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
 import { startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
@@ -166,13 +166,14 @@ describe("a running service", () => {
   const config = (ttl: number, more = ""): string =>
     `governance:\n  revision: any\n  ttl_seconds: ${ttl}\n  allowed_harnesses: [codex]\n${more}`;
   const policyOf = async (data: string): Promise<Record<string, unknown>> => {
-    const { stdout } = await runCli(["policy", "show", "--json", "--data-dir", data], { cwd: root });
+    const { stdout } = await runHere(["policy", "show", "--json", "--data-dir", data], { cwd: root });
     return JSON.parse(stdout);
   };
 
   test("loads the policy section of its file at start and at SIGHUP, keeps what a command published, and logs it", async () => {
     const [data, file] = [join(root, "data"), join(root, "quartermaster.yaml")];
     writeFileSync(file, config(60));
+    await prepareInstallation(data);
     await using service = await startService({ args: ["--data-dir", data, "--config", file] });
     await service.logged("policy.bootstrap");
     expect(await policyOf(data)).toMatchObject({
@@ -184,7 +185,7 @@ describe("a running service", () => {
     const applied = join(root, "policy.yaml");
     writeFileSync(applied, "{revision: x, ttl_seconds: 90, allowed_harnesses: [codex]}");
     const args = ["policy", "apply", applied, "--yes", "--data-dir", data];
-    expect((await runCli(args, { cwd: root })).exitCode).toBe(0);
+    expect((await runHere(args, { cwd: root })).exitCode).toBe(0);
 
     writeFileSync(file, config(120, "  required: true\n"));
     service.signal("SIGHUP");
@@ -215,7 +216,7 @@ describe("a running service", () => {
       "--server-listen",
       "127.0.0.1:0",
     ];
-    const { exitCode, stderr } = await runCli(args, { cwd: root });
+    const { exitCode, stderr } = await runHere(args, { cwd: root });
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`${file}:5: /governance/requird`);
   });

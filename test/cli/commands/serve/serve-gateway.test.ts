@@ -8,10 +8,14 @@ import { SLOTS_VARIABLE } from "../../../../src/platform/outbound/request-slots.
 import { factsOf } from "../../../../src/platform/programs/process-facts.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../../../support/installed/prepared-installation.ts";
 import { receiveNotifications } from "../../../support/network/notify-receiver.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 
-const PASSWORD = "correct horse battery";
 const START_LIMIT_MS = 30_000;
 
 let folder: string;
@@ -19,7 +23,7 @@ let upstream: LitellmGateway;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
   upstream = await LitellmGateway.start();
-  upstream.addUser("admin@example.com");
+  upstream.addUser(ADMIN_EMAIL);
 });
 afterAll(async () => {
   await upstream.stop();
@@ -28,8 +32,14 @@ afterAll(async () => {
 
 function configFile(gateway: object): string {
   const path = join(folder, `${crypto.randomUUID()}.yaml`);
-  const bootstrap = { admin_password: PASSWORD };
-  writeFileSync(path, JSON.stringify({ bootstrap, gateway }), { mode: 0o600 });
+  writeFileSync(path, JSON.stringify({ gateway }), { mode: 0o600 });
+  return path;
+}
+
+/** @returns a data directory with an installation */
+async function installed(name: string): Promise<string> {
+  const path = join(folder, name);
+  await prepareInstallation(path);
   return path;
 }
 
@@ -44,7 +54,7 @@ async function signedIn({ baseUrl }: RunningService) {
   const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: "admin@example.com", password: PASSWORD }),
+    body: JSON.stringify({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }),
   });
   const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
   return async (method: string, path: string) =>
@@ -54,7 +64,7 @@ async function signedIn({ baseUrl }: RunningService) {
 test(
   "INF-50 creates a key at the first request, reconciles it and lists models after a restart, and counts all of it",
   async () => {
-    const data = ["--data-dir", join(folder, "data")];
+    const data = ["--data-dir", await installed("data")];
     {
       await using service = await startService({ args: [...data, "--config", configFile(builtin())] });
       const ask = await signedIn(service);
@@ -97,7 +107,7 @@ test(
     using receiver = receiveNotifications(join(folder, "notify"));
     const config = configFile({ ...builtin(), proxy: { max_in_flight: 300 } });
     await using service = await startService({
-      args: ["--data-dir", join(folder, "slots"), "--config", config, "--log-format", "text"],
+      args: ["--data-dir", await installed("slots"), "--config", config, "--log-format", "text"],
       env: { NOTIFY_SOCKET: receiver.address, WATCHDOG_USEC: "30000000" },
     });
     expect(slotsOf(service)).toBe("556");
@@ -116,7 +126,7 @@ test(
   async () => {
     await using service = await startService({
       command: [process.execPath, join(import.meta.dir, "../../../../src/main.ts")],
-      args: ["--data-dir", join(folder, "source"), "--config", configFile(builtin())],
+      args: ["--data-dir", await installed("source"), "--config", configFile(builtin())],
       env: { PATH: process.env.PATH ?? "" },
     });
     expect(slotsOf(service)).toBe("2256");
@@ -128,7 +138,7 @@ test(
 test(
   "a new service retries the attempt of a killed service at once",
   async () => {
-    const args = ["--data-dir", join(folder, "killed"), "--config", configFile(builtin())];
+    const args = ["--data-dir", await installed("killed"), "--config", configFile(builtin())];
     const reached = Promise.withResolvers<void>();
     upstream.fail("POST /key/generate", { kind: "never", times: 1, onHit: () => reached.resolve() });
     {
@@ -151,7 +161,7 @@ test(
     const gone = { type: "litellm", url: "http://127.0.0.1:1", inference_proxy_url: "http://127.0.0.1:1" };
     const config = configFile({ ...builtin(), ...gone });
     await using service = await startService({
-      args: ["--data-dir", join(folder, "down"), "--config", config],
+      args: ["--data-dir", await installed("down"), "--config", config],
     });
     expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(200);
     const ask = await signedIn(service);

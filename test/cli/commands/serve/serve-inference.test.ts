@@ -5,13 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OTHER_SLOTS } from "../../../../src/platform/outbound/request-slots.ts";
-import { runCli } from "../../../support/cli/cli.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import { runHere } from "../../../support/in-process.ts";
 import { RawClient } from "../../../support/inference/raw-client.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../../../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 
-const PASSWORD = "correct horse battery";
-const EMAIL = "admin@example.com";
 const MEMBER = "ana@example.com";
 const LIMIT_MS = 60_000;
 const BASE = "/litellm/root";
@@ -51,15 +54,14 @@ async function serveGateway(request: Request, server: Bun.Server<undefined>): Pr
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
   keys = await LitellmGateway.start();
-  for (const email of [EMAIL, MEMBER]) keys.addUser(email);
+  for (const email of [ADMIN_EMAIL, MEMBER]) keys.addUser(email);
   front = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: serveGateway });
   const config = join(folder, "quartermaster.yaml");
   const provisioner = { type: "builtin-litellm", admin_key: ADMIN_KEY };
   const proxy = { token_rps: 10_000, token_burst: 10_000, budgets: { parallel_requests: 0 } };
   const gateway = { type: "litellm", url: `http://127.0.0.1:${front.port}${BASE}`, provisioner, proxy };
-  writeFileSync(config, JSON.stringify({ bootstrap: { admin_password: PASSWORD }, gateway }), {
-    mode: 0o600,
-  });
+  writeFileSync(config, JSON.stringify({ gateway }), { mode: 0o600 });
+  for (const name of ["data", "other"]) await prepareInstallation(join(folder, name));
   service = await startService({ args: ["--data-dir", join(folder, "data"), "--config", config] });
 }, LIMIT_MS);
 afterAll(async () => {
@@ -69,8 +71,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Runs a command in this process, which is another one than that of the service. */
 const cli = async (line: string) => {
-  const { stdout, stderr, exitCode } = await runCli([...line.split(" "), "--data-dir", join(folder, "data")]);
+  const args = [...line.split(" "), "--data-dir", join(folder, "data")];
+  const { stdout, stderr, exitCode } = await runHere(args, { cwd: folder });
   if (exitCode !== 0) throw new Error(`${line}: ${stderr}`);
   return stdout;
 };
@@ -86,7 +90,7 @@ const form = (path: string, fields: Record<string, string>): Promise<Response> =
 
 /** @returns an inference token and the URL that goes with it */
 async function workstation(email: string): Promise<{ token: string; proxy_url: string }> {
-  const signIn = await post("/api/auth/sign-in/email", { email, password: PASSWORD });
+  const signIn = await post("/api/auth/sign-in/email", { email, password: ADMIN_PASSWORD });
   const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
   const client_id = "blue-cli";
   const resource = service.baseUrl;
@@ -120,7 +124,7 @@ test("INF-3 the start says where inference is reached", async () => {
 test(
   "INF-61 more idle streams than the runtime's limit of requests are forwarded, and other requests still work",
   async () => {
-    const { token } = await workstation(EMAIL);
+    const { token } = await workstation(ADMIN_EMAIL);
     const headers = `Authorization: Bearer ${token}\r\n`;
     const { port } = new URL(service.baseUrl);
     const clients = Array.from({ length: OTHER_SLOTS + 20 }, () =>
@@ -141,7 +145,7 @@ test(
   "INF-1 and INF-12 a request is forwarded, logged, and refused as soon as a command has suspended its user",
   async () => {
     const password = join(folder, "password");
-    writeFileSync(password, PASSWORD, { mode: 0o600 });
+    writeFileSync(password, ADMIN_PASSWORD, { mode: 0o600 });
     await cli(`users create ${MEMBER} --role member --password-file ${password}`);
     const { token, proxy_url } = await workstation(MEMBER);
     expect(proxy_url).toBe(`${service.baseUrl}/inference`);

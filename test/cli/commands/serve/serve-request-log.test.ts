@@ -8,6 +8,7 @@ import { FileSource } from "../../../../src/domain/inference/log/file-source.ts"
 import { EVENTS_MAX } from "../../../../src/domain/inference/log/intake.ts";
 import { openLogForReading } from "../../../../src/domain/inference/log/log-file-store.ts";
 import { ADMIN_KEY, LitellmGateway } from "../../../support/gateway/litellm-gateway.ts";
+import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 
 const TOKEN = "a-token-of-the-inference-proxy-in-the-configuration";
@@ -19,8 +20,9 @@ let upstream: LitellmGateway;
 beforeAll(async () => {
   upstream = await LitellmGateway.start();
 });
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "quartermaster-test-"));
+  await prepareInstallation(join(folder, "data"));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 afterAll(() => upstream.stop());

@@ -20,6 +20,11 @@ import { HOUR_MS, systemClock } from "../../../../src/platform/clock.ts";
 import { runCli } from "../../../support/cli/cli.ts";
 import { runHere } from "../../../support/in-process.ts";
 import { makeOlder, OLDER_SCHEMA } from "../../../support/installed/older-installation.ts";
+import {
+  ADMIN_EMAIL,
+  ADMIN_PASSWORD,
+  prepareInstallation,
+} from "../../../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../../../src/domain/catalog/example/catalog.yaml");
@@ -34,9 +39,8 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const folder = (name: string): string => join(directory, name);
 
 /** @returns an existing data directory, for tests that do not need the slower first start */
-async function installed(name: string, ...more: string[]): Promise<string> {
-  const result = await runHere(["setup", "--data-dir", folder(name), ...more], { cwd: directory });
-  expect(result.exitCode).toBe(0);
+async function installed(name: string): Promise<string> {
+  await prepareInstallation(folder(name));
   return folder(name);
 }
 
@@ -45,7 +49,7 @@ async function catalogAs(service: RunningService, password: string): Promise<Res
   const signIn = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ email: "admin@example.com", password }),
+    body: JSON.stringify({ email: ADMIN_EMAIL, password }),
   });
   const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
   return await fetch(`${service.baseUrl}/admin/package-catalog`, { headers: { cookie } });
@@ -144,7 +148,7 @@ describe("a failed start", () => {
   for (const { name, args, exitCode, stderr } of refusals) {
     test(`prints one message with the reason: ${name}`, async () => {
       const where = args().includes("--server-listen") ? [] : ["--server-listen", "127.0.0.1:0"];
-      const result = await runCli(["serve", ...args(), ...where]);
+      const result = await runHere(["serve", ...args(), ...where], { cwd: directory });
       expect(result.stderr).toMatch(stderr);
       expect(result.stderr).not.toMatch(/\n\s+at /);
       expect(result.exitCode).toBe(exitCode);
@@ -164,8 +168,10 @@ describe("a failed start", () => {
   });
 
   test("keeps the administrator whom setup named, and creates no other", async () => {
-    const email = ["--bootstrap-admin-email", "root@example.org"];
-    await using service = await startService({ args: ["--data-dir", await installed("named", ...email)] });
+    const args = ["--data-dir", folder("named")];
+    const named = ["--bootstrap-admin-email", "root@example.org"];
+    expect((await runHere(["setup", ...args, ...named], { cwd: directory })).exitCode).toBe(0);
+    await using service = await startService({ args });
     expect(service.stdout()).toContain("  sign in   root@example.org at ");
     expect(service.stdout()).not.toContain("First administrator");
   });
@@ -185,13 +191,8 @@ describe("a failed start", () => {
     const database = new Database(join(dataDir, "quartermaster.db"));
     database.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 1, '9.9.9')");
     database.close();
-    const { stderr, exitCode } = await runCli([
-      "serve",
-      "--data-dir",
-      dataDir,
-      "--server-listen",
-      "127.0.0.1:0",
-    ]);
+    const args = ["serve", "--data-dir", dataDir, "--server-listen", "127.0.0.1:0"];
+    const { stderr, exitCode } = await runHere(args, { cwd: directory });
     expect(stderr).toMatch(/^error: the database has schema 999 \(made by version 9\.9\.9\)/);
     expect(stderr).toContain("hint:  start version 9.9.9 or newer again");
     expect(exitCode).toBe(4);
@@ -224,16 +225,17 @@ describe("a running service", () => {
   test("loads a valid catalog at SIGHUP; keeps the old one if it is invalid, and logs every problem", async () => {
     const file = folder("reload.yaml");
     writeFileSync(file, "[]");
-    await using service = await startService({ args: ["--data-dir", folder("reload"), "--catalog", file] });
+    const args = ["--data-dir", await installed("reload"), "--catalog", file];
+    await using service = await startService({ args });
     writeFileSync(file, entry("tool-a"));
     service.signal("SIGHUP");
     await service.logged("catalog.reloaded");
-    const before = await (await catalogAs(service, service.password())).text();
+    const before = await (await catalogAs(service, ADMIN_PASSWORD)).text();
     expect(before).toContain('"id":"tool-a"');
     writeFileSync(file, "- id: NO\n- id: NEITHER\n");
     service.signal("SIGHUP");
     await service.logged("catalog.problem", 8);
-    expect(await (await catalogAs(service, service.password())).text()).toBe(before);
+    expect(await (await catalogAs(service, ADMIN_PASSWORD)).text()).toBe(before);
   });
 
   test("loads another mapping of groups to roles at SIGHUP, and keeps the old one if it is invalid", async () => {
@@ -326,7 +328,7 @@ describe("a running service", () => {
     mkdirSync(folder("linked"));
     writeFileSync(folder("target"), "");
     symlinkSync(folder("target"), join(folder("linked"), "quartermaster.db"));
-    const { exitCode, stderr } = await runCli(["serve", "--data-dir", folder("linked")]);
+    const { exitCode, stderr } = await runHere(["serve", "--data-dir", folder("linked")], { cwd: directory });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 5,
       stderr: expect.stringContaining("is a symbolic link"),

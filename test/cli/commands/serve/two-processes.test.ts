@@ -13,6 +13,7 @@ import {
   ScriptedUpstream,
   type UpstreamExchange,
 } from "../../../support/inference/upstream.ts";
+import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
@@ -64,8 +65,9 @@ beforeAll(async () => {
     proxy: { listen: "127.0.0.1:0" },
     provisioner: { type: "builtin-litellm", admin_key: ADMIN_KEY },
   };
-  const settings = { data_dir: DATA, bootstrap: { admin_password: "correct horse battery" }, gateway };
+  const settings = { data_dir: DATA, gateway };
   writeFileSync(CONFIG, JSON.stringify(settings), { mode: 0o600 });
+  await prepareInstallation(DATA);
   control = await startControl();
   proxy = await startProxy(portOf(control));
   [ana, ben, cid] = await workstations(3);

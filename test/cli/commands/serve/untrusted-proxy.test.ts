@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { UNTRUSTED_PROXY_TOLD_MS } from "../../../../src/domain/system/untrusted-proxies.ts";
 import { trustIn } from "../../../../src/server/listener/peer-address.ts";
 import { runCli } from "../../../support/cli/cli.ts";
+import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
 import { startService } from "../../../support/running-service.ts";
 import { createTestServer } from "../../../support/server.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
@@ -14,6 +15,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 test("is logged once, and reported by doctor and status across restarts, until it is configured", async () => {
   const data = join(directory, "tcp");
+  await prepareInstallation(data);
   {
     await using service = await startService({ args: ["--data-dir", data] });
     await fetch(`${service.baseUrl}/health`);
@@ -49,9 +51,10 @@ test("is logged once, and reported by doctor and status across restarts, until i
 });
 
 test("is reported behind a Unix socket", async () => {
-  const socket = join(directory, "qm.sock");
+  const [data, socket] = [join(directory, "unix"), join(directory, "qm.sock")];
+  await prepareInstallation(data);
   const where = ["--server-listen", `unix:${socket}`, "--server-public-url", "https://qm.example.org"];
-  await using service = await startService({ args: ["--data-dir", join(directory, "unix"), ...where] });
+  await using service = await startService({ args: ["--data-dir", data, ...where] });
   await fetch("http://qm/health", { unix: socket, headers: { forwarded: "for=203.0.113.7" } });
   await service.logged("a peer on the Unix socket sent the header forwarded");
 });
