@@ -45,7 +45,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "HOSTNAME_LENGTH_MAX of src/domain/audit/forwarding/syslog-receiver.ts",
     "MESSAGE_ID_LENGTH_MAX of src/domain/audit/forwarding/syslog-receiver.ts",
     "SEQUENCE_MAX of src/domain/audit/forwarding/syslog-receiver.ts",
-    "ASCII_MAX of src/platform/text/json-names.ts",
+    "ASCII_MAX of src/platform/json/names.ts",
     "BACKUP_SECONDS_MAX of src/app/monitoring/alert-rules.ts",
     "REPLICA_CHECK_SECONDS_MAX of src/app/monitoring/alert-rules.ts",
     "TERM_NUMBER_MAX of src/app/standby/terms.ts",

@@ -1,7 +1,8 @@
 // Bodies that are as deep, as wide or as odd as their route allows: each is refused, at a bounded cost and with a bounded answer.
 // The routes are those of the server; what services do with content that is valid is tested beside them.
 import { expect, test } from "bun:test";
-import { DIFFERENT_NAMES_MAX, OBJECT_MEMBERS_MAX } from "../../src/platform/text/json-structure.ts";
+import { OBJECT_SHAPES_MAX } from "../../src/platform/json/shapes.ts";
+import { OBJECT_MEMBERS_MAX } from "../../src/platform/json/structure.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../src/platform/text/problem-list.ts";
 import { FORM_TEXT_BYTES_MAX } from "../../src/server/console/long-form.ts";
 import {
@@ -187,16 +188,19 @@ const namesOf = (count: number, radix = 36): string =>
 function widestObjects(bytes: number, radix: number): string {
   const widest = namesOf(Math.min(OBJECT_MEMBERS_MAX, Math.floor(bytes / 9)), radix);
   const count = Math.min(
-    Math.floor(JSON_VALUES_MAX / 2 / OBJECT_MEMBERS_MAX),
+    Math.floor(OBJECT_SHAPES_MAX / OBJECT_MEMBERS_MAX),
     Math.floor(bytes / widest.length),
   );
   return listOf(Math.max(1, count), widest);
 }
 
-/** Objects of one member each, with as many different names as a body may have. */
-function smallObjects(bytes: number): string {
-  const count = Math.min(DIFFERENT_NAMES_MAX, Math.floor(bytes / 12));
-  return `[${Array.from({ length: count }, (_, at) => `{"${at.toString(36)}":0}`).join(",")}]`;
+/** Objects of two members each, of as many shapes as a body may have, and as many of them again as there is room for. */
+function shapedObjects(bytes: number): string {
+  const count = Math.min(Math.floor(JSON_VALUES_MAX / 5) - 1, Math.floor(bytes / 20));
+  const side = Math.floor(Math.sqrt(OBJECT_SHAPES_MAX)) - 1;
+  const shaped = (at: number) =>
+    `{"${(Math.floor(at / side) % side).toString(36)}":0,"x${(at % side).toString(36)}":0}`;
+  return `[${Array.from({ length: count }, (_, at) => shaped(at)).join(",")}]`;
 }
 
 /** Within the limit of every route. */
@@ -216,7 +220,7 @@ const jsonForReader = (bytes: number): Record<string, string> => ({
   "many names": `[${namesOf(Math.min(JSON_VALUES_MAX / 2 - 1, Math.floor(bytes / 9)))}]`, // SCIM ignores unknown ones
   "the widest objects": widestObjects(bytes, 36),
   "the widest objects, with numbers for names": widestObjects(bytes, 10),
-  "objects of many shapes": smallObjects(bytes),
+  "objects of many shapes": shapedObjects(bytes),
   "the same long name twice": `{"${"x".repeat(bytes / 2 - 6)}":0,"${"x".repeat(bytes / 2 - 6)}":0}`,
   "a text that never ends": `"${"x".repeat(bytes - 1)}`,
   "escapes only": `"${"\\u0078".repeat(bytes / 6 - 1)}"`,

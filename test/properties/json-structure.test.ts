@@ -2,13 +2,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
-import { runSynchronously } from "../../src/platform/steps.ts";
+import { parseInSteps } from "../../src/platform/json/pieces.ts";
 import {
   findViolation,
   findViolationInSteps,
   type JsonLimits,
   pointerAt,
-} from "../../src/platform/text/json-structure.ts";
+} from "../../src/platform/json/structure.ts";
+import { runSynchronously } from "../../src/platform/steps.ts";
 
 /** A JSON value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
@@ -159,22 +160,78 @@ test("a name matches with and without escapes, and in either case if case is ign
     }
 });
 
-test("a text checked in slices has the same first problem", () => {
-  const slices = fc.integer({ min: 1, max: 40 });
+test("a text checked in pieces has the same first problem", () => {
+  const pieces = fc.integer({ min: 1, max: 40 });
   fc.assert(
-    fc.property(tree, escapes, slices, fc.nat(20), (value, escaped, sliceCharacters, valuesMax) => {
+    fc.property(tree, escapes, pieces, fc.nat(20), (value, escaped, pieceCharacters, valuesMax) => {
       const text = written(value, " ", escaped);
       for (const limits of [UNLIMITED, { ...UNLIMITED, foldsCase: true }, { depthMax: 3, valuesMax }])
-        expect(runSynchronously(findViolationInSteps(text, limits, sliceCharacters))).toEqual(
+        expect(runSynchronously(findViolationInSteps(text, limits, pieceCharacters)).flaw).toEqual(
           findViolation(text, limits),
         );
     }),
   );
 });
 
-test("a long text is checked in more than one slice", () => {
-  const steps = findViolationInSteps("[".repeat(9), UNLIMITED, 3);
-  expect([...steps]).toHaveLength(2);
+/** @returns the value, or "refused" */
+function parsedInPieces(text: string, pieceCharacters: number): unknown {
+  const { flaw, cuts } = runSynchronously(findViolationInSteps(text, UNLIMITED, pieceCharacters));
+  if (flaw) return "refused";
+  for (const { at, open } of cuts) expect([text[at], open.length > 0]).toEqual([",", true]);
+  try {
+    return runSynchronously(parseInSteps(text, cuts));
+  } catch {
+    return "refused";
+  }
+}
+
+const inPieces = fc.integer({ min: 1, max: 12 });
+
+test("a text parsed in pieces has the value of the whole text", () => {
+  fc.assert(
+    fc.property(tree, fc.constantFrom("", " "), escapes, inPieces, (value, blank, escaped, characters) => {
+      const text = written(value, blank, escaped);
+      const expected = read(value, false).twice === undefined ? JSON.parse(text) : "refused";
+      const parsed = parsedInPieces(text, characters);
+      expect(parsed).toEqual(expected);
+      expect(JSON.stringify(parsed)).toBe(JSON.stringify(expected)); // the order of members, and __proto__
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("a malformed text is refused in pieces as well", () => {
+  const tokens = fc.constantFrom(..."[]{},,,:01", '"a"', '"b":', '"__proto__":', '"1":', "true", " ");
+  const edit = fc.record({ at: fc.nat(60), remove: fc.nat(2), insert: fc.oneof(fc.constant(""), tokens) });
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(tokens, { maxLength: 30 }).map((parts) => parts.join("")),
+        fc.tuple(tree, edit).map(([value, { at, remove, insert }]) => {
+          const text = written(value, "", "none");
+          return text.slice(0, at) + insert + text.slice(at + remove);
+        }),
+      ),
+      inPieces,
+      (text, characters) => {
+        const flaw = findViolation(text, UNLIMITED);
+        let expected: unknown = "refused";
+        try {
+          if (!flaw) expected = JSON.parse(text);
+        } catch {}
+        expect(parsedInPieces(text, characters)).toEqual(expected);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test("a text is cut at the first comma behind each piece", () => {
+  const { cuts } = runSynchronously(findViolationInSteps('[1,{"a":[22,3],"b":4},5]', UNLIMITED, 4));
+  expect(cuts).toEqual([
+    { at: 11, open: [null, 4, null] },
+    { at: 21, open: [null] },
+  ]);
 });
 
 test("any text is read to its end", () => {

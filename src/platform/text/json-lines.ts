@@ -1,5 +1,5 @@
 // Finds the line numbers of members and items in a JSON text without parsing its values, in linear time.
-import { endOfString, stringAt } from "./json-names.ts";
+import { endOfString, stringAt } from "../json/names.ts";
 
 const QUOTE = '"';
 const OPENING = "[{";

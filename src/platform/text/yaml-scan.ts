@@ -3,7 +3,13 @@
 
 import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { pointerOf } from "../errors.ts";
-import { DIFFERENT_NAMES_MAX, NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "./json-structure.ts";
+import {
+  EMPTY_SHAPE,
+  LARGE_OBJECT_MEMBERS_MAX,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../json/shapes.ts";
+import { NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "../json/structure.ts";
 import { PROTOTYPE_KEY } from "./object-reader.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
@@ -20,6 +26,7 @@ export const YAML_VALUES_MAX = 250_000;
 interface Extent {
   readonly size: number;
   readonly values: number;
+  readonly largeObjectMembers: number;
   readonly depth: number;
 }
 
@@ -29,13 +36,14 @@ const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
 /** @returns the length of a key in JSON, without its quotes */
 const charactersAsJson = (name: string): number => JSON.stringify(name).length - 2;
 
-const NOTHING: Extent = { size: 1, values: 1, depth: 0 };
+const NOTHING: Extent = { size: 1, values: 1, largeObjectMembers: 0, depth: 0 };
 
 /** Recursion is bounded, because the parser has already rejected deeper nesting. */
 class Scan {
   readonly #anchors = new Map<string, Extent>();
   readonly #path: string[] = [];
-  readonly #names = new Set<string>();
+  /** shapes of objects, by the shape before the last member and that member's name */
+  readonly #shapes = new Map<string, number>();
   #references = 0;
 
   constructor(
@@ -49,14 +57,22 @@ class Scan {
   }
 
   run(): void {
-    const { size, values } = this.#measure(this.source.document.contents);
+    const { size, values, largeObjectMembers } = this.#measure(this.source.document.contents);
     if (this.#references > YAML_REFERENCES_MAX)
       this.problems.add(
         "",
         `has ${this.#references} anchors and aliases; the limit is ${YAML_REFERENCES_MAX}`,
       );
-    if (this.#names.size > DIFFERENT_NAMES_MAX)
-      this.problems.add("", `has ${this.#names.size} different keys; the limit is ${DIFFERENT_NAMES_MAX}`);
+    if (this.#shapes.size > OBJECT_SHAPES_MAX)
+      this.problems.add(
+        "",
+        `has mappings of ${this.#shapes.size} different shapes; the limit is ${OBJECT_SHAPES_MAX}`,
+      );
+    if (largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX)
+      this.problems.add(
+        "",
+        `has ${largeObjectMembers} members beyond the first ${SHAPE_MEMBERS_MAX} of its mappings; the limit is ${LARGE_OBJECT_MEMBERS_MAX}`,
+      );
     if (size > this.#expandedMax)
       this.problems.add("", `grows beyond ${this.#expandedMax} characters when its aliases are replaced`);
     else if (values > YAML_VALUES_MAX)
@@ -81,7 +97,7 @@ class Scan {
             node,
             node.items.map((item, index) => this.#child(String(index), item)),
           )
-        : { size: 1 + (node.range ? node.range[1] - node.range[0] : 0), values: 1, depth: 0 };
+        : { ...NOTHING, size: 1 + (node.range ? node.range[1] - node.range[0] : 0) };
     if (node.anchor) {
       this.#references += 1;
       this.#anchors.set(node.anchor, extent);
@@ -101,6 +117,7 @@ class Scan {
     if (node.items.length > OBJECT_MEMBERS_MAX)
       this.#report(node, `has ${node.items.length} members; the limit is ${OBJECT_MEMBERS_MAX}`);
     const seen = new Set<string>();
+    let shape = EMPTY_SHAPE;
     const extents = node.items.flatMap(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : "";
       if (charactersAsJson(name) > NAME_CHARACTERS_MAX)
@@ -110,10 +127,19 @@ class Scan {
       if (seen.has(name)) this.#report(key, `the key ${quoted(name)} stands here a second time`);
       this.#path.pop();
       seen.add(name);
-      this.#names.add(name);
+      if (seen.size <= SHAPE_MEMBERS_MAX) shape = this.#shapeWith(name, shape);
       return [this.#measure(key), this.#child(name, value)];
     });
-    return this.#sum(node, extents);
+    const extent = this.#sum(node, extents);
+    const further = Math.max(0, seen.size - SHAPE_MEMBERS_MAX);
+    return { ...extent, largeObjectMembers: extent.largeObjectMembers + further };
+  }
+
+  #shapeWith(name: string, before: number): number {
+    const key = `${before} ${name}`;
+    const shape = this.#shapes.get(key) ?? this.#shapes.size + 1;
+    this.#shapes.set(key, shape);
+    return shape;
   }
 
   #child(name: string, node: unknown): Extent {
@@ -126,15 +152,17 @@ class Scan {
   #sum(node: Node, parts: readonly Extent[]): Extent {
     let size = 1;
     let values = 1;
+    let largeObjectMembers = 0;
     let depth = 0;
     for (const part of parts) {
       size += part.size;
       values += part.values;
+      largeObjectMembers += part.largeObjectMembers;
       depth = Math.max(depth, part.depth);
     }
     // Reported only at the level that crosses the limit, not at every level above it.
     if (depth === YAML_DEPTH_MAX) this.#report(node, `is nested deeper than ${YAML_DEPTH_MAX} levels`);
-    return { size, values, depth: depth + 1 };
+    return { size, values, largeObjectMembers, depth: depth + 1 };
   }
 }
 

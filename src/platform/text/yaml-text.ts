@@ -3,8 +3,8 @@
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
 import { type Problem, tokensOf } from "../errors.ts";
+import { findViolation } from "../json/structure.ts";
 import { jsonLines } from "./json-lines.ts";
-import { findViolation } from "./json-structure.ts";
 import { type Position, ProblemList } from "./problem-list.ts";
 import { scanYaml, YAML_VALUES_MAX } from "./yaml-scan.ts";
 import { decodeText, parseYaml, YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";

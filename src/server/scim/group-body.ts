@@ -3,15 +3,15 @@
 import { setImmediate } from "node:timers/promises";
 import { type ScimError, scimInvalid } from "../../domain/scim/errors.ts";
 import type { LongMemberList, MemberIntake } from "../../domain/scim/groups/member-intake.ts";
-import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
-import { runInTurns, type Steps } from "../../platform/steps.ts";
 import {
   type ListSlice,
   type LongListProblem,
   LongLists,
   PART_CHARACTERS_MAX,
-} from "../../platform/text/json-long-lists.ts";
-import { type JsonLimits, measureJson } from "../../platform/text/json-structure.ts";
+} from "../../platform/json/long-lists.ts";
+import { type JsonLimits, measureJson } from "../../platform/json/structure.ts";
+import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
+import { runInTurns, type Steps } from "../../platform/steps.ts";
 import { declaredLengthOf, pieceDecoder, readPieces } from "../http/bodies/body-text.ts";
 import { ONE_TURN_CHARACTERS_MAX, parseSound } from "../http/bodies/json-text.ts";
 import {
@@ -55,7 +55,7 @@ export async function readGroupBody(request: Request, intake: MemberIntake): Pro
 class ArrivingMessage {
   readonly #text: LongLists;
   readonly #lists: LongMemberList[] = [];
-  readonly #counts = { values: 0, names: 0 };
+  readonly #counts = { values: 0, shapes: 0, largeObjectMembers: 0 };
   /** characters since the last collection: their elements and ids are garbage ten times as large */
   #uncollected = 0;
 
@@ -90,9 +90,9 @@ class ArrivingMessage {
   *#takeSlice({ list, depth, text, count, at }: ListSlice): Steps<void> {
     const json = `[${text}]`;
     const limits = this.#limitsAt(depth);
-    const { flaw, values, names } = measureJson(json, limits);
+    const { flaw, counts } = measureJson(json, limits);
     if (flaw?.kind === "syntax") flaw.at += at - 1;
-    Object.assign(this.#counts, { values: values - 1, names }); // the list itself counts once, in the rest
+    Object.assign(this.#counts, counts, { values: counts.values - 1 }); // the list itself counts once, in the rest
     const elements = parseSound(json, { limits, flaw, errorOf: malformed });
     if (!Array.isArray(elements) || elements.length !== count) throw errorOf("end");
     this.#lists[list] ??= this.intake.open({ depth, before: this.#text.rest() });

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { UNKNOWN_ENTRIES_MAX } from "../../../src/domain/scim/groups/member-intake.ts";
 import { REQUEST_MEMBERS_MAX } from "../../../src/domain/scim/patch/member-ids.ts";
 import { PATCH_OP } from "../../../src/domain/scim/wire.ts";
-import { DIFFERENT_NAMES_MAX } from "../../../src/platform/text/json-structure.ts";
+import {
+  LARGE_OBJECT_MEMBERS_MAX,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../../../src/platform/json/shapes.ts";
 import { SCIM_DEPTH_MAX, SCIM_VALUES_MAX } from "../../../src/server/scim/body.ts";
 import { GROUP_REST_CHARACTERS_MAX } from "../../../src/server/scim/group-body.ts";
 import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
@@ -287,31 +291,36 @@ describe("limits", () => {
     );
   });
 
+  /** @returns the answer to a group with 20 members of 50,000 characters, of which two are in a slice, and with other objects */
+  const detailWith = async (names: (entry: number) => string, beside: string) => {
+    const entries = Array.from(
+      { length: 20 },
+      (_, at) => `{"value":"${people[0]}",${names(at)},"x":[${" ".repeat(50_000)}]}`,
+    );
+    const group = groupText(`${entries.join(",")},{}`, crypto.randomUUID());
+    return detailOf(await scim.ask("POST", "/Groups", { body: group.replace(/\}$/, `,"x":[${beside}]}`) }));
+  };
+  const namesOf = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, at) => `"${prefix}${at}":0`).join(",");
+
+  test.each([-1, 0, 1])("of shapes of objects, added up over the slices, at the limit %i", async (more) => {
+    const inSlices = 20 * (50 + 1) + 10; // the names of an entry and `x`, and one for the ids of a slice
+    const beside = OBJECT_SHAPES_MAX - inSlices - 3 + more;
+    const objects = Array.from({ length: beside }, (_, at) => `{"o${at}":0}`).join(",");
+    expect(await detailWith((entry) => namesOf(50, `n${entry}-`), objects)).toContain(
+      more > 0 ? `more than ${OBJECT_SHAPES_MAX} different shapes` : "must have the id",
+    );
+  });
+
   test.each([-1, 0, 1])(
-    "of different names, added up over the slices, tested at the limit %i",
+    "of members of large objects, added up over the slices, at the limit %i",
     async (more) => {
-      const names = (count: number, prefix: string) =>
-        Array.from({ length: count }, (_, at) => `"${prefix}${at}":0`).join(",");
-      // 100 names in an entry of 50,000 characters: each slice has two entries, and its own name of the id
-      const entries = Array.from(
-        { length: 20 },
-        (_, at) => `{"value":"${people[0]}",${names(100, `n${at}-`)},"x":[${" ".repeat(50_000)}]}`,
-      );
-      const inSlices = 20 * 100 + 10 * 2;
-      const beside = names(DIFFERENT_NAMES_MAX - inSlices - 3 + more, "o").replaceAll(
-        /((?:"o\d+":0,){5000})/g,
-        "$1",
-      );
-      const objects: string[] = [];
-      const all = beside.split(",");
-      for (let at = 0; at < all.length; at += 5_000) objects.push(`{${all.slice(at, at + 5_000).join(",")}}`);
-      const text = groupText(`${entries.join(",")},{}`, `Names ${more}`).replace(
-        /\}$/,
-        `,"x":[${objects.join(",")}]}`,
-      );
-      const detail = detailOf(await scim.ask("POST", "/Groups", { body: text }));
-      expect(detail).toContain(
-        more > 0 ? `more than ${DIFFERENT_NAMES_MAX} different names` : "must have the id",
+      const inSlices = 20 * 100;
+      const each = (LARGE_OBJECT_MEMBERS_MAX - inSlices) / 4;
+      const large = (count: number) => `{${namesOf(SHAPE_MEMBERS_MAX + count, "o")}}`;
+      const objects = `${`${large(each)},`.repeat(3)}${large(each + more)}`;
+      expect(await detailWith(() => namesOf(SHAPE_MEMBERS_MAX + 100 - 2, "n"), objects)).toContain(
+        more > 0 ? `more than ${LARGE_OBJECT_MEMBERS_MAX} further members` : "must have the id",
       );
     },
   );

@@ -2,10 +2,14 @@
 // into errors.
 
 import { setImmediate } from "node:timers/promises";
-import { runInTurns } from "../../../platform/steps.ts";
-import { stringAt } from "../../../platform/text/json-names.ts";
+import { stringAt } from "../../../platform/json/names.ts";
+import { parseInSteps } from "../../../platform/json/pieces.ts";
 import {
-  DIFFERENT_NAMES_MAX,
+  LARGE_OBJECT_MEMBERS_MAX,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../../../platform/json/shapes.ts";
+import {
   findViolation,
   findViolationInSteps,
   type JsonLimits,
@@ -14,7 +18,8 @@ import {
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
   pointerAt,
-} from "../../../platform/text/json-structure.ts";
+} from "../../../platform/json/structure.ts";
+import { runInTurns } from "../../../platform/steps.ts";
 import { excerpt } from "../../../platform/text/problem-list.ts";
 
 /** Nesting depth limit of a JSON body. */
@@ -44,9 +49,12 @@ export async function parseWithin(
 ): Promise<unknown> {
   if (text.length <= ONE_TURN_CHARACTERS_MAX)
     return parseSound(text, { limits, errorOf, flaw: findViolation(text, limits) });
-  const flaw = await runInTurns(findViolationInSteps(text, limits));
+  const { flaw, cuts } = await runInTurns(findViolationInSteps(text, limits));
+  if (flaw) throw errorOf(faultOf(flaw, text, limits));
   await setImmediate();
-  const value = parseSound(text, { limits, errorOf, flaw });
+  const value = await runInTurns(parseInSteps(text, cuts)).catch((error) => {
+    throw errorOf(syntaxProblem(error));
+  });
   await setImmediate();
   return value;
 }
@@ -91,7 +99,8 @@ const messages = ({ depthMax, valuesMax }: JsonLimits) => ({
   depth: `the body is nested more than ${depthMax} levels deep`,
   values: `the body has more than ${valuesMax} values and names of members`,
   members: `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`,
-  names: `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`,
+  shapes: `the objects of the body have more than ${OBJECT_SHAPES_MAX} different shapes`,
+  largeObjects: `the objects of the body with more than ${SHAPE_MEMBERS_MAX} members have more than ${LARGE_OBJECT_MEMBERS_MAX} further members`,
   name: `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`,
   number: `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`,
 });

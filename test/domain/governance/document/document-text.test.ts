@@ -7,10 +7,11 @@ import { DOCUMENT_TOKENS_MAX, readDocumentText } from "../../../../src/domain/go
 import { documentYaml, managedYaml } from "../../../../src/domain/governance/document/yaml.ts";
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../../src/domain/governance/model.ts";
 import {
-  DIFFERENT_NAMES_MAX,
-  NAME_CHARACTERS_MAX,
-  OBJECT_MEMBERS_MAX,
-} from "../../../../src/platform/text/json-structure.ts";
+  LARGE_OBJECT_MEMBERS_MAX,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../../../../src/platform/json/shapes.ts";
+import { NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "../../../../src/platform/json/structure.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { YAML_VALUES_MAX } from "../../../../src/platform/text/yaml-scan.ts";
 import { YAML_DEPTH_MAX } from "../../../../src/platform/text/yaml-source.ts";
@@ -113,9 +114,17 @@ function valuesText(count: number): string {
 const membersText = (count: number): string =>
   `a:\n${Array.from({ length: count }, (_, at) => `  k${at}: 1\n`).join("")}`;
 
-/** @returns text with so many keys that are all different, in mappings of 5,000 */
-const keysText = (count: number): string =>
-  Array.from({ length: count }, (_, at) => `${at % 5_000 === 0 ? "-" : " "} k${at}: 1\n`).join("");
+/** @returns text with mappings of so many shapes, which aliases repeat */
+const shapesText = (count: number): string =>
+  `a: &a [${Array.from({ length: count - 2 }, (_, at) => `{x${at}: 1}`).join()}]\nb: *a\n`;
+
+/** @returns text with so many members of mappings beyond the first ones, of which an alias repeats half */
+function largeMappingsText(count: number): string {
+  const mapping = (members: number) =>
+    `{${Array.from({ length: SHAPE_MEMBERS_MAX + members }, (_, at) => `k${at}: 1`)}}`;
+  const repeated = LARGE_OBJECT_MEMBERS_MAX / 4;
+  return `- &a ${mapping(repeated)}\n- *a\n- ${mapping(repeated)}\n- ${mapping(count - 3 * repeated)}\n`;
+}
 
 /** @returns text with a key that has so many characters in JSON, half of them escapes */
 const keyText = (count: number): string => `? "${"\\t".repeat(100)}${"k".repeat(count - 200)}"\n: 1\n`;
@@ -141,7 +150,8 @@ describe("limits: accepts below and at, refuses above; accepted text is also val
     ["bytes", DOCUMENT_BYTES_MAX, (count) => "revision: a\n".padEnd(count, "#")],
     ["values and names", YAML_VALUES_MAX, valuesText],
     ["members", OBJECT_MEMBERS_MAX, membersText],
-    ["different keys", DIFFERENT_NAMES_MAX, keysText],
+    ["different shapes", OBJECT_SHAPES_MAX, shapesText],
+    [`members beyond the first ${SHAPE_MEMBERS_MAX}`, LARGE_OBJECT_MEMBERS_MAX, largeMappingsText],
     ["characters of a key", NAME_CHARACTERS_MAX, keyText],
     ["bytes as JSON", DOCUMENT_BYTES_MAX, jsonBytesText],
     ["levels", YAML_DEPTH_MAX, levelsText],

@@ -1,11 +1,15 @@
 // What is refused of JSON text before it is parsed, at the limits and in the words callers read.
 import { describe, expect, test } from "bun:test";
 import {
-  DIFFERENT_NAMES_MAX,
+  LARGE_OBJECT_MEMBERS_MAX,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../../../../src/platform/json/shapes.ts";
+import {
   NAME_CHARACTERS_MAX,
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
-} from "../../../../src/platform/text/json-structure.ts";
+} from "../../../../src/platform/json/structure.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import {
   JSON_DEPTH_MAX,
@@ -71,13 +75,28 @@ test.each([
 });
 
 test.each([
-  [DIFFERENT_NAMES_MAX - 1, undefined],
-  [DIFFERENT_NAMES_MAX, undefined],
-  [DIFFERENT_NAMES_MAX + 1, `the body has more than ${DIFFERENT_NAMES_MAX} different names of members`],
-])("the problem with %d distinct names across objects is %p", (count, message) => {
-  const repeated = '{"0":0,"1":0}';
-  const objects = Array.from({ length: count }, (_, at) => `{"${at}":0},${repeated}`);
+  [OBJECT_SHAPES_MAX - 1, undefined],
+  [OBJECT_SHAPES_MAX, undefined],
+  [OBJECT_SHAPES_MAX + 1, `the objects of the body have more than ${OBJECT_SHAPES_MAX} different shapes`],
+])("the problem with objects of %d shapes is %p", (count, message) => {
+  const repeated = '{"0":0,"1":0}'; // has the shape of the first one before it gets its second member
+  const objects = Array.from({ length: count - 1 }, (_, at) => `{"${at}":0},${repeated}`);
   expect(faultIn(`[${objects.join(",")}]`)?.message).toBe(message);
+});
+
+test.each([
+  [LARGE_OBJECT_MEMBERS_MAX - 1, undefined],
+  [LARGE_OBJECT_MEMBERS_MAX, undefined],
+  [
+    LARGE_OBJECT_MEMBERS_MAX + 1,
+    `the objects of the body with more than ${SHAPE_MEMBERS_MAX} members have more than ${LARGE_OBJECT_MEMBERS_MAX} further members`,
+  ],
+])("the problem with %d further members of large objects is %p", (count, message) => {
+  const each = LARGE_OBJECT_MEMBERS_MAX / 5;
+  const object = (members: number) =>
+    `{${Array.from({ length: SHAPE_MEMBERS_MAX + members }, (_, at) => `"${at}":0`).join(",")}}`;
+  const last = object(count - 4 * each);
+  expect(faultIn(`[${`${object(each)},`.repeat(4)}${last}]`)?.message).toBe(message);
 });
 
 test.each([

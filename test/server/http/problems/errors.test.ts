@@ -1,8 +1,8 @@
 // Tests the errors of the API: every failure answers with the same problem shape.
 import { describe, expect, spyOn, test } from "bun:test";
 import { PER_PAGE_MAX, SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
+import { NAME_CHARACTERS_MAX } from "../../../../src/platform/json/structure.ts";
 import { memoryLimitText } from "../../../../src/platform/memory/memory-limits.ts";
-import { NAME_CHARACTERS_MAX } from "../../../../src/platform/text/json-structure.ts";
 import { KEY_CHARACTERS_MAX } from "../../../../src/platform/text/object-reader.ts";
 import { EXCERPT_CHARACTERS_MAX, PROBLEMS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";

@@ -3,13 +3,11 @@
 
 import { pointerOf } from "../errors.ts";
 import type { Steps } from "../steps.ts";
-import { endOfString, NameTable, stringAt } from "./json-names.ts";
+import { endOfString, stringAt } from "./names.ts";
+import { LARGE_OBJECT_MEMBERS_MAX, OBJECT_SHAPES_MAX, ObjectShapes, OpenObject } from "./shapes.ts";
 
 /** Maximum members of one object, in JSON and YAML: the runtime is slow with very large objects. */
 export const OBJECT_MEMBERS_MAX = 10_000;
-
-/** Maximum distinct member names in one text, in JSON and YAML: the runtime is slow with very many object shapes. */
-export const DIFFERENT_NAMES_MAX = 30_000;
 /** Maximum characters of one name in its escaped form, in JSON and YAML. */
 export const NAME_CHARACTERS_MAX = 4_096;
 /** Maximum characters of a number. */
@@ -32,8 +30,10 @@ interface JsonCounts {
   depth: number;
   /** scalars, objects, lists and member names */
   values: number;
-  /** different member names; those of several parts are added up */
-  names: number;
+  /** shapes of objects; those of several parts are added up */
+  shapes: number;
+  /** members of large objects */
+  largeObjectMembers: number;
 }
 
 /**
@@ -41,7 +41,7 @@ interface JsonCounts {
  * cannot begin a value.
  */
 export type JsonViolation =
-  | { kind: "depth" | "values" | "members" | "names" | "name" | "number" }
+  | { kind: "depth" | "values" | "members" | "shapes" | "largeObjects" | "name" | "number" }
   | { kind: "duplicate" | "syntax"; at: number };
 
 const QUOTE = 0x22;
@@ -50,12 +50,22 @@ const COLON = 0x3a;
 const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 const SPACE = 0x20;
-const LIST = 0;
 /** first characters of numbers, `true`, `false` and `null` */
 const SCALAR_STARTS = "-0123456789tfn";
 
-/** Characters of one slice; scanning them takes about a millisecond. */
-const SLICE_CHARACTERS = 128 * 1024;
+/** Characters of one piece; scanning it takes about a millisecond, and parsing it a few. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** Where a long text may be cut: before a comma within a list or an object. */
+export interface JsonCut {
+  /** index of the comma */
+  at: number;
+  /**
+   * The lists and objects that are open there, from the outermost one: null for a list; for an object, the index of the opening
+   * quote of its last name.
+   */
+  open: readonly (number | null)[];
+}
 
 /** @returns the first violation in the text; takes linear time for any text */
 export function findViolation(text: string, limits: JsonLimits): JsonViolation | undefined {
@@ -68,38 +78,39 @@ export function findViolation(text: string, limits: JsonLimits): JsonViolation |
 export function measureJson(
   text: string,
   limits: JsonLimits,
-): { flaw: JsonViolation | undefined; values: number; names: number } {
+): { flaw: JsonViolation | undefined; counts: Omit<JsonCounts, "depth"> } {
   const search = new FlawSearch(text, limits);
   search.scanUntil(text.length);
-  return { flaw: search.flaw, ...search.counts };
+  return { flaw: search.flaw, counts: search.counts };
 }
 
-/** `findViolation` for a long text, in slices between which the caller may do other work. */
+/** `findViolation` for a long text, with where to cut it, in steps of one piece. */
 export function* findViolationInSteps(
   text: string,
   limits: JsonLimits,
-  sliceCharacters = SLICE_CHARACTERS,
-): Steps<JsonViolation | undefined> {
+  pieceCharacters = PIECE_CHARACTERS,
+): Steps<{ flaw: JsonViolation | undefined; cuts: JsonCut[] }> {
   const search = new FlawSearch(text, limits);
-  for (let end = sliceCharacters; search.scanUntil(end); end += sliceCharacters) yield;
-  return search.flaw;
+  const cuts: JsonCut[] = [];
+  for (let end = pieceCharacters; search.scanUntil(end); end = search.cut.at + pieceCharacters) {
+    cuts.push(search.cut);
+    yield;
+  }
+  return { flaw: search.flaw, cuts };
 }
 
-const NOTHING: JsonCounts = { depth: 0, values: 0, names: 0 };
+const NOTHING: JsonCounts = { depth: 0, values: 0, shapes: 0, largeObjectMembers: 0 };
 
 class FlawSearch {
   flaw: JsonViolation | undefined;
   #at = 0;
   #values: number;
-  #objects = 0;
-  #inObject = LIST;
+  #isInObject = false;
   #isNameNext = false;
-  readonly #names: NameTable;
+  readonly #shapes: ObjectShapes;
   readonly #before: JsonCounts;
-  /** LIST, or the number of the object */
-  readonly #open: number[] = [];
-  /** number of members of each open object */
-  readonly #members: number[] = [];
+  /** undefined for a list */
+  readonly #open: (OpenObject | undefined)[] = [];
 
   constructor(
     private readonly text: string,
@@ -107,16 +118,24 @@ class FlawSearch {
   ) {
     this.#before = limits.before ?? NOTHING;
     this.#values = this.#before.values;
-    this.#names = new NameTable(text, limits.foldsCase ?? false);
+    this.#shapes = new ObjectShapes(text, limits.foldsCase ?? false);
   }
 
-  get counts(): Pick<JsonCounts, "values" | "names"> {
-    return { values: this.#values, names: this.#before.names + this.#names.size };
+  get counts(): Omit<JsonCounts, "depth"> {
+    return {
+      values: this.#values,
+      shapes: this.#before.shapes + this.#shapes.size,
+      largeObjectMembers: this.#before.largeObjectMembers + this.#shapes.largeObjectMembers,
+    };
   }
 
-  /** Scans the tokens that begin before `end`. @returns whether there is more to scan */
+  get cut(): JsonCut {
+    return { at: this.#at, open: this.#open.map((object) => object?.lastName ?? null) };
+  }
+
+  /** Scans up to the first place for a cut that is not before `end`. @returns whether there is more to scan */
   scanUntil(end: number): boolean {
-    this.flaw = this.#search(Math.min(end, this.text.length));
+    this.flaw = this.#search(end);
     return this.flaw === undefined && this.#at < this.text.length;
   }
 
@@ -126,32 +145,32 @@ class FlawSearch {
     const { valuesMax } = this.limits;
     const depthMax = this.limits.depthMax - this.#before.depth;
     const open = this.#open;
-    let [at, values, objects, inObject] = [this.#at, this.#values, this.#objects, this.#inObject];
+    let [at, values, isInObject] = [this.#at, this.#values, this.#isInObject];
     let isNameNext = this.#isNameNext;
-    for (; at < stop; at += 1) {
+    for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code <= SPACE) continue;
       if (code === COMMA || code === COLON) {
-        isNameNext = code === COMMA && inObject !== LIST;
+        if (at >= stop && code === COMMA && open.length > 0 && !isFirst(text, at)) break;
+        isNameNext = code === COMMA && isInObject;
         continue;
       }
       if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
         open.pop();
-        this.#members.pop();
-        inObject = open.at(-1) ?? LIST;
+        isInObject = open.at(-1) !== undefined;
         continue;
       }
       values += 1;
       if (values > valuesMax) return { kind: "values" };
       if (code === OPEN_LIST || code === OPEN_OBJECT) {
         isNameNext = code === OPEN_OBJECT;
-        inObject = isNameNext ? ++objects : LIST;
-        open.push(inObject);
-        this.#members.push(0);
+        isInObject = isNameNext;
+        open.push(isInObject ? new OpenObject() : undefined);
         if (open.length > depthMax) return { kind: "depth" };
       } else if (code === QUOTE) {
         const end = endOfString(text, at);
-        const flaw = isNameNext ? this.#nameViolation(at, { end, object: inObject }) : undefined;
+        const object = isNameNext ? open.at(-1) : undefined;
+        const flaw = object && this.#nameViolation(at, { end, object });
         if (flaw) return flaw;
         at = end;
       } else {
@@ -161,18 +180,22 @@ class FlawSearch {
         at = end;
       }
     }
-    [this.#at, this.#values, this.#objects, this.#inObject] = [at, values, objects, inObject];
+    [this.#at, this.#values, this.#isInObject] = [at, values, isInObject];
     this.#isNameNext = isNameNext;
     return undefined;
   }
 
-  #nameViolation(at: number, { end, object }: { end: number; object: number }): JsonViolation | undefined {
-    const count = (this.#members.pop() ?? 0) + 1;
-    if (count > OBJECT_MEMBERS_MAX) return { kind: "members" };
-    this.#members.push(count);
+  #nameViolation(
+    at: number,
+    { end, object }: { end: number; object: OpenObject },
+  ): JsonViolation | undefined {
+    if (object.members === OBJECT_MEMBERS_MAX) return { kind: "members" };
     if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
-    if (this.#names.add(at, object) === "duplicate") return { kind: "duplicate", at };
-    return this.#before.names + this.#names.size > DIFFERENT_NAMES_MAX ? { kind: "names" } : undefined;
+    const [shapes, before] = [this.#shapes, this.#before];
+    if (!shapes.add(at, object)) return { kind: "duplicate", at };
+    if (before.shapes + shapes.size > OBJECT_SHAPES_MAX) return { kind: "shapes" };
+    const isTooLarge = before.largeObjectMembers + shapes.largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX;
+    return isTooLarge ? { kind: "largeObjects" } : undefined;
   }
 }
 
@@ -196,6 +219,13 @@ const endsScalar = (code: number): boolean =>
   code === CLOSE_OBJECT ||
   code === OPEN_LIST ||
   code === OPEN_OBJECT;
+
+/** @param at index of a comma @returns whether nothing is between it and the bracket before it: a malformed text */
+function isFirst(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) <= SPACE) before -= 1;
+  return text.charCodeAt(before) === OPEN_LIST || text.charCodeAt(before) === OPEN_OBJECT;
+}
 
 /** @param at index of the opening quote of a name @returns the RFC 6901 pointer to that member */
 export function pointerAt(text: string, at: number): string {

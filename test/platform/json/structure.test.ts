@@ -1,33 +1,40 @@
 // The limits of a JSON text, each at its edge, and the pointers to its names. test/properties/json-structure.test.ts compares the
 // scanner with a plain reading of any text.
 import { describe, expect, test } from "bun:test";
-import { stringAt } from "../../../src/platform/text/json-names.ts";
+import { stringAt } from "../../../src/platform/json/names.ts";
 import {
-  DIFFERENT_NAMES_MAX,
+  LARGE_OBJECT_MEMBERS_MAX,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../../../src/platform/json/shapes.ts";
+import {
   findViolation,
   type JsonViolation,
   NAME_CHARACTERS_MAX,
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
   pointerAt,
-} from "../../../src/platform/text/json-structure.ts";
+} from "../../../src/platform/json/structure.ts";
 
 describe("at the limits of a text", () => {
   const LIMITS = { depthMax: 3, valuesMax: 1_000_000 };
   const kindOf = (text: string) => findViolation(text, LIMITS)?.kind;
   const members = (count: number, first = 0) =>
     Array.from({ length: count }, (_, at) => `"${first + at}":1`).join(",");
-  /** a list of objects with half the members allowed */
-  const objects = (names: number) => {
-    const each = OBJECT_MEMBERS_MAX / 2;
-    const parts = Array.from({ length: Math.ceil(names / each) }, (_, part) => part * each);
-    return `[${parts.map((first) => `{${members(Math.min(each, names - first), first)}}`).join(",")}]`;
+  /** a list of objects of one member */
+  const objects = (shapes: number) =>
+    `[${Array.from({ length: shapes }, (_, at) => `{"${at}":1}`).join(",")}]`;
+  /** a list of objects of which each has a tenth of the members of large objects that are allowed */
+  const largeObjects = (more: number) => {
+    const each = SHAPE_MEMBERS_MAX + LARGE_OBJECT_MEMBERS_MAX / 10;
+    return `[${`{${members(each)}},`.repeat(9)}{${members(each + more)}}]`;
   };
 
   test.each<[string, string, string, JsonViolation["kind"]]>([
     ["levels", "[[[]]]", "[[[[]]]]", "depth"],
     ["members", `{${members(OBJECT_MEMBERS_MAX)}}`, `{${members(OBJECT_MEMBERS_MAX + 1)}}`, "members"],
-    ["names", objects(DIFFERENT_NAMES_MAX), objects(DIFFERENT_NAMES_MAX + 1), "names"],
+    ["shapes of objects", objects(OBJECT_SHAPES_MAX), objects(OBJECT_SHAPES_MAX + 1), "shapes"],
+    ["members of large objects", largeObjects(0), largeObjects(1), "largeObjects"],
     [
       "characters of a name",
       `{"${"a".repeat(NAME_CHARACTERS_MAX)}":1}`,
@@ -42,6 +49,29 @@ describe("at the limits of a text", () => {
     ],
   ])("as many %s as allowed pass, one more does not", (_what, most, more, kind) => {
     expect([kindOf(most), kindOf(more)]).toEqual([undefined, kind]);
+  });
+
+  describe("shapes of objects", () => {
+    /** @returns a list of the objects, and of others that add so many shapes that `more` decides */
+    const beside = (part: string, shapes: number, more: number) =>
+      `[${part},${objects(OBJECT_SHAPES_MAX - shapes + more).slice(1)}`;
+    const orders = Array.from({ length: 200 }, (_, at) => `{"x":1,"y${at % 100}":1}`).join(",");
+    const first = members(SHAPE_MEMBERS_MAX, 1_000_000);
+
+    test.each<[string, string, number]>([
+      ["objects with the same names have one", orders, 1 + 100],
+      ["the order of names counts", '{"x":1,"y":1},{"y":1,"x":1}', 4],
+      ["members in an object do not count for the one around it", '{"x":{"y":1},"z":1}', 3],
+      ["members of a large object beyond the first do not count", `{${first},"x":1}`, SHAPE_MEMBERS_MAX],
+    ])("%s", (_what, part, shapes) => {
+      expect([0, 1].map((more) => kindOf(beside(part, shapes, more)))).toEqual([undefined, "shapes"]);
+    });
+
+    test("letter case counts where duplicates ignore it", () => {
+      const folded = (text: string) => findViolation(text, { ...LIMITS, foldsCase: true })?.kind;
+      const part = '{"x":1},{"X":1}';
+      expect([0, 1].map((more) => folded(beside(part, 2, more)))).toEqual([undefined, "shapes"]);
+    });
   });
 
   test("members of an object are counted apart from those of objects in it", () => {

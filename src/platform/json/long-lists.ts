@@ -1,7 +1,7 @@
 // Takes long lists out of a JSON text while the text arrives, in slices of whole elements, so that neither the text nor its values
 // are held at once. Callers parse the slices, and the rest of the text, in which a placeholder stands for each of these lists: only
 // they find out whether both are valid.
-import { endOfString } from "./json-names.ts";
+import { endOfString } from "./names.ts";
 
 /** Characters of a slice; parsing it takes about a millisecond. A shorter list stays in the rest. */
 export const SLICE_CHARACTERS = 64 * 1024;

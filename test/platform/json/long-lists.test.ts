@@ -6,7 +6,7 @@ import {
   LongLists,
   PART_CHARACTERS_MAX,
   SLICE_CHARACTERS,
-} from "../../../src/platform/text/json-long-lists.ts";
+} from "../../../src/platform/json/long-lists.ts";
 
 const REST_MAX = 200_000;
 

@@ -1,0 +1,39 @@
+// Shapes of objects where two names have the same hash: the hash alone decides nothing.
+import { expect, test } from "bun:test";
+import { ObjectShapes, OpenObject } from "../../../src/platform/json/shapes.ts";
+
+/** Of so many random names, about ten pairs have the same hash of 32 bits, whatever its seed. */
+const NAMES = 300_000;
+
+/** @returns different names that mostly have no letter in common (Numerical Recipes, chapter 7.1) */
+function* randomNames(): Generator<string> {
+  for (let made = 0, random = 1; made < NAMES; made += 1) {
+    random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
+    yield String.fromCharCode(
+      ...[random & 2047, (random >> 11) & 2047, random >>> 22].map((each) => 0x100 + each),
+    );
+  }
+}
+
+test("objects with different names of equal hashes have different shapes", () => {
+  const list = [...randomNames()];
+  const shapes = new ObjectShapes(list.map((name) => `"${name}"`).join(""), false);
+  let start = 0;
+  for (const name of list) {
+    shapes.add(start, new OpenObject());
+    start += name.length + 2;
+  }
+  expect(shapes.size).toBe(NAMES);
+});
+
+test("a name is a duplicate in its own object only, also behind the members that make up the shape", () => {
+  const known = Array.from({ length: 70 }, (_, at) => `"${String(at).padStart(2, "0")}"`);
+  const shapes = new ObjectShapes(known.join(""), false);
+  const start = (at: number) => at * 4;
+  for (let round = 0; round < 2; round += 1) {
+    const object = new OpenObject();
+    const added = known.map((_, at) => shapes.add(start(at), object));
+    expect(added).not.toContain(false);
+    expect([0, 63, 64, 69].map((at) => shapes.add(start(at), object))).toEqual([false, false, false, false]);
+  }
+});
