@@ -15,8 +15,10 @@ import {
   unknownWordsIn,
   type Workplace,
 } from "../support/cli/documentation.ts";
-import { builtExecutable, SHORT_LIVED } from "../support/cli/executable.ts";
+import { builtExecutable } from "../support/cli/executable.ts";
 import { chapterFile } from "../support/content/chapter-files.ts";
+import { runHere } from "../support/in-process.ts";
+import { prepareInstallation } from "../support/installed/prepared-installation.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/world.ts";
 
@@ -43,17 +45,14 @@ function emptyPlace() {
 const installed = lazily(async () => {
   const { directory } = emptyPlace();
   cpSync(EXAMPLE, directory, { recursive: true });
-  const command = [builtExecutable()];
-  await using service = await startService({ command, args: ["--data-dir", "data"], cwd: directory });
+  await prepareInstallation(join(directory, "data"));
+  await using service = await startService({ args: ["--data-dir", "data"], cwd: directory }); // publishes a policy
   service.signal("SIGTERM");
   await service.ended();
   const remove = ["ticket-cli", "audit-hooks"].map((id) => `catalog remove ${id} --yes`);
   for (const words of ["catalog seed catalog.yaml", ...remove, "backup create"]) {
-    const { exitCode, stderr } = Bun.spawnSync([...command, ...words.split(" ")], {
-      cwd: directory,
-      env: SHORT_LIVED,
-    });
-    expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
+    const { exitCode, stderr } = await runHere([...words.split(" "), "--data-dir", "data"], { cwd: directory });
+    expect([exitCode, exitCode === 0 ? "" : stderr]).toEqual([0, ""]);
   }
   return directory;
 });
