@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
-import { runCli } from "../../support/cli/cli.ts";
+import { runHere } from "../../support/in-process.ts";
 import { prepareInstallation } from "../../support/installed/prepared-installation.ts";
 import { startService } from "../../support/running-service.ts";
 import { temporaryDirectory } from "../../support/world.ts";
@@ -18,10 +18,8 @@ const start = (...more: string[]) => startService({ args: ["--data-dir", data, .
 let invited = 0;
 const invite = (...more: string[]) => {
   invited += 1;
-  return runCli([
-    ...["users", "invite", `user${invited}@example.org`, "--role", "member", "--json"],
-    ...["--data-dir", data, ...more],
-  ]);
+  const line = `users invite user${invited}@example.org --role member --json --data-dir ${data}`;
+  return runHere([...line.split(" "), ...more], { cwd: directory });
 };
 const linkOf = ({ stdout }: { stdout: string }): string => String(JSON.parse(stdout).invitation_url);
 

@@ -125,7 +125,7 @@ describe("INF-62 a service in two processes", () => {
     expect((await fetch(`${control.baseUrl}/inference/health`)).status).toBe(404);
     expect(control.stdout()).toContain("inference by another process: quartermaster serve --only proxy\n");
     expect(proxy.stdout()).toContain("\n  public    http://127.0.0.1:1\n");
-    const { stdout } = await runCli(["status", "--config", CONFIG, "--json"]);
+    const { stdout } = await runHere(["status", "--config", CONFIG, "--json"], { cwd: directory });
     const { service, inference } = JSON.parse(stdout);
     expect([service.process_id, inference.process_id]).toEqual([control.pid, proxy.pid]);
     expect(inference).toMatchObject({ running: true, is_own_process: true });
@@ -183,7 +183,7 @@ describe("INF-62 a service in two processes", () => {
       proxy.signal("SIGKILL");
       await proxy.ended();
       expect((await fetch(`${control.baseUrl}/ready`)).status).toBe(200);
-      const { stdout } = await runCli(["doctor", "--config", CONFIG]);
+      const { stdout } = await runHere(["doctor", "--config", CONFIG], { cwd: directory });
       expect(stdout).toContain("no other process forwards it");
       proxy = await startProxy(portOf(control));
       expect(await statusOf(await inferenceToken(ben))).toBe(200);
@@ -197,7 +197,9 @@ describe("INF-62 a service in two processes", () => {
       const token = await inferenceToken(cid);
       const stream = await chat(token, { stream: true });
       for (const _ of [1, 2, 3]) expect(await statusOf(token, { model: "counted" })).toBe(200);
-      const revoked = await runCli(["logins", "revoke", "--all", "--yes", "--config", CONFIG]);
+      const revoked = await runHere(["logins", "revoke", "--all", "--yes", "--config", CONFIG], {
+        cwd: directory,
+      });
       expect(revoked.exitCode).toBe(0);
       await expectRefused(token);
       expect(await stream.text()).toContain("inference.login_ended");

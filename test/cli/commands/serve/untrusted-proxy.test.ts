@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { UNTRUSTED_PROXY_TOLD_MS } from "../../../../src/domain/system/untrusted-proxies.ts";
 import { trustIn } from "../../../../src/server/listener/peer-address.ts";
-import { runCli } from "../../../support/cli/cli.ts";
+import { runHere } from "../../../support/in-process.ts";
 import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
 import { startService } from "../../../support/running-service.ts";
 import { createTestServer } from "../../../support/server.ts";
@@ -16,6 +16,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 test("is logged once, and reported by doctor and status across restarts, until it is configured", async () => {
   const data = join(directory, "tcp");
   await prepareInstallation(data);
+  const run = (...args: string[]) => runHere([...args, "--data-dir", data], { cwd: directory });
   {
     await using service = await startService({ args: ["--data-dir", data] });
     await fetch(`${service.baseUrl}/health`);
@@ -30,11 +31,11 @@ test("is logged once, and reported by doctor and status across restarts, until i
   const told = "127.0.0.1 sent the header x-forwarded-for, but is not a trusted proxy";
   const remedy = "add 127.0.0.1 to server.trusted_proxies";
   for (const command of ["doctor", "status"]) {
-    const { stdout } = await runCli([command, "--data-dir", data]);
+    const { stdout } = await run(command);
     expect(stdout).toContain(told);
     expect(stdout).toContain(remedy);
   }
-  const { stdout } = await runCli(["status", "--data-dir", data, "--json"]);
+  const { stdout } = await run("status", "--json");
   expect(JSON.parse(stdout).untrusted_proxy).toMatchObject({
     peer: "127.0.0.1",
     header: "x-forwarded-for",
@@ -45,8 +46,8 @@ test("is logged once, and reported by doctor and status across restarts, until i
     await using service = await startService({ args });
     await fetch(`${service.baseUrl}/health`, { headers: { "x-forwarded-for": "203.0.113.7" } });
     expect(service.stderr()).not.toContain("proxy.untrusted");
-    expect((await runCli(["status", "--data-dir", data])).stdout).not.toContain("trusted_proxies");
-    expect((await runCli(["doctor", "--data-dir", data])).stdout).not.toContain("trusted_proxies");
+    expect((await run("status")).stdout).not.toContain("trusted_proxies");
+    expect((await run("doctor")).stdout).not.toContain("trusted_proxies");
   }
 });
 
