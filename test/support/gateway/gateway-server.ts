@@ -1,5 +1,6 @@
 // The HTTP face with gateway mode on: the built-in provisioner over a small real gateway, and a token for the inference proxy.
 
+import { afterEach } from "bun:test";
 import { PROXY_DESTINATION } from "../../../src/domain/gateway/inference/proxy-health.ts";
 import { configurationDigest } from "../../../src/domain/gateway/keys/configuration-digest.ts";
 import { createLitellmProvisioner } from "../../../src/domain/gateway/provisioners/litellm/litellm.ts";
@@ -11,6 +12,7 @@ import { createOutbound, type Outbound } from "../../../src/platform/outbound/ou
 import { Secret } from "../../../src/platform/secret.ts";
 import { type Copy, remember } from "../content/copies.ts";
 import { BASE_URL, createTestServer, type TestServer, type TestServerOptions } from "../server.ts";
+import { sharedServer } from "../shared.ts";
 import { createWorld, type World } from "../world.ts";
 import { BUILTIN_SETTINGS } from "./builtin-provisioner.ts";
 import { LitellmGateway } from "./litellm-gateway.ts";
@@ -46,6 +48,17 @@ export async function createGatewayServer(options: GatewayServerOptions = {}): P
       await face[Symbol.asyncDispose]();
     },
   };
+}
+
+/** @returns a function that returns one server for all tests of a file, as `sharedServer` does; its gateway forgets what each test did */
+export function sharedGatewayServer(): () => Promise<GatewayServer> {
+  const same = sharedServer(createGatewayServer);
+  afterEach(async () => {
+    const site = await same();
+    await site.domain.gateway.keys.attempts?.drain();
+    site.upstream.forget();
+  });
+  return same;
 }
 
 /** @returns a running gateway, which the caller stops, and the options with which a test server uses it */

@@ -137,6 +137,13 @@ export class LitellmGateway {
     this.#faults.clear();
   }
 
+  /** Makes it as it was when it started, for the next test. */
+  forget(): void {
+    this.heal();
+    for (const list of [this.users, this.keys, this.#deleted]) list.length = 0;
+    [this.calls, this.bodies, this.models] = [[], [], ["model-a"]];
+  }
+
   async stop(): Promise<void> {
     const closed = Promise.withResolvers<void>();
     this.#server.close(() => closed.resolve());

@@ -1,6 +1,6 @@
 // Tests inference tokens over HTTP: claims, audience, what the inference proxy gets for them, and everything that revokes
 // them immediately.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { gatewayKeys } from "../../../../src/domain/gateway/tables.ts";
@@ -10,16 +10,17 @@ import {
   type GatewayServer,
   PROXY_TOKEN,
   PROXY_URL,
+  sharedGatewayServer,
 } from "../../../support/gateway/gateway-server.ts";
 import { BASE_URL, type Caller, type Sent } from "../../../support/server.ts";
 
+const sameSite = sharedGatewayServer();
 let site: GatewayServer;
 let ana: Caller;
 beforeEach(async () => {
-  site = await createGatewayServer();
+  site = await sameSite();
   ana = await site.signedIn("member", { email: "ana@example.com" });
 });
-afterEach(() => site[Symbol.asyncDispose]());
 
 const bearer = (caller: Caller): Sent => ({ token: caller.accessToken });
 const mint = (caller = ana, face = site) => face.request("POST", "/gateway/token", bearer(caller));

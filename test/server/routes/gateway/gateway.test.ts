@@ -1,5 +1,5 @@
 // Tests the caller's gateway key over HTTP with a real gateway: bodies, statuses and error texts.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import {
   createProxyHealth,
   PROXY_DESTINATION,
@@ -13,6 +13,7 @@ import {
   createGatewayServer,
   type GatewayServer,
   PROXY_URL,
+  sharedGatewayServer,
 } from "../../../support/gateway/gateway-server.ts";
 import { ADMIN_KEY } from "../../../support/gateway/litellm-gateway.ts";
 import { type Caller, createTestServer, type Sent, type TestServer } from "../../../support/server.ts";
@@ -23,13 +24,13 @@ const VALIDATE = "/gateway/key/validate";
 const ROTATE = "/gateway/key/rotate";
 const REVOKE = "/gateway/key/revoke";
 
+const sameSite = sharedGatewayServer();
 let site: GatewayServer;
 let ana: Caller;
 beforeEach(async () => {
-  site = await createGatewayServer();
+  site = await sameSite();
   ana = await site.signedIn("member", { email: "ana@example.com" });
 });
-afterEach(() => site[Symbol.asyncDispose]());
 
 const bearer = (caller: Caller): Sent => ({ token: caller.accessToken });
 const post = (path: string, sent: Sent = {}) => site.request("POST", path, { ...bearer(ana), ...sent });
@@ -331,18 +332,23 @@ describe("the status of gateway mode", () => {
   });
 
   test("reports a policy that needs the gateway while the mode is off", async () => {
-    await publishFirst(site);
-    await using off = await createTestServer({ world: site.world });
-    expect(await statusFor(off, ana)).toEqual({ enabled: true, runtime_configured: false });
+    await using on = await createGatewayServer();
+    await publishFirst(on);
+    await using off = await createTestServer({ world: on.world });
+    expect(await statusFor(off, await off.signedIn("member"))).toEqual({ enabled: true, runtime_configured: false });
     const { runtime_checks } = await statusFor(off, await off.signedIn("admin"));
     expect(runtime_checks).toMatchObject({ gateway_policy: true, gateway_url: false, provisioner: false });
   });
 
   test("reports a policy without a gateway while the mode is on", async () => {
-    await using off = await createTestServer({ world: site.world });
+    await using on = await createGatewayServer();
+    await using off = await createTestServer({ world: on.world });
     await publishFirst(off);
-    expect(await statusFor(site, ana)).toEqual({ enabled: false, runtime_configured: false });
-    const status = await statusFor(site, await site.signedIn("admin"));
+    expect(await statusFor(on, await on.signedIn("member"))).toEqual({
+      enabled: false,
+      runtime_configured: false,
+    });
+    const status = await statusFor(on, await on.signedIn("admin"));
     expect(status).toMatchObject({ harnesses: [], runtime_checks: { gateway_policy: false } });
   });
 });
