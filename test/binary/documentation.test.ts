@@ -51,7 +51,9 @@ const installed = lazily(async () => {
   await service.ended();
   const remove = ["ticket-cli", "audit-hooks"].map((id) => `catalog remove ${id} --yes`);
   for (const words of ["catalog seed catalog.yaml", ...remove, "backup create"]) {
-    const { exitCode, stderr } = await runHere([...words.split(" "), "--data-dir", "data"], { cwd: directory });
+    const { exitCode, stderr } = await runHere([...words.split(" "), "--data-dir", "data"], {
+      cwd: directory,
+    });
     expect([exitCode, exitCode === 0 ? "" : stderr]).toEqual([0, ""]);
   }
   return directory;

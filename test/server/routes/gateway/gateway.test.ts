@@ -335,7 +335,10 @@ describe("the status of gateway mode", () => {
     await using on = await createGatewayServer();
     await publishFirst(on);
     await using off = await createTestServer({ world: on.world });
-    expect(await statusFor(off, await off.signedIn("member"))).toEqual({ enabled: true, runtime_configured: false });
+    expect(await statusFor(off, await off.signedIn("member"))).toEqual({
+      enabled: true,
+      runtime_configured: false,
+    });
     const { runtime_checks } = await statusFor(off, await off.signedIn("admin"));
     expect(runtime_checks).toMatchObject({ gateway_policy: true, gateway_url: false, provisioner: false });
   });
