@@ -82,13 +82,18 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const FAILED = "500";
 const FIRST_REFUSAL = 400;
 
-/** @param routes their series for success and server errors start at zero */
+/** @param routes their series for success and server errors start at zero, which they get when somebody first reads the metrics */
 function createHttpMetrics(metrics: Registry, routes: readonly DocumentedRoute[]) {
+  let hasZeros = false;
   const requests = new Counter({
     name: "quartermaster_http_requests_total",
     help: "Answers by route, method and status",
     labelNames: ["route", "method", "status"],
     registers: [metrics],
+    collect: () => {
+      if (!hasZeros) addZeros();
+      hasZeros = true;
+    },
   });
   const durations = new Histogram({
     name: "quartermaster_http_request_duration_seconds",
@@ -98,12 +103,14 @@ function createHttpMetrics(metrics: Registry, routes: readonly DocumentedRoute[]
     registers: [metrics],
   });
   durations.zero({ route: UNMATCHED });
-  for (const { path: route, method, hooks } of routes) {
-    if (!METHODS.includes(method)) continue;
-    const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
-    const good = documented.filter((status) => Number(status) < FIRST_REFUSAL);
-    for (const status of [...good, FAILED]) requests.inc({ route, method, status }, 0);
-  }
+  const addZeros = (): void => {
+    for (const { path: route, method, hooks } of routes) {
+      if (!METHODS.includes(method)) continue;
+      const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
+      const good = documented.filter((status) => Number(status) < FIRST_REFUSAL);
+      for (const status of [...good, FAILED]) requests.inc({ route, method, status }, 0);
+    }
+  };
   return (answer: { route: string; method: string; status: number; durationMs: number }): void => {
     const { route, method, status, durationMs } = answer;
     requests.inc({ route, method: METHODS.includes(method) ? method : "other", status });

@@ -48,7 +48,11 @@ class OwnConnection {
   constructor(file: string) {
     this.#database = new Database(file, { readwrite: true, create: false });
     this.#database.run("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF");
-    const conditions = tablesOf(this.#database).map((table) => this.#keep(table));
+    const tables = tablesOf(this.#database);
+    const filled = filledIn(this.#database, tables);
+    const conditions = tables.map((table) =>
+      filled.has(table) ? this.#keep(table) : this.#keepEmpty(table),
+    );
     this.#schema = this.#schemaNow();
     this.#changed = this.#database.query<{ name: string }, []>(conditions.join(" UNION ALL "));
     this.#commits = this.#database.query<{ data_version: number }, []>("PRAGMA data_version");
@@ -79,14 +83,15 @@ class OwnConnection {
     const kept = `temp."kept_${table}"`;
     const columns = columnsOf(this.#database, table);
     this.#database.run(`CREATE TEMP TABLE "kept_${table}" AS SELECT ${columns} FROM ${rows}`);
-    const isEmpty = this.#database.query(`SELECT 1 FROM ${kept}`).get() === null;
-    const refill = isEmpty ? "" : `INSERT INTO ${rows} (${columns}) SELECT * FROM ${kept};`;
-    this.#refill.set(table, `DELETE FROM ${rows}; ${refill}`);
-    const isChanged = isEmpty
-      ? `EXISTS (SELECT 1 FROM ${rows})`
-      : `(SELECT count(*) FROM ${rows}) <> (SELECT count(*) FROM ${kept})
-         OR EXISTS (SELECT ${columns} FROM ${rows} EXCEPT SELECT * FROM ${kept})`;
-    return `SELECT '${table}' AS name WHERE ${isChanged}`;
+    this.#refill.set(table, `DELETE FROM ${rows}; INSERT INTO ${rows} (${columns}) SELECT * FROM ${kept};`);
+    return `SELECT '${table}' AS name WHERE (SELECT count(*) FROM ${rows}) <> (SELECT count(*) FROM ${kept})
+      OR EXISTS (SELECT ${columns} FROM ${rows} EXCEPT SELECT * FROM ${kept})`;
+  }
+
+  /** Most tables are empty. @returns a query that finds the name of the table if it has a row */
+  #keepEmpty(table: string): string {
+    this.#refill.set(table, `DELETE FROM main."${table}";`);
+    return `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM main."${table}")`;
   }
 
   #schemaNow(): number {
@@ -104,6 +109,15 @@ const tablesOf = (database: Database): string[] =>
     )
     .all()
     .map(({ name }) => name);
+
+/** @returns those that have rows */
+function filledIn(database: Database, tables: readonly string[]): Set<string> {
+  const each = tables.map(
+    (table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM main."${table}")`,
+  );
+  const found = database.query<{ name: string }, []>(each.join(" UNION ALL ")).all();
+  return new Set(found.map(({ name }) => name));
+}
 
 /** @returns the columns that are not computed from others */
 const columnsOf = (database: Database, table: string): string =>

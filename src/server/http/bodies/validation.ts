@@ -70,10 +70,12 @@ const repeated = (name: string): Problem => ({
 const propertiesOf = (schema: unknown): string[] =>
   KindGuard.IsObject(schema) ? Object.keys(schema.properties) : [];
 
+/** The schema is looked at when the route is first asked: there are hundreds of routes, and most starts end before most are. */
 function createCheck(schema: unknown, place: Place): Check {
-  if (!KindGuard.IsSchema(schema)) return () => {};
-  let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined; // compiled on first use
+  if (schema === undefined) return () => {};
+  let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined;
   return (value, more = []) => {
+    if (!validator && !KindGuard.IsSchema(schema)) return;
     validator ??= getSchemaValidator(schema, { normalize: false });
     const isValid = validator.Check(value);
     if (isValid && more.length === 0) return;
