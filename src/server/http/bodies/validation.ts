@@ -75,8 +75,10 @@ function createCheck(schema: unknown, place: Place): Check {
   if (schema === undefined) return () => {};
   let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined;
   return (value, more = []) => {
-    if (!validator && !KindGuard.IsSchema(schema)) return;
-    validator ??= getSchemaValidator(schema, { normalize: false });
+    if (validator === undefined) {
+      if (!KindGuard.IsSchema(schema)) return;
+      validator = getSchemaValidator(schema, { normalize: false });
+    }
     const isValid = validator.Check(value);
     if (isValid && more.length === 0) return;
     throw refusalOf(place, isValid ? [] : validator.Errors(metered(value, READS_MAX)), more);
