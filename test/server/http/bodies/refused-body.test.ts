@@ -1,0 +1,49 @@
+// Clients that keep sending a body after it was refused: the rest has to be read, or the connection is reset and they lose the answer.
+import { expect, test } from "bun:test";
+import { SCIM_BASE_PATH } from "../../../../src/domain/scim/wire.ts";
+import { listen } from "../../../../src/server/listener/listen.ts";
+import { NO_PROXIES, raise } from "../../../support/network/listening-server.ts";
+import { converse } from "../../../support/network/raw-socket.ts";
+import { createTestServer, SCIM_TOKEN } from "../../../support/server.ts";
+
+/** Long, because the machine may be busy. */
+const BODY_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000 };
+const PATIENCE_MS = 10_000;
+const PIECE = "x".repeat(64 * 1024);
+/** More than sockets buffer. */
+const PIECES = 128;
+const CHUNK = `${PIECE.length.toString(16)}\r\n${PIECE}\r\n`;
+
+const JSON_TYPE = "Content-Type: application/json";
+const FORM_TYPE = "Content-Type: application/x-www-form-urlencoded";
+const SCIM_TYPE = "Content-Type: application/scim+json";
+const users = `${SCIM_BASE_PATH}/Users`;
+
+test.each<[string, string, string[], number]>([
+  ["JSON without a credential", "/api/login-method", [JSON_TYPE], 413],
+  ["an OAuth form", "/api/auth/oauth2/token", [FORM_TYPE], 413],
+  ["the form of a page", "/login", [FORM_TYPE, "Origin: null", "Sec-Fetch-Site: same-origin"], 413],
+  ["SCIM with a credential", users, [SCIM_TYPE, `Authorization: Bearer ${SCIM_TOKEN}`], 413],
+  ["SCIM with a refused credential", users, [SCIM_TYPE, "Authorization: Bearer unknown"], 401],
+])(
+  "a client that keeps sending too large a body hears the answer: %s",
+  async (_name, path, lines, status) => {
+    await using face = await createTestServer({ bodyTimes: BODY_TIMES });
+    const tcp = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
+    const listener = listen(face.server.handle, { ...NO_PROXIES, report: raise, listen: tcp });
+    try {
+      for (const [line, piece, end] of [
+        ["Transfer-Encoding: chunked", CHUNK, "0\r\n\r\n"],
+        [`Content-Length: ${PIECE.length * PIECES}`, PIECE, ""],
+      ] as const) {
+        const head = [`POST ${path} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines, line];
+        const pieces = Array.from({ length: PIECES }, () => [piece, 1]).flat();
+        const steps = [`${head.join("\r\n")}\r\n\r\n`, ...pieces, end];
+        const { text } = await converse(listener, steps, PATIENCE_MS);
+        expect(text).toStartWith(`HTTP/1.1 ${status} `);
+      }
+    } finally {
+      await listener.stop();
+    }
+  },
+);
