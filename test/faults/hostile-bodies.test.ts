@@ -187,10 +187,7 @@ const namesOf = (count: number, radix = 36): string =>
 /** Objects of as many members as one may have. @param radix 10 for names that the runtime keeps as the indices of a list */
 function widestObjects(bytes: number, radix: number): string {
   const widest = namesOf(Math.min(OBJECT_MEMBERS_MAX, Math.floor(bytes / 9)), radix);
-  const count = Math.min(
-    Math.floor(OBJECT_SHAPES_MAX / OBJECT_MEMBERS_MAX),
-    Math.floor(bytes / widest.length),
-  );
+  const count = Math.min(OBJECT_SHAPES_MAX / OBJECT_MEMBERS_MAX, Math.floor(bytes / widest.length));
   return listOf(Math.max(1, count), widest);
 }
 
@@ -220,6 +217,7 @@ const jsonForReader = (bytes: number): Record<string, string> => ({
   "many names": `[${namesOf(Math.min(JSON_VALUES_MAX / 2 - 1, Math.floor(bytes / 9)))}]`, // SCIM ignores unknown ones
   "the widest objects": widestObjects(bytes, 36),
   "the widest objects, with numbers for names": widestObjects(bytes, 10),
+  "objects with a number as a name": listOf(Math.floor(valuesIn(bytes, 4) / 3), '{"999":0}'), // the most costly
   "objects of many shapes": shapedObjects(bytes),
   "the same long name twice": `{"${"x".repeat(bytes / 2 - 6)}":0,"${"x".repeat(bytes / 2 - 6)}":0}`,
   "a text that never ends": `"${"x".repeat(bytes - 1)}`,

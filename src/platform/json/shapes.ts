@@ -10,6 +10,14 @@ export const OBJECT_SHAPES_MAX = 10_000;
 export const SHAPE_MEMBERS_MAX = 64;
 /** Limit on members of large objects in one text, in JSON and YAML: the runtime takes about half a microsecond for each. */
 export const LARGE_OBJECT_MEMBERS_MAX = 30_000;
+/**
+ * An object with a whole number among its names counts as so many members of large objects: the runtime keeps such members in a
+ * list with a place for each number before, of up to 8 KB.
+ */
+export const NUMBERED_OBJECT_MEMBERS = 8;
+
+/** @returns whether the runtime takes the name for the index of a list */
+export const isNumberName = (name: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(name);
 
 /** Shape of an object without members. */
 export const EMPTY_SHAPE = 0;
@@ -22,6 +30,8 @@ export class OpenObject {
   /** index of the opening quote of its last name */
   lastName = 0;
   shape = EMPTY_SHAPE;
+  /** whether it has a whole number among its names */
+  isNumbered = false;
   /** of a large object, as they are compared for duplicates */
   names: Set<string> | undefined;
 }
@@ -36,6 +46,8 @@ export class ObjectShapes {
   readonly #hashes = [0];
   /** of the last name, as it is compared for duplicates */
   readonly #nameHashes = [0];
+  /** whether the last name is a whole number */
+  readonly #isNumber = [false];
   /** Hash table of shapes; EMPTY_SHAPE for a slot that is free. The number of slots is a power of two. */
   #slots: Int32Array = new Int32Array(SLOTS_MIN);
 
@@ -65,6 +77,7 @@ export class ObjectShapes {
     const known = this.#find(key, start, object.shape);
     if (known === EMPTY_SHAPE && this.#has(object.shape, start, nameHash)) return false;
     object.shape = known === EMPTY_SHAPE ? this.#create(key, object.shape, { start, nameHash }) : known;
+    if (this.#isNumber[object.shape]) this.#countNumbered(object);
     return true;
   }
 
@@ -94,6 +107,7 @@ export class ObjectShapes {
     this.#starts.push(start);
     this.#hashes.push(key);
     this.#nameHashes.push(nameHash);
+    this.#isNumber.push(isNumberName(this.#names.nameAt(start, false)));
     if (shape * 2 > this.#slots.length) this.#widen();
     this.#slots[freeSlot(this.#slots, key)] = shape;
     return shape;
@@ -109,7 +123,14 @@ export class ObjectShapes {
     this.largeObjectMembers += 1;
     object.names ??= this.#namesOf(object.shape);
     const members = object.names.size;
-    return object.names.add(this.#names.nameAt(start, this.foldsCase)).size > members;
+    const name = this.#names.nameAt(start, this.foldsCase);
+    if (isNumberName(name)) this.#countNumbered(object);
+    return object.names.add(name).size > members;
+  }
+
+  #countNumbered(object: OpenObject): void {
+    if (!object.isNumbered) this.largeObjectMembers += NUMBERED_OBJECT_MEMBERS;
+    object.isNumbered = true;
   }
 
   #namesOf(ofShape: number): Set<string> {

@@ -5,7 +5,9 @@ import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from
 import { pointerOf } from "../errors.ts";
 import {
   EMPTY_SHAPE,
+  isNumberName,
   LARGE_OBJECT_MEMBERS_MAX,
+  NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
 } from "../json/shapes.ts";
@@ -71,7 +73,7 @@ class Scan {
     if (largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX)
       this.problems.add(
         "",
-        `has ${largeObjectMembers} members beyond the first ${SHAPE_MEMBERS_MAX} of its mappings; the limit is ${LARGE_OBJECT_MEMBERS_MAX}`,
+        `has ${largeObjectMembers} members beyond the first ${SHAPE_MEMBERS_MAX} of its mappings, where one with a whole number as a key counts as ${NUMBERED_OBJECT_MEMBERS}; the limit is ${LARGE_OBJECT_MEMBERS_MAX}`,
       );
     if (size > this.#expandedMax)
       this.problems.add("", `grows beyond ${this.#expandedMax} characters when its aliases are replaced`);
@@ -131,7 +133,8 @@ class Scan {
       return [this.#measure(key), this.#child(name, value)];
     });
     const extent = this.#sum(node, extents);
-    const further = Math.max(0, seen.size - SHAPE_MEMBERS_MAX);
+    const numbered = seen.values().some(isNumberName) ? NUMBERED_OBJECT_MEMBERS : 0;
+    const further = Math.max(0, seen.size - SHAPE_MEMBERS_MAX) + numbered;
     return { ...extent, largeObjectMembers: extent.largeObjectMembers + further };
   }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { stringAt } from "../../../src/platform/json/names.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
+  NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
 } from "../../../src/platform/json/shapes.ts";
@@ -20,10 +21,20 @@ describe("at the limits of a text", () => {
   const LIMITS = { depthMax: 3, valuesMax: 1_000_000 };
   const kindOf = (text: string) => findViolation(text, LIMITS)?.kind;
   const members = (count: number, first = 0) =>
-    Array.from({ length: count }, (_, at) => `"${first + at}":1`).join(",");
+    Array.from({ length: count }, (_, at) => `"k${first + at}":1`).join(",");
   /** a list of objects of one member */
   const objects = (shapes: number) =>
-    `[${Array.from({ length: shapes }, (_, at) => `{"${at}":1}`).join(",")}]`;
+    `[${Array.from({ length: shapes }, (_, at) => `{"k${at}":1}`).join(",")}]`;
+  /** a list of objects with whole numbers as names, and of others whose names only look like such */
+  const numbered = (more: number) => {
+    const count = LARGE_OBJECT_MEMBERS_MAX / NUMBERED_OBJECT_MEMBERS - 2;
+    const small = Array.from({ length: count }, (_, at) =>
+      at % 2 ? '{"999":1}' : '{"a":1,"\\u0037":1,"0":1}',
+    );
+    const large = `{${members(SHAPE_MEMBERS_MAX + NUMBERED_OBJECT_MEMBERS - 2 + more)},"9":1,"10":1}`;
+    const others = '{"01":1,"-1":1,"1.5":1,"1e3":1,"12345678901":1,"":1}';
+    return `[${[...small, large, ...Array(count).fill(others)].join(",")}]`;
+  };
   /** a list of objects of which each has a tenth of the members of large objects that are allowed */
   const largeObjects = (more: number) => {
     const each = SHAPE_MEMBERS_MAX + LARGE_OBJECT_MEMBERS_MAX / 10;
@@ -35,6 +46,7 @@ describe("at the limits of a text", () => {
     ["members", `{${members(OBJECT_MEMBERS_MAX)}}`, `{${members(OBJECT_MEMBERS_MAX + 1)}}`, "members"],
     ["shapes of objects", objects(OBJECT_SHAPES_MAX), objects(OBJECT_SHAPES_MAX + 1), "shapes"],
     ["members of large objects", largeObjects(0), largeObjects(1), "largeObjects"],
+    ["objects with whole numbers as names", numbered(0), numbered(1), "largeObjects"],
     [
       "characters of a name",
       `{"${"a".repeat(NAME_CHARACTERS_MAX)}":1}`,

@@ -6,6 +6,7 @@ import { stringAt } from "../../../platform/json/names.ts";
 import { parseInSteps } from "../../../platform/json/pieces.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
+  NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
 } from "../../../platform/json/shapes.ts";
@@ -100,7 +101,7 @@ const messages = ({ depthMax, valuesMax }: JsonLimits) => ({
   values: `the body has more than ${valuesMax} values and names of members`,
   members: `an object of the body has more than ${OBJECT_MEMBERS_MAX} members`,
   shapes: `the objects of the body have more than ${OBJECT_SHAPES_MAX} different shapes`,
-  largeObjects: `the objects of the body with more than ${SHAPE_MEMBERS_MAX} members have more than ${LARGE_OBJECT_MEMBERS_MAX} further members`,
+  largeObjects: `the objects of the body with more than ${SHAPE_MEMBERS_MAX} members have more than ${LARGE_OBJECT_MEMBERS_MAX} further members, where an object with a whole number as a name counts as ${NUMBERED_OBJECT_MEMBERS}`,
   name: `the name of a member has more than ${NAME_CHARACTERS_MAX} characters`,
   number: `a number of the body has more than ${NUMBER_CHARACTERS_MAX} characters`,
 });

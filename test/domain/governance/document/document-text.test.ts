@@ -8,6 +8,7 @@ import { documentYaml, managedYaml } from "../../../../src/domain/governance/doc
 import { DOCUMENT_BYTES_MAX, type GovernanceConfig } from "../../../../src/domain/governance/model.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
+  NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
 } from "../../../../src/platform/json/shapes.ts";
@@ -126,6 +127,16 @@ function largeMappingsText(count: number): string {
   return `- &a ${mapping(repeated)}\n- *a\n- ${mapping(repeated)}\n- ${mapping(count - 3 * repeated)}\n`;
 }
 
+/** @returns text whose mappings with whole numbers as keys count as so many further members; an alias repeats half of them */
+function numberedText(count: number): string {
+  const repeated = LARGE_OBJECT_MEMBERS_MAX / NUMBERED_OBJECT_MEMBERS / 2 - 1;
+  const further = count - NUMBERED_OBJECT_MEMBERS * (2 * repeated + 1);
+  const last = Array.from({ length: SHAPE_MEMBERS_MAX + further }, (_, at) =>
+    at === 0 ? "0: 1" : `k${at}: 1`,
+  );
+  return `- &a [${Array(repeated).fill("{999: 1, 7: 1}")}]\n- *a\n- {${last}}\n`;
+}
+
 /** @returns text with a key that has so many characters in JSON, half of them escapes */
 const keyText = (count: number): string => `? "${"\\t".repeat(100)}${"k".repeat(count - 200)}"\n: 1\n`;
 
@@ -152,6 +163,7 @@ describe("limits: accepts below and at, refuses above; accepted text is also val
     ["members", OBJECT_MEMBERS_MAX, membersText],
     ["different shapes", OBJECT_SHAPES_MAX, shapesText],
     [`members beyond the first ${SHAPE_MEMBERS_MAX}`, LARGE_OBJECT_MEMBERS_MAX, largeMappingsText],
+    ["mappings with whole numbers as keys", LARGE_OBJECT_MEMBERS_MAX, numberedText],
     ["characters of a key", NAME_CHARACTERS_MAX, keyText],
     ["bytes as JSON", DOCUMENT_BYTES_MAX, jsonBytesText],
     ["levels", YAML_DEPTH_MAX, levelsText],

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
+  NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
 } from "../../../../src/platform/json/shapes.ts";
@@ -79,8 +80,8 @@ test.each([
   [OBJECT_SHAPES_MAX, undefined],
   [OBJECT_SHAPES_MAX + 1, `the objects of the body have more than ${OBJECT_SHAPES_MAX} different shapes`],
 ])("the problem with objects of %d shapes is %p", (count, message) => {
-  const repeated = '{"0":0,"1":0}'; // has the shape of the first one before it gets its second member
-  const objects = Array.from({ length: count - 1 }, (_, at) => `{"${at}":0},${repeated}`);
+  const repeated = '{"x0":0,"x1":0}'; // has the shape of the first one before it gets its second member
+  const objects = Array.from({ length: count - 1 }, (_, at) => `{"x${at}":0},${repeated}`);
   expect(faultIn(`[${objects.join(",")}]`)?.message).toBe(message);
 });
 
@@ -89,12 +90,12 @@ test.each([
   [LARGE_OBJECT_MEMBERS_MAX, undefined],
   [
     LARGE_OBJECT_MEMBERS_MAX + 1,
-    `the objects of the body with more than ${SHAPE_MEMBERS_MAX} members have more than ${LARGE_OBJECT_MEMBERS_MAX} further members`,
+    `the objects of the body with more than ${SHAPE_MEMBERS_MAX} members have more than ${LARGE_OBJECT_MEMBERS_MAX} further members, where an object with a whole number as a name counts as ${NUMBERED_OBJECT_MEMBERS}`,
   ],
 ])("the problem with %d further members of large objects is %p", (count, message) => {
   const each = LARGE_OBJECT_MEMBERS_MAX / 5;
   const object = (members: number) =>
-    `{${Array.from({ length: SHAPE_MEMBERS_MAX + members }, (_, at) => `"${at}":0`).join(",")}}`;
+    `{${Array.from({ length: SHAPE_MEMBERS_MAX + members }, (_, at) => `"x${at}":0`).join(",")}}`;
   const last = object(count - 4 * each);
   expect(faultIn(`[${`${object(each)},`.repeat(4)}${last}]`)?.message).toBe(message);
 });
