@@ -175,7 +175,8 @@ describe("limits: accepts below and at, refuses above; accepted text is also val
     expect(readDocumentText(build(limit + 1)).problems).toHaveLength(1);
     const json = JSON.stringify(input);
     expect(structureProblem(json, JSON_LIMITS)).toBeUndefined();
-    expect(readDocumentText(json)).toMatchObject({ problems: [], input });
+    const again = readDocumentText(json);
+    expect([again.problems, JSON.stringify(again.input) === json]).toEqual([[], true]); // quick for many values
   });
 
   test("YAML tokens, counted as in every YAML text", () => {
