@@ -90,6 +90,7 @@ describe("the first start on an empty directory", () => {
       args: ["--data-dir", folder("p1"), "--bootstrap-admin-password-file", file],
     });
     expect(fromFile.stdout()).not.toContain("assword");
+    expect(fromFile.stderr()).not.toMatch(/bootstrap\.\w+_unused/);
     expect((await catalogAs(fromFile, "correct horse battery")).status).toBe(200);
     await using fromEnvironment = await startService({
       args: ["--data-dir", folder("p2")],
@@ -345,15 +346,14 @@ describe("a running service", () => {
   });
 
   test("logs that it ignores a bootstrap password and an organization name", async () => {
-    const start = (password: string, name: string) => {
-      writeFileSync(folder("bootstrap-password"), password, { mode: 0o600 });
-      const args = ["--bootstrap-admin-password-file", folder("bootstrap-password")];
-      return startService({
-        args: ["--data-dir", folder("unused"), "--bootstrap-organization-name", name, ...args],
-      });
+    const argumentsFor = (name: string) => {
+      writeFileSync(folder("bootstrap-password"), `a password of the ${name.toLowerCase()}`, { mode: 0o600 });
+      const password = ["--bootstrap-admin-password-file", folder("bootstrap-password")];
+      return ["--data-dir", folder("unused"), "--bootstrap-organization-name", name, ...password];
     };
-    for (const name of ["First", "First", "Second"]) {
-      await using service = await start(`a password of the ${name.toLowerCase()}`, name);
+    await runHere(["setup", ...argumentsFor("First")], { cwd: directory });
+    for (const name of ["First", "Second"]) {
+      await using service = await startService({ args: argumentsFor(name) });
       await service.logged("service.started");
       const told = service.stderr().match(/bootstrap\.\w+_unused/g);
       expect(told).toEqual(

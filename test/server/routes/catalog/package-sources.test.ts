@@ -21,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => host[Symbol.dispose]());
 beforeEach(async () => {
   site = await createTestServer({
+    hasConsole: false,
     outbound: createOutbound({ allowed: [DESTINATION], publicHosts: host.hosts }),
   });
   admin = await site.signedIn("admin");

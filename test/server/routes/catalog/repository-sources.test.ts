@@ -35,7 +35,7 @@ beforeEach(async () => {
     connectionTo(host, { id: "lab", name: "Lab", namespaces: ["Group"] }),
     connectionTo(host, { id: "others", namespaces: [] }),
   ];
-  site = await createTestServer(mirroringOf(connections, work));
+  site = await createTestServer({ hasConsole: false, ...mirroringOf(connections, work) });
   admin = await site.signedIn("admin");
 });
 afterEach(() => site[Symbol.asyncDispose]());

@@ -30,7 +30,7 @@ beforeEach(async () => {
     ...PROVIDERS.map((provider) => connectionTo(host, { ...watching, id: provider, provider })),
     connectionTo(host, { id: "silent", watchEveryHours: 24 }),
   ];
-  site = await createTestServer(mirroringOf(connections, work));
+  site = await createTestServer({ hasConsole: false, ...mirroringOf(connections, work) });
   const { clock, db } = site.world;
   await db.write((tx) => addJob(tx, JOB, clock.nowMs() + HOUR_MS), "jobs");
 });
