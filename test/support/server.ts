@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { performTask } from "../../src/app/backup/perform-task.ts";
 import { diagnoseShallow } from "../../src/app/operations/doctor-thread.ts";
 import { createOperations } from "../../src/app/operations/operations.ts";
 import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
@@ -354,7 +355,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, ...serv
   return createServer({
     operations: createOperations(
       { directory: placesIn(world.directory), domain, outbound: createOutbound({ allowed: [] }) },
-      { config, clock, log, diagnose },
+      { config, clock, log, diagnose, perform: performTask },
     ),
     domain,
     clock,

@@ -15,6 +15,7 @@ import type { Log } from "../../platform/observe/log.ts";
 import { quoted } from "../../platform/text/problem-list.ts";
 import { backupFolder, makeBackup } from "../backup/backup.ts";
 import { type FoundBackup, listBackups } from "../backup/backup-folder.ts";
+import type { PerformTask } from "../backup/backup-task.ts";
 import { warnOfFlaws } from "../backup/jobs.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -26,6 +27,8 @@ interface Parts {
   config: Config;
   clock: Clock;
   log: Pick<Log, "info" | "warning" | "error">;
+  /** does the tasks of a backup; a thread does each when left out */
+  perform?: PerformTask | undefined;
 }
 
 export class BackupWork implements BackupOperations {
@@ -61,13 +64,13 @@ export class BackupWork implements BackupOperations {
   /** @returns the name of the file */
   async #make(actor: Actor): Promise<string | undefined> {
     const { directory, domain } = this.installation;
-    const { config, clock, log } = this.parts;
+    const { config, clock, log, perform } = this.parts;
     const keyIdsIn = domain.sealingKeys.idsIn.bind(domain.sealingKeys);
     try {
       const { manifest, differences, ...made } = await makeBackup({
         kind: "manual",
         withSessions: config.get("backup.sessions"),
-        ...{ directory, clock, folder: this.#folder, keyIdsIn, signal: this.#stop.signal },
+        ...{ directory, clock, folder: this.#folder, keyIdsIn, signal: this.#stop.signal, perform },
       });
       await domain.backups.recordMade(actor, made);
       this.#failure = null;
@@ -95,8 +98,9 @@ export class BackupWork implements BackupOperations {
   }
 
   async #verify({ name, path }: FoundBackup): Promise<BackupCheck> {
-    const { clock } = this.parts;
-    const problem = await verifyBackup(path, { clock, signal: this.#stop.signal }).then(() => null, detailOf);
+    const { clock, perform } = this.parts;
+    const verifying = verifyBackup(path, { clock, signal: this.#stop.signal, perform });
+    const problem = await verifying.then(() => null, detailOf);
     const at = toRfc3339(clock.nowMs());
     const check: BackupCheck = { state: problem === null ? "intact" : "damaged", at, problem };
     this.#checks.set(name, check);

@@ -7,6 +7,7 @@ import { programSchema } from "../../platform/database/schema/schema.ts";
 import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { COMMIT, VERSION } from "../../platform/version.ts";
+import type { PerformTask } from "../backup/backup-task.ts";
 import type { Finding } from "../doctor/finding.ts";
 import type { Installation } from "../installation/installation.ts";
 import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/configuration/settings-reload.ts";
@@ -23,6 +24,8 @@ export interface OperationsOptions {
   log: Pick<Log, "info" | "warning" | "error">;
   /** runs the checks of doctor; in a thread when left out */
   diagnose?: () => Promise<Finding[]>;
+  /** does the tasks of a backup; a thread does each when left out */
+  perform?: PerformTask | undefined;
 }
 
 export interface ServiceOperations extends Operations, Disposable {

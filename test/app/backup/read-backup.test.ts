@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeBackup, spaceFor } from "../../../src/app/backup/backup.ts";
+import { performTask } from "../../../src/app/backup/perform-task.ts";
 import { type BackupFile, inspectFile, readBackup } from "../../../src/app/backup/read-backup.ts";
 import { MANIFEST_BYTES, SEAL_NAME } from "../../../src/domain/backup/model.ts";
 import { PIECE_BYTES, packBackup } from "../../../src/domain/backup/pack.ts";
@@ -28,7 +29,12 @@ beforeAll(async () => {
   const directory = placesIn(bench.data);
   const request = { kind: "manual", directory, folder: bench.folder, target, withSessions: false } as const;
   const startedAtMs = performance.now();
-  const { durationMs } = await makeBackup({ ...request, clock: bench.clock, keyIdsIn: () => [] });
+  const { durationMs } = await makeBackup({
+    ...request,
+    clock: bench.clock,
+    keyIdsIn: () => [],
+    perform: performTask,
+  });
   expect(durationMs).toBeWithin(0, performance.now() - startedAtMs + 1);
   whole = inspectFile(target);
 });
@@ -64,7 +70,7 @@ test.each<[string, () => BackupFile, string | undefined, boolean]>([
   ["a copy of a database that has no artifacts", () => copyOf(0), `${FULL}/artifacts`, true],
   ["a copy of a database", () => copyOf(1), undefined, false],
 ])("without free bytes, %s is read: %#", async (_what, backupOf, artifacts, fits) => {
-  const request = { backup: backupOf(), folder: FULL, clock: bench.clock };
+  const request = { backup: backupOf(), folder: FULL, clock: bench.clock, perform: performTask };
   const reading = readBackup({ ...request, ...(artifacts !== undefined && { artifacts }) });
   const error = await reading.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(Error); // nothing can be written there in any case
@@ -83,7 +89,13 @@ test.each([
   async (artifacts, sessions, folder, fits) => {
     const backup = sized({ database: 0, artifacts, ...(sessions !== undefined && { sessions }) });
     const folders = { artifacts: `${FULL}/artifacts`, ...(folder !== undefined && { sessions: folder }) };
-    const reading = readBackup({ backup, folder: FULL, clock: bench.clock, ...folders });
+    const reading = readBackup({
+      backup,
+      folder: FULL,
+      clock: bench.clock,
+      perform: performTask,
+      ...folders,
+    });
     const error = await reading.catch((thrown: unknown) => thrown);
     expect(error instanceof Error && "reason" in error && error.reason === "storage.full").toBe(!fits);
   },
