@@ -137,7 +137,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
   },
   bodies: {
     files: [
-      "src/platform/text/{json-lines,json-long-lists,json-names,json-structure}.ts",
+      "src/platform/json/*.ts",
+      "src/platform/text/json-lines.ts",
       "src/server/scim/group-body.ts",
       "src/domain/scim/groups/member-intake.ts",
       "src/platform/memory/number-set.ts",
@@ -146,7 +147,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "src/server/http/bodies/body-end.ts",
     ],
     tests: [
-      "test/platform/text/json-*.test.ts",
+      "test/platform/json/*.test.ts",
       "test/platform/memory/number-set.test.ts",
       "test/server/scim/group-body.test.ts",
       "test/properties/json-structure.test.ts",
