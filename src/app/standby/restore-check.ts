@@ -11,11 +11,12 @@ import { stagingIn } from "../../platform/database/maintenance/data-swap.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { fileSizeOf } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
+import type { TaskOptions } from "../backup/backup-task.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import { restoreReplica } from "./litestream.ts";
 import { endOfLog, type LogEnd } from "./log-end.ts";
 
-export interface RestoreCheckOptions {
+export interface RestoreCheckOptions extends Pick<TaskOptions, "perform" | "signal"> {
   config: Config;
   clock: Clock;
   ids: Ids;
@@ -23,7 +24,6 @@ export interface RestoreCheckOptions {
   term: string;
   /** of the live database */
   auditLog: Pick<AuditLog, "entryAfter">;
-  signal?: AbortSignal | undefined;
 }
 
 /** A replica trails by a second; entries that are older than this must be in it. */
@@ -36,7 +36,7 @@ const COPIES = 2;
  * @throws DomainError `standby.*`, `backup.*`, `schema.*`, `storage.*`; the signal's reason
  */
 export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd> {
-  const { config, clock, ids, directory, term, signal } = options;
+  const { config, clock, ids, directory, term, signal, perform } = options;
   const startedAtMs = clock.nowMs();
   const folder = stagingIn(directory, ids.uuid()); // a killed service leaves it; the next start removes it
   try {
@@ -44,7 +44,7 @@ export async function checkRestore(options: RestoreCheckOptions): Promise<LogEnd
     const target = join(folder, "replica.db");
     const { database } = directory;
     await restoreReplica({ config, database, term, target, folder, signal });
-    await verifyBackup(target, { clock, signal });
+    await verifyBackup(target, { clock, signal, perform });
     const last = endOfLog(target);
     refuseOldState(last, options, startedAtMs);
     return last;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { performTask } from "../../../src/app/backup/perform-task.ts";
 import { CHECK_LAG_MS, checkRestore } from "../../../src/app/standby/restore-check.ts";
 import { AuditLog } from "../../../src/domain/audit/log.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
@@ -20,7 +21,8 @@ async function check(bench: Bench, term = FIRST) {
     entryAfter: (id) => AuditLog.prototype.entryAfter.call(new AuditLog({ db, clock, audit: NO_AUDIT }), id),
   };
   try {
-    return await checkRestore({ config, clock, ids: systemIds, directory, term, auditLog });
+    const ids = systemIds;
+    return await checkRestore({ config, clock, ids, directory, term, auditLog, perform: performTask });
   } finally {
     await db.close();
   }
