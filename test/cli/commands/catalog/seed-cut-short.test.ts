@@ -10,19 +10,20 @@ import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts"
 import { tarFile, tarGzOf, tarOf } from "../../../support/content/tar.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 
-const ARCHIVE_BYTES = 20 * 1024 * 1024;
+/** The signal comes while the first archive is stored. */
+const ARCHIVE_BYTES = [20 * 1024 * 1024, 100, 100];
 /** each archive is created, written and read about ten times */
 const PATIENCE_MS = 60_000;
 
-/** A seeded catalog with one small package, and an unseeded one with three large packages. */
+/** A seeded catalog with one small package, and an unseeded one with three packages, of which the first is large. */
 async function prepared(): Promise<Bench> {
   const bench = await createInstallation();
   writeCatalog(bench, "old.yaml", [tarGzOf(tarFile("a", "a"))]);
   await bench.json("catalog seed old.yaml");
-  const large = Array.from({ length: 3 }, () =>
-    gzipSync(tarOf(tarFile("a", randomFillSync(Buffer.alloc(ARCHIVE_BYTES)))), { level: 0 }),
+  const archives = ARCHIVE_BYTES.map((bytes) =>
+    gzipSync(tarOf(tarFile("a", randomFillSync(Buffer.alloc(bytes)))), { level: 0 }),
   );
-  writeCatalog(bench, "new.yaml", large);
+  writeCatalog(bench, "new.yaml", archives);
   return bench;
 }
 
