@@ -1,12 +1,10 @@
 // Invalid catalog files: each fails with one clear message and the right exit code, and leaves catalog and artifacts unchanged.
 import { expect, test } from "bun:test";
-import { closeSync, createWriteStream, ftruncateSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { PACKAGES_MAX } from "../../../../src/domain/catalog/model.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
-import { gzipBomb, tarEntry, tarFile, tarGzOf, tarHeader } from "../../../support/content/tar.ts";
+import { tarEntry, tarFile, tarGzOf } from "../../../support/content/tar.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 
 const DIGEST = "a".repeat(64);
@@ -135,11 +133,6 @@ const archives: readonly [name: string, archive: () => Uint8Array, says: RegExp]
     /link/,
   ],
   ["a device", () => tarGzOf(device), /"plugin\/null"/],
-  [
-    "10,001 entries",
-    () => tarGzOf(...Array.from({ length: 10_001 }, (_, at) => tarHeader({ name: `f/${at}` }))),
-    /more than 10000 files and folders/,
-  ],
   ["text instead of an archive", () => Buffer.from("not gzip"), /gzip/],
 ];
 
@@ -150,21 +143,6 @@ test.each(archives)("an archive with %s", async (_, archive, says) => {
   const bad = entry({ source_ref: "bad.tar.gz", sha256: sha256Hex(bytes) });
   writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(bad));
   await expectRefused(bench, { exitCode: 7, says });
-});
-
-const FILE_BYTES = 96 * 1024 * 1024;
-
-test("stops reading an archive of 10 GB of zeros (10 MB compressed) after 512 MiB", async () => {
-  using bench = await installationWithOne();
-  const path = join(bench.folder, "bad.tar.gz");
-  const files = Array.from({ length: 107 }, (_, at): [Uint8Array, number] => [
-    tarHeader({ name: `zeros-${at}`, size: FILE_BYTES }),
-    FILE_BYTES,
-  ]);
-  await pipeline(Readable.from(gzipBomb(...files)), createWriteStream(path));
-  const sha256 = sha256Hex(await Bun.file(path).bytes());
-  writeFileSync(join(bench.folder, "bad.yaml"), catalogOf(entry({ source_ref: "bad.tar.gz", sha256 })));
-  await expectRefused(bench, { exitCode: 7, says: /more than 536870912 bytes/ });
 });
 
 test("an archive with the wrong digest: shows both digests", async () => {
