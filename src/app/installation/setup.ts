@@ -17,6 +17,7 @@ import { fileExists } from "../../platform/data-directory/owner.ts";
 import { openConnection } from "../../platform/database/connection.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
 import { programSchema, schemaOf } from "../../platform/database/schema/schema.ts";
+import { assertFoldersUsable } from "../files/place-checks.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
 import { acceptLostDatabase, assertDatabaseNotLost, openForStart } from "./lost-database.ts";
 
@@ -78,6 +79,7 @@ export async function setUp(options: SetupOptions & BeginOptions): Promise<Boots
  */
 export async function planSetup(options: SetupOptions): Promise<readonly string[]> {
   const { config } = options;
+  assertFoldersUsable(config);
   const path = config.get("data_dir");
   if (!options.isNew && !fileExists(path)) assertDatabaseNotLost(placesIn(resolve(path)), options);
   if (!fileExists(path)) return [`create the data directory ${path}`, ...everything(config)];

@@ -2,6 +2,7 @@
 // address, opens the data directory, or changes anything.
 
 import { type Clock, DAY_MS, toRfc3339 } from "../../platform/clock.ts";
+import type { Listen } from "../../platform/config/addresses.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { decodeKey } from "../../platform/crypto/sealing-keys.ts";
 import { DomainError } from "../../platform/errors.ts";
@@ -9,11 +10,13 @@ import { BUILD_TIME } from "../../platform/version.ts";
 import { readCertificate } from "../../server/listener/tls.ts";
 import { receiverTlsOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
+import { findPlaceProblems } from "../files/place-checks.ts";
 import { assertExecutableUsable } from "../installation/gateway-mode.ts";
 import { isLoopback } from "../installation/origin.ts";
 import { ssoSettingsOf } from "../installation/sso-settings.ts";
 import { collectorTlsOf } from "../tracing/collector-settings.ts";
 import { tlsOf } from "./configuration/settings-reload.ts";
+import { ownProxyListener } from "./divided/division.ts";
 
 /** Finds problems that prevent the service from starting. */
 type StartCheck = (config: Config) => DomainError[];
@@ -52,11 +55,17 @@ export function assertStartable(config: Config, clock: Clock, others: readonly D
     ...found(() => assertClockPlausible(clock, BUILD_TIME)),
     ...SETTINGS_CHECKS.flatMap((find) => find(config)),
     ...certificateProblems(config),
+    ...findPlaceProblems(config, addressesOf(config)),
     ...found(() => assertSealingKeyReadable(config)),
     ...found(() => void readHarnessFacts(config)),
     ...found(() => void ssoSettingsOf(config)),
     ...others,
   ]);
+}
+
+function addressesOf(config: Config): Listen[] {
+  const own = ownProxyListener(config);
+  return own ? [config.get("server.listen"), own] : [config.get("server.listen")];
 }
 
 /** @throws DomainError the one problem, or `start.refused` with all of them; does nothing if the list is empty */

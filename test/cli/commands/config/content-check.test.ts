@@ -1,10 +1,10 @@
 // `config check` and the content that the configuration brings: it refuses every catalog and policy that a start refuses.
 import { expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { tarFile, tarGzOf } from "../../../support/content/tar.ts";
-import { type Bench, createBench, createInstallation } from "../../../support/in-process.ts";
+import { type Bench, createBench, createInstallation, runHere } from "../../../support/in-process.ts";
 
 const ARCHIVE = tarGzOf(tarFile("plugin/a.txt", "a"));
 const DIGEST = sha256Hex(ARCHIVE);
@@ -101,3 +101,40 @@ test("config check accepts an archive that is stored, and leaves archives out if
   writeFileSync(join(bench.data, "quartermaster.db"), "not a database");
   expect(await bench.run(check)).toMatchObject({ exitCode: 0 });
 });
+
+/** Runs both with a file named `file` in the folder. */
+async function outcomesBesideFile(commands: readonly string[], flags: string) {
+  using bench = createBench();
+  const { folder, clock, ids } = bench;
+  writeFileSync(join(folder, "file"), "");
+  const outcomes = [];
+  for (const command of commands) {
+    const { exitCode, stderr } = await runHere(`${command} ${flags}`.split(" "), { cwd: folder, clock, ids });
+    outcomes.push({ exitCode, error: stderr.replace(/run: .*\n/, "") });
+  }
+  expect(readdirSync(folder)).toEqual(["file"]);
+  return outcomes;
+}
+
+test.each([
+  ["a data directory that is a file", "--data-dir file"],
+  ["a data directory below a file", "--data-dir file/below/it"],
+  ["a folder for backups that is a file", "--backup-directory file"],
+  ["a folder for backups below a file", "--backup-directory file/below"],
+  ["a socket in the place of a file", "--server-listen unix:./file"],
+  ["a socket in a folder that is missing", "--server-listen unix:./missing/socket"],
+  ["a socket in a file", "--server-listen unix:./file/socket"],
+])("CLI-11 config check refuses %s, like a start, and creates nothing", async (_what, flags) => {
+  const options = `--server-public-url https://q.example.org ${flags}`;
+  const [checked, started] = await outcomesBesideFile(["config check", "serve"], options);
+  expect(checked).toEqual(started);
+  expect(checked).toMatchObject({ exitCode: 2, error: expect.stringMatching(/^error: .+\nhint: /) });
+});
+
+test.each(["--data-dir file/below", "--data-dir data --backup-directory file"])(
+  "setup refuses %s",
+  async (flags) => {
+    for (const outcome of await outcomesBesideFile(["setup --dry-run", "setup"], flags))
+      expect(outcome).toMatchObject({ exitCode: 2, error: expect.stringContaining("not a folder") });
+  },
+);

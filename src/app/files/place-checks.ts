@@ -1,0 +1,72 @@
+// Reasons not to start that are in the places which settings name: the data directory, the folder for backups, and Unix sockets.
+// Nothing is created or opened.
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Listen } from "../../platform/config/addresses.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { codeOf, DomainError } from "../../platform/errors.ts";
+
+/** @returns the reasons, for a process that listens at these addresses */
+export const findPlaceProblems = (config: Config, addresses: readonly Listen[]): DomainError[] => [
+  ...folderProblems("data_dir", config.get("data_dir")),
+  ...folderProblems("backup.directory", config.get("backup.directory")),
+  ...addresses.flatMap(socketProblems),
+];
+
+/** @throws DomainError `place.not_a_folder`, for the first folder that is none */
+export function assertFoldersUsable(config: Config): void {
+  const [problem] = findPlaceProblems(config, []);
+  if (problem) throw problem;
+}
+
+/** A folder that is missing may still be created, or mounted. */
+function folderProblems(setting: string, folder: string | undefined): DomainError[] {
+  if (folder === undefined) return [];
+  const path = resolve(folder);
+  const obstacle = nearest(path);
+  if (obstacle.kind !== "other") return [];
+  const detail =
+    obstacle.path === path ? "is not a folder" : `is below ${obstacle.path}, which is not a folder`;
+  return [
+    new DomainError("invalid", "place.not_a_folder", `${setting}: ${path} ${detail}`, {
+      hint: `set ${setting} to a folder`,
+    }),
+  ];
+}
+
+function socketProblems(address: Listen): DomainError[] {
+  if (address.kind === "tcp") return [];
+  const path = resolve(address.path);
+  const at = kindOf(path);
+  if (at === "socket") return [];
+  if (at !== "missing")
+    return [
+      socketProblem(`${path} exists and is not a socket`, "remove it, or choose another path for the socket"),
+    ];
+  const folder = dirname(path);
+  return kindOf(folder) === "folder"
+    ? []
+    : [socketProblem(`the folder of the socket ${path} is missing`, `create the folder ${folder}`)];
+}
+
+const socketProblem = (message: string, hint: string): DomainError =>
+  new DomainError("invalid", "listen.bad_address", message, { hint });
+
+type Kind = "folder" | "socket" | "other" | "missing" | "unknown";
+
+/** @returns the path or the nearest folder above it that exists */
+function nearest(path: string): { path: string; kind: Kind } {
+  const kind = kindOf(path);
+  return kind === "missing" && path !== dirname(path) ? nearest(dirname(path)) : { path, kind };
+}
+
+/** @returns `unknown` for a place that this user may not look at */
+function kindOf(path: string): Kind {
+  try {
+    const found = statSync(path);
+    if (found.isDirectory()) return "folder";
+    return found.isSocket() ? "socket" : "other";
+  } catch (error) {
+    return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "") ? "missing" : "unknown";
+  }
+}
