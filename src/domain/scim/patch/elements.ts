@@ -13,6 +13,9 @@ import {
   readElements,
   readParts,
   readSimple,
+  sentList,
+  tooManyValues,
+  valuesMaxOf,
   type Wanted,
 } from "../schema/values.ts";
 import type { Change } from "./operations.ts";
@@ -30,9 +33,8 @@ export function changedList(before: Elements, wanted: Wanted, { op, value }: Cha
 }
 
 /** Refused at once, even if a later operation would remove some: comparing them all would take too long. */
-function bounded(elements: Elements, { attribute, name }: Wanted): Elements {
-  const max = attribute.valuesMax ?? Number.POSITIVE_INFINITY;
-  if (elements.length > max) throw invalidValue(`${name} can have at most ${max} values`);
+function bounded(elements: Elements, wanted: Wanted): Elements {
+  if (elements.length > valuesMaxOf(wanted.attribute)) throw tooManyValues(wanted);
   return elements;
 }
 
@@ -74,8 +76,7 @@ function identityOf({ subAttributes = [] }: Attribute, element: ScimObject): rea
 function withoutListed(before: Elements, wanted: Wanted, value: unknown): Elements {
   if (isUnassigned(value)) return before;
   const { attribute, name } = wanted;
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const listed = readAll(list.entries(), ([at, raw]) => {
+  const listed = readAll(sentList(value, wanted).entries(), ([at, raw]) => {
     const element = readParts(raw, { attribute, name: `${name}[${at}]` });
     if (hasContent(attribute, element)) return identityOf(attribute, element);
     throw invalidValue(`${name}[${at}] does not identify what to remove; send its value`);

@@ -175,13 +175,31 @@ export function partsSent(value: unknown, { attribute, name }: Wanted): Readonly
  */
 export function readElements(raw: unknown, { attribute, name }: Wanted): readonly ScimObject[] {
   if (isUnassigned(raw)) return [];
-  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  const elements = readAll(list.entries(), ([at, element]) =>
+  const elements = readAll(sentList(raw, { attribute, name }).entries(), ([at, element]) =>
     readParts(element, { attribute, name: `${name}[${at}]` }),
   ).filter((element) => hasContent(attribute, element));
   if (elements.filter(({ primary }) => primary === true).length > 1) throw multiplePrimaries(name);
   return elements;
 }
+
+/**
+ * A list may have so many elements for each value that the attribute can have: some say nothing new or nothing at all. A longer one
+ * is refused unread, because reading an element takes some microseconds.
+ */
+export const SENT_PER_VALUE = 16;
+
+/** @returns the elements of a list, unread; a value that is no list is one @throws ScimError `invalidValue` for a list that is too long */
+export function sentList(raw: unknown, wanted: Wanted): readonly unknown[] {
+  if (!Array.isArray(raw)) return [raw];
+  if (raw.length > SENT_PER_VALUE * valuesMaxOf(wanted.attribute)) throw tooManyValues(wanted);
+  return raw;
+}
+
+export const valuesMaxOf = ({ valuesMax }: Attribute): number => valuesMax ?? Number.POSITIVE_INFINITY;
+
+/** @returns the error for a list that is too long */
+export const tooManyValues = ({ attribute, name }: Wanted): ScimError =>
+  invalidValue(`${name} can have at most ${attribute.valuesMax} values`);
 
 /** @returns the error for a list with two primary values (SCIM-74) */
 export const multiplePrimaries = (name: string): ScimError =>

@@ -17,7 +17,7 @@ import {
   URL_LENGTH_MAX,
   VALUES_MAX,
 } from "../../../../src/domain/scim/schema/schema.ts";
-import { PROBLEMS_TOLD_MAX } from "../../../../src/domain/scim/schema/values.ts";
+import { PROBLEMS_TOLD_MAX, SENT_PER_VALUE } from "../../../../src/domain/scim/schema/values.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { expectInvalid, refusalOf } from "../refusal.ts";
@@ -243,6 +243,13 @@ describe.each([
 
   test("cannot have one value more", () => {
     expectInvalid(() => read(valuesMax + 1), "invalidValue", name, String(valuesMax));
+  });
+
+  test("are read from a list with many empty elements, which is refused unread if it is longer", () => {
+    const listOf = (length: number) => ({ [name]: Array.from({ length }, () => ({})) });
+    expect(readBeside(listOf(SENT_PER_VALUE * valuesMax))[name]).toBeUndefined();
+    const longer = listOf(SENT_PER_VALUE * valuesMax + 1);
+    expectInvalid(() => readBeside(longer), "invalidValue", name, `at most ${valuesMax} values`);
   });
 });
 

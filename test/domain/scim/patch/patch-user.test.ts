@@ -7,6 +7,7 @@ import type { ScimObject, ScimProfile, ScimValue } from "../../../../src/domain/
 import { PATCH_OPERATIONS_MAX } from "../../../../src/domain/scim/patch/operations.ts";
 import { PATCH_COMPARISONS_MAX, patchUser } from "../../../../src/domain/scim/patch/patch-user.ts";
 import { VALUES_MAX } from "../../../../src/domain/scim/schema/schema.ts";
+import { SENT_PER_VALUE } from "../../../../src/domain/scim/schema/values.ts";
 import { CORE_USER, ENTERPRISE_USER, PATCH_OP } from "../../../../src/domain/scim/wire.ts";
 import { expectInvalid, refusalOf } from "../refusal.ts";
 
@@ -582,6 +583,17 @@ describe.each([
     expectInvalid(() => add(VALUES_MAX + 1), "invalidValue", name, `Operations[${VALUES_MAX}]`);
   });
 });
+
+test.each(["add", "replace", "remove"])(
+  "SCIM-73 %s refuses a list far longer than an attribute unread",
+  (op) => {
+    const listOf = (length: number) => Array.from({ length }, () => ({ value: "new@x.example" }));
+    const patch = (length: number) =>
+      patchedWith("standard", USER, { op, path: "emails", value: listOf(length) });
+    expectInvalid(() => patch(SENT_PER_VALUE * VALUES_MAX + 1), "invalidValue", "emails can have at most");
+    if (op !== "replace") expect(() => patch(SENT_PER_VALUE * VALUES_MAX)).not.toThrow();
+  },
+);
 
 describe("a message", () => {
   const patch = (body: unknown) => patchUser(USER, body, { id: ID, profile: "standard" });
