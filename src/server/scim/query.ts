@@ -53,8 +53,19 @@ export const listOf = (query: Query): AskedList => ({
   count: query.get("count"),
 });
 
-/** @returns the names in a comma-separated list; undefined if the parameter is missing */
+/** Limit on the characters of a list of attributes: a megabyte of commas would take 100 ms. */
+export const ATTRIBUTE_LIST_CHARACTERS_MAX = 64 * 1024;
+
+/**
+ * @returns the names in a comma-separated list; undefined if the parameter is missing
+ * @throws ScimError 400 `invalidValue` for a list that is too long
+ */
 export function namesIn(text: string | undefined): readonly string[] | undefined {
+  if (text && text.length > ATTRIBUTE_LIST_CHARACTERS_MAX)
+    throw scimInvalid(
+      "invalidValue",
+      `a list of attributes has more than ${ATTRIBUTE_LIST_CHARACTERS_MAX} characters; name fewer`,
+    );
   const names = text
     ?.split(",")
     .map((name) => name.trim())

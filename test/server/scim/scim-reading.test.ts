@@ -6,7 +6,7 @@ import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
 import { parseMessage, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
 import { bulkCost } from "../../../src/server/scim/bulk-cost.ts";
 import { answerMediaType } from "../../../src/server/scim/media-type.ts";
-import { listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";
+import { ATTRIBUTE_LIST_CHARACTERS_MAX, listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";
 import { providerIn } from "../../../src/server/scim/request-log.ts";
 import { readSearchMessage } from "../../../src/server/scim/search-message.ts";
 
@@ -119,6 +119,19 @@ describe("a query", () => {
       attributes: ["userName", "emails.value"],
       excludedAttributes: undefined,
     });
+  });
+
+  test.each([
+    [ATTRIBUTE_LIST_CHARACTERS_MAX - 1, undefined],
+    [ATTRIBUTE_LIST_CHARACTERS_MAX, undefined],
+    [ATTRIBUTE_LIST_CHARACTERS_MAX + 1, "invalidValue"],
+  ])("a list of attributes of %d characters is refused as %p", async (length, scimType) => {
+    const attributes = ",".repeat(length);
+    expect((await refusalOf(() => viewOf(read(`?attributes=${attributes}`))))?.[0]).toBe(scimType);
+    for (const sent of [attributes, Array(length + 1).fill("")]) {
+      const message = { schemas: [SEARCH_REQUEST], excludedAttributes: sent };
+      expect((await refusalOf(() => readSearchMessage(message)))?.[0]).toBe(scimType);
+    }
   });
 
   test.each(["?filter=%zz", "?filter=%ff", "?unknown=%", "?%c3=1"])("%s is malformed", async (query) => {
