@@ -6,6 +6,7 @@ import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { ByteSource } from "../../../platform/files/byte-source.ts";
 import { isZeros, TAR_BLOCK_BYTES, tarHeader, tarPaddingLength } from "../../../platform/files/tar.ts";
+import { findViolation, type JsonLimits } from "../../../platform/json/structure.ts";
 import { truncated } from "../archive/bytes.ts";
 import type { ReportProgress } from "../archive/local-archives.ts";
 import { readHeader } from "../archive/tar.ts";
@@ -117,7 +118,7 @@ class BundleReader {
 
   #untrusted(manifest: Uint8Array): DomainError {
     const { keys, name: trust } = this.options.trusted;
-    const claimed: unknown = Object(jsonOf(manifest)).signer;
+    const claimed: unknown = Object(strangersJsonOf(manifest)).signer;
     if (keys.some(({ keyId }) => keyId === claimed)) return this.#tampered(MANIFEST_NAME);
     const signer = typeof claimed === "string" && /^[0-9a-f]{64}$/.test(claimed) ? ` (${claimed})` : "";
     return bundleRefusal(
@@ -232,6 +233,13 @@ class BundleReader {
 }
 
 const PROBLEMS_MAX = 10;
+
+/** As many levels and values as any catalog of a manifest has. */
+const MANIFEST_JSON: JsonLimits = { depthMax: 64, valuesMax: 1_000_000 };
+
+/** @returns the value of JSON that nobody vouches for; undefined if it is malformed, or would take far more memory than its text */
+const strangersJsonOf = (bytes: Uint8Array): unknown =>
+  findViolation(Buffer.from(bytes).toString(), MANIFEST_JSON) ? undefined : jsonOf(bytes);
 
 function jsonOf(bytes: Uint8Array): unknown {
   try {

@@ -303,6 +303,14 @@ describe("before anything is written, an import refuses", () => {
     expect(await refused(bundle)).toBe("bundle.untrusted unverified");
   });
 
+  test("a bundle of an untrusted signer without reading a costly manifest, which could name the signer", async () => {
+    for (const objects of [1, 40_000]) {
+      const manifest = { signer: stranger.keyId, x: Array(objects).fill({ 999: 1 }) };
+      const { message } = await refusal(importing(forged({ signer: stranger, manifest })));
+      expect(message.includes(stranger.keyId)).toBe(objects === 1);
+    }
+  });
+
   test("one that only claims to be from a trusted signer", async () => {
     expect(await refused(forged({ ...one(), signer: stranger }))).toBe("bundle.tampered unverified");
   });

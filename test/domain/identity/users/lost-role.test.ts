@@ -85,6 +85,23 @@ test.each([
   expect(JSON.parse(canceled[0]?.after ?? "")).toEqual({ status: "canceled", reason: "inviter_lost_role" });
 });
 
+test("administrators who leave one group together all lose their pending invitations", async () => {
+  const { world, inviter, statuses } = await createInviter("scim");
+  await using _ = world;
+  const other = await world.addUser("bob@example.com", { role: "admin", provisioningSource: "scim" });
+  const { invitations } = world.identity;
+  const { invitation } = await invitations.create(actorOf(other), {
+    email: "new@example.com",
+    role: "admin",
+  });
+  const userIds = [inviter.id, other.id];
+  await provisioned(world, (tx) =>
+    world.identity.provisioned.setRole(tx, { actor: world.system, userIds, role: "member" }),
+  );
+  expect(statuses()).toEqual(["canceled", "canceled"]);
+  expect(invitations.show(world.organizationId, invitation.id).status).toBe("canceled");
+});
+
 test("a change reports how many invitations it cancels", async () => {
   const { world, inviter } = await createInviter("local");
   await using _ = world;
