@@ -14,7 +14,11 @@ const SCOPE = "openid offline_access governance:read";
 /** Real clients look at the real time, so the world begins there; from then on it stands still. */
 async function start() {
   const world = await createWorld({ startMs: Date.now() });
-  const server = await createListeningServer({ world, access: { pollIntervalSeconds: 1 } });
+  const server = await createListeningServer({
+    hasConsole: false,
+    world,
+    access: { pollIntervalSeconds: 1 },
+  });
   return Object.assign(server, { issuer: new URL(`${server.origin}/api/auth`) });
 }
 

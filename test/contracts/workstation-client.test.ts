@@ -27,7 +27,7 @@ const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 async function start(): Promise<ListeningServer> {
-  const server = await createListeningServer();
+  const server = await createListeningServer({ hasConsole: false });
   const { domain, world } = server;
   await domain.identity.users.create(world.system, {
     email: EMAIL,

@@ -23,9 +23,7 @@ export async function createListeningServer({
   let listener: Listener | undefined;
   const baseUrl = () => (listener?.address ?? "").replace("127.0.0.1", host ?? "127.0.0.1");
   const access = { baseUrl, ...options.access };
-  const sessions = { baseUrl, ...options.sessions };
-  // Composing the routes of the console takes a third of the time, and these clients are no browsers.
-  const server = await createTestServer({ hasConsole: false, ...options, access, sessions });
+  const server = await createTestServer({ ...options, access, sessions: { baseUrl, ...options.sessions } });
   const started = listen(server.server.handle, {
     listen: { kind: "tcp", host: "127.0.0.1", port: 0 },
     ...NO_PROXIES,

@@ -19,7 +19,7 @@ let ana: Caller;
 let ben: Caller;
 let archive: Stored;
 async function open(options: Parameters<typeof createListeningServer>[0] = {}): Promise<void> {
-  site = await createListeningServer(options);
+  site = await createListeningServer({ hasConsole: false, ...options });
   ana = await site.signedIn("member", { email: "ana@example.com" });
   ben = await site.signedIn("admin", { email: "ben@example.com" });
   archive = await stored("tool");
