@@ -48,6 +48,7 @@ import { startInference } from "./inference.ts";
 import { addClientFigures } from "./jobs/client-jobs.ts";
 import { drainAttempts, startGatewayWork } from "./jobs/gateway-jobs.ts";
 import { registerJobs } from "./jobs/register-jobs.ts";
+import { registerSourceJob } from "./jobs/source-jobs.ts";
 import { livenessOf } from "./liveness.ts";
 import { watchAllKeys } from "./metrics/key-metrics.ts";
 import { outsideObservers } from "./metrics/outside-observers.ts";
@@ -181,7 +182,10 @@ async function startWithListener(
     inference?.handler.stop();
     server.endStreams();
   });
-  const reload = () => reconfigure(installation, { config, log, actor, sockets, operations, runTask });
+  const reload = async () => {
+    await reconfigure(installation, { config, log, actor, sockets, operations, runTask });
+    registerSourceJob(scheduler, installation.domain, { actor, log });
+  };
   const vitals = livenessOf(installation, scheduler);
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
 }

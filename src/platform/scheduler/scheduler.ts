@@ -38,6 +38,8 @@ export interface Scheduler {
    * @throws for a duplicate name or an invalid time limit, which are bugs
    */
   register(job: Job): void;
+  /** @returns whether a job with this name is registered */
+  has(name: string): boolean;
   /**
    * Ends the leases of earlier processes, so that their jobs can run at once. Call it before `start`, and only in the process
    * that holds the lock of the data directory: the lock proves that no other process runs jobs.
@@ -95,6 +97,10 @@ class LeaseScheduler implements Scheduler {
     invariant(bounded, `job ${job.name} has a time limit up to ${TIME_LIMIT_MAX_MS} ms`);
     this.#jobs.set(job.name, job);
     this.#metrics.add(job);
+  }
+
+  has(name: string): boolean {
+    return this.#jobs.has(name);
   }
 
   async takeOverLeases(): Promise<void> {

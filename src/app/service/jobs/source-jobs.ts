@@ -10,13 +10,13 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 /** The shortest interval of a connection is an hour; a check is at most a tenth of that late. */
 const TIMES = { everyMs: 9 * MINUTE_MS, jitterMs: 2 * MINUTE_MS, timeLimitMs: 30 * MINUTE_MS };
 
-/** Registers the job; without a connection that wants it there is none. */
+/** Registers the job, once; without a connection that wants it there is none. A reload may bring the first one. */
 export function registerSourceJob(
   scheduler: Scheduler,
   { sourceWatch }: Pick<Domain, "sourceWatch">,
   { actor, log }: { actor: Actor; log: Log },
 ): void {
-  if (!sourceWatch.isWanted()) return;
+  if (!sourceWatch.isWanted() || scheduler.has(SOURCE_WATCH_JOB)) return;
   scheduler.register({
     ...TIMES,
     name: SOURCE_WATCH_JOB,

@@ -73,8 +73,7 @@ const webhookRefused = () =>
     "the webhook has no valid signature or token: compare its secret with webhook_secret of the connection",
   );
 
-/** A reload reads new connections, but the job starts with the service. */
 const notWatched = () =>
   new DomainError("unavailable", "source.not_watched", "the job that looks for newer commits does not run", {
-    hint: "restart the service: the job starts with it, if a connection has watch_every_hours",
+    hint: "send the webhook again: the job starts some seconds after the service has read the connection",
   });

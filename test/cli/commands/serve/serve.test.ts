@@ -239,6 +239,26 @@ describe("a running service", () => {
     expect(await (await catalogAs(service, ADMIN_PASSWORD)).text()).toBe(before);
   });
 
+  test("starts to look for newer commits at the SIGHUP that brings the first connection to watch, and at later ones goes on", async () => {
+    const file = folder("watched.yaml");
+    const dataDir = await installed("watched");
+    const connection = (hours: number) =>
+      `{ id: forge, provider: gitea, api_base_url: "https://forge.example", token: a-token, organizations: { dev: [acme] }, watch_every_hours: ${hours} }`;
+    writeFileSync(file, "log: { level: info }\n", { mode: 0o600 });
+    await using service = await startService({ args: ["--data-dir", dataDir, "--config", file] });
+    const isPlanned = () => {
+      using database = new Database(join(dataDir, "quartermaster.db"), { readonly: true });
+      return database.query("SELECT 1 FROM jobs WHERE name = 'source-watch'").get() !== null;
+    };
+    expect(isPlanned()).toBe(false);
+    for (const hours of [1, 2]) {
+      writeFileSync(file, `package_sources: { connections: [${connection(hours)}] }\n`, { mode: 0o600 });
+      service.signal("SIGHUP");
+      while (!isPlanned()) await Bun.sleep(20);
+    }
+    expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(200);
+  });
+
   test("loads another mapping of groups to roles at SIGHUP, and keeps the old one if it is invalid", async () => {
     const file = folder("mapping.yaml");
     const dataDir = await installed("mapping");
