@@ -57,6 +57,7 @@ export async function measureFleet(): Promise<Figure[]> {
     etag: await policyEtag(port, prepared.tokens),
   };
   await rememberTokens(fleet);
+  await spawnFleet({ ...fleet, perSecond: paceOf(WORKSTATIONS), seconds: WARM_UP_SECONDS, sentBefore: 0 });
   const halfway = () => (PUBLISHES ? publishBeside(data, port) : undefined);
   const figures = await runFleet(service, fleet, halfway);
   return STEP_SECONDS > 0 ? [...figures, await measureCapacity(fleet)] : figures;
@@ -67,6 +68,11 @@ const USES_OF_TOKEN = 6;
 /** of the tokens, before the measurement, however long it takes */
 const SEEN_SHARE = Math.max(0, 1 - Math.max(1, (SECONDS * REQUESTS) / CADENCE_SECONDS) / USES_OF_TOKEN);
 const SEEING_CONNECTIONS = 32;
+/**
+ * The fleet at its pace, before the measurement. The first reports of a process take longer, because their code has not been
+ * compiled. `bun run bench tokens` measures a restart.
+ */
+const WARM_UP_SECONDS = 20;
 
 async function rememberTokens(fleet: Fleet): Promise<void> {
   const count = Math.floor(WORKSTATIONS * SEEN_SHARE);
@@ -117,6 +123,7 @@ async function publishBeside(data: string, port: number): Promise<void> {
 }
 
 const paceOf = (workstations: number): number => (workstations * REQUESTS) / CADENCE_SECONDS;
+const SENT_BEFORE = Math.floor(paceOf(WORKSTATIONS) * WARM_UP_SECONDS);
 
 async function runFleet(
   { pid }: Running,
@@ -126,7 +133,8 @@ async function runFleet(
   const what = (name: string) =>
     `${WORKSTATIONS.toLocaleString("en-US")} workstations, ${SECONDS} s: ${name}`;
   const usedMs = await processorMs(pid);
-  const running = spawnFleet({ ...fleet, perSecond: paceOf(WORKSTATIONS), seconds: SECONDS, sentBefore: 0 });
+  const pace = { perSecond: paceOf(WORKSTATIONS), seconds: SECONDS };
+  const running = spawnFleet({ ...fleet, ...pace, sentBefore: SENT_BEFORE });
   const startMb = await residentMb(pid);
   const taken = follow(pid);
   await Bun.sleep((SECONDS * 1_000) / 2);
@@ -199,7 +207,7 @@ function errorsOf({ due, statuses }: PacedResult): number {
 async function measureCapacity(fleet: Fleet): Promise<Figure> {
   let carried = 0;
   let workstations = WORKSTATIONS;
-  const progress = { sentBefore: Math.floor(paceOf(WORKSTATIONS) * SECONDS) };
+  const progress = { sentBefore: SENT_BEFORE + Math.floor(paceOf(WORKSTATIONS) * SECONDS) };
   while (await isCarried(fleet, workstations, progress)) {
     carried = workstations;
     workstations *= STEP;

@@ -3,6 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { eq, isNotNull } from "drizzle-orm";
 import { createAuthenticator } from "../../../../src/domain/access/authentication/authenticate.ts";
 import * as store from "../../../../src/domain/access/authentication/authenticate-store.ts";
+import { VerifiedTokens } from "../../../../src/domain/access/authentication/verified-tokens.ts";
 import { endGrant } from "../../../../src/domain/access/logins/end-logins.ts";
 import { grants, signingKeys } from "../../../../src/domain/access/tables.ts";
 import { USER_SCOPES } from "../../../../src/domain/access/wire.ts";
@@ -139,6 +140,18 @@ test("a token seen before is not verified again", async () => {
   const verification = spyOn(world.tokens, "read");
   world.authenticator.bearer(token);
   expect(verification).toHaveBeenCalledTimes(0);
+});
+
+test("callers that wait with the same new token verify it once", async () => {
+  await using world = await createAccessWorld();
+  const token = mintToken(world, await addGrant(world));
+  const verified = new VerifiedTokens(SETTINGS.tokenMemoryBytes); // of a process that did not sign the token
+  const authenticator = createAuthenticator({ ...world, verified });
+  const verification = spyOn(world.tokens, "read");
+  const waiting = [1, 2].map(() => authenticator.known(token) ?? (() => authenticator.bearer(token)));
+  const admitted = waiting.map((wait) => (typeof wait === "function" ? wait().userId : "not new"));
+  expect(admitted).toEqual([world.user.id, world.user.id]);
+  expect(verification).toHaveBeenCalledTimes(1);
 });
 
 test("a signature has one spelling, so that one token is cached once", async () => {
