@@ -1,5 +1,6 @@
 // Finds the line numbers of members and items in a JSON text without parsing its values, in linear time.
 import { endOfString, stringAt } from "../json/names.ts";
+import { positionsIn } from "./text-positions.ts";
 
 const QUOTE = '"';
 const OPENING = "[{";
@@ -29,8 +30,8 @@ export function jsonLines(text: string, paths: readonly (readonly string[])[]): 
   const root: Place = { parts: new Map(), offset: 0 };
   for (const path of paths) addPlace(root, path);
   mark(text, root);
-  const lineAt = linesIn(text);
-  return paths.map((path) => lineAt(offsetOf(root, path)));
+  const positionAt = positionsIn(text);
+  return paths.map((path) => positionAt(offsetOf(root, path)).line);
 }
 
 function addPlace(root: Place, path: readonly string[]): void {
@@ -87,19 +88,4 @@ function offsetOf(root: Place, path: readonly string[]): number {
     offset = place.offset;
   }
   return offset;
-}
-
-/** @returns the 1-based line of an offset */
-function linesIn(text: string): (offset: number) => number {
-  const starts = [0];
-  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
-  return (offset) => {
-    let [low, high] = [0, starts.length];
-    while (low + 1 < high) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle;
-    }
-    return low + 1;
-  };
 }

@@ -35,7 +35,8 @@ const TABBED = "is indented with a tab; use spaces";
 /** tokens between two calls of `isOver` */
 const TOKENS_PER_LOOK = 1_000;
 
-const tooSlow = () =>
+/** @returns the refusal of a text that `isOver` stops */
+export const tooSlow = (): DomainError =>
   new DomainError("invalid", "document.too_slow", "the document takes too long to read as YAML", {
     hint: "write it as JSON, which is read at once, or with fewer lines",
   });

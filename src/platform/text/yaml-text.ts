@@ -6,8 +6,17 @@ import { type Problem, tokensOf } from "../errors.ts";
 import { findViolation } from "../json/structure.ts";
 import { jsonLines } from "./json-lines.ts";
 import { type Position, ProblemList } from "./problem-list.ts";
+import { positionsIn } from "./text-positions.ts";
+import { type OrdinaryYaml, readOrdinaryYaml } from "./yaml-events.ts";
 import { scanYaml, YAML_VALUES_MAX } from "./yaml-scan.ts";
-import { decodeText, parseYaml, YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
+import {
+  decodeText,
+  parseYaml,
+  tooSlow,
+  YAML_DEPTH_MAX,
+  type YamlBounds,
+  type YamlSource,
+} from "./yaml-source.ts";
 
 export interface YamlText {
   /** the value of the text, null for an empty text; undefined if it could not be parsed */
@@ -32,6 +41,10 @@ export const readYamlText = (bytes: Uint8Array, problems: ProblemList, bounds: Y
       ...placesIn(text, bounds),
       linesOf: (pointers) => jsonLines(text, pointers.map(tokensOf)),
     };
+  const plain = text.replace(/^\ufeff/, "");
+  const ordinary = readOrdinaryYaml(plain, bounds);
+  if (bounds.isOver?.()) throw tooSlow();
+  if (ordinary) return { content: ordinary.content, ...ordinaryPlaces(plain, ordinary, bounds) };
   const source = parseYaml(text, problems, bounds);
   if (source) scanYaml(source, problems, bounds);
   const isSound = source && problems.count === problemsBefore;
@@ -79,6 +92,23 @@ const placesIn = (text: string, bounds: YamlBounds): Pick<YamlText, "lineOf" | "
     return (source && positionAt(source, pointer)) ?? {};
   };
   return { positionOf, lineOf: (pointer) => positionOf(pointer).line };
+};
+
+const ordinaryPlaces = (
+  text: string,
+  { offsetOf }: OrdinaryYaml,
+  bounds: YamlBounds,
+): Omit<YamlText, "content"> => {
+  const others = placesIn(text, bounds);
+  let positionAt: ReturnType<typeof positionsIn> | undefined;
+  const positionOf: YamlText["positionOf"] = (pointer) => {
+    const offset = offsetOf(pointer);
+    if (offset === undefined) return others.positionOf(pointer);
+    positionAt ??= positionsIn(text);
+    return positionAt(offset);
+  };
+  const lineOf: YamlText["lineOf"] = (pointer) => positionOf(pointer).line;
+  return { positionOf, lineOf, linesOf: (pointers) => pointers.map(lineOf) };
 };
 
 /** A part of a text; `positionOf` takes pointers that start at `root`. */

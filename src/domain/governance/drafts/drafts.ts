@@ -104,8 +104,7 @@ export class Drafts {
 
   /** @returns every problem of a text that would be saved with `savePolicy`, with lines; saves nothing */
   async checkPolicy(actor: Actor, text: string): Promise<readonly Problem[]> {
-    const { typed } = await this.#edits.policy(actor, this.ownOrNew(actor), text);
-    return typed.policy?.problems ?? [];
+    return await this.#edits.policyProblems(actor, this.ownOrNew(actor), text);
   }
 
   /**

@@ -11,7 +11,7 @@ import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
-import { documentText, parseInTurn, policyText } from "../publishing/judged.ts";
+import { documentText, parseInTurn, policyText, type Validated } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import type { ModelsPublication } from "../publishing/model-assignment.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
@@ -37,12 +37,20 @@ export class Edits {
 
   /** Replaces everything except extensions. An invalid text is kept as it was typed, and the document stays. */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
-    const frame = this.#frame(actor);
-    const base = await documentText(content);
-    const { problems, document } = await this.parts.runTask("policy", { text, base, frame });
+    const { problems, document } = await this.#judgePolicy(actor, content, text);
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
     return { ...(await withDocument(content, document)), typed: { policy, harnesses: {} } };
+  }
+
+  /** @returns every problem of a text for `policy`, with lines */
+  async policyProblems(actor: Actor, content: DraftContent, text: string): Promise<readonly Problem[]> {
+    return (await this.#judgePolicy(actor, content, text)).problems;
+  }
+
+  async #judgePolicy(actor: Actor, content: DraftContent, text: string): Promise<Validated> {
+    const base = await documentText(content);
+    return await this.parts.runTask("policy", { text, base, frame: this.#frame(actor) });
   }
 
   /**
