@@ -39,7 +39,12 @@ export type {
 } from "./inventory/inventory.ts";
 export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
-export type { HarnessImpact, PackageImpact, PolicyImpact } from "./rollout/impact.ts";
+export {
+  type HarnessImpact,
+  IMPACT_TURN_MS,
+  type PackageImpact,
+  type PolicyImpact,
+} from "./rollout/impact.ts";
 export type { PackageCounts, PackageFailures } from "./rollout/package-reports.ts";
 export type { HealthCounts, Rollout } from "./rollout/rollout.ts";
 

@@ -1,35 +1,42 @@
 // SQL that counts workstations by what they have installed.
-import { and, count, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import { boundsOf, isInSpan, NAMED } from "../../shared/ordered-rows-store.ts";
 import type { Span } from "../../shared/page-steps.ts";
 import { healthSince, NEWEST_FIRST } from "../inventory/list-store.ts";
 import { clientReports } from "../tables.ts";
 
-/** Workstations that have the same versions installed. */
-export interface InstalledKind {
-  /** JSON list of pairs of harness and version; null for a report that is not counted yet */
-  versions: string | null;
-  clientVersion: string;
-  clients: number;
-  /** of these, those that follow the current revision */
+/** What the workstations of a span have installed. */
+export interface InstalledInSpan {
+  /** for each workstation the JSON text of an InstalledKind, which is equal where the same is installed */
+  kinds: readonly string[];
+  /** how many follow the current revision */
   current: number;
 }
 
-/** @returns a function that counts the records of a span by what they have installed */
+/** Version of the client, and pairs of harness and version; null for a report that is not counted yet. */
+export type InstalledKind = readonly [
+  clientVersion: string,
+  versions: readonly (readonly [string, string])[] | null,
+];
+
+/** @returns a function that reads the records of a span; one text for all of them is cheaper than to group them or to read rows */
 export function installedKinds(
   connection: Connection,
   { organizationId, inForce }: { organizationId: string; inForce: string | null },
-): (span: Span) => InstalledKind[] {
-  const { harnessVersions: versions, clientVersion } = clientReports;
-  const kinds = connection
+): (span: Span) => InstalledInSpan {
+  const { harnessVersions, clientVersion } = clientReports;
+  const kind = sql`'[' || json_quote(${clientVersion}) || ',' || coalesce(${harnessVersions}, 'null') || ']'`;
+  const read = connection
     .select({
-      ...{ versions, clientVersion, clients: count() },
+      kinds: sql<string | null>`group_concat(${kind}, x'0a')`,
       current: sql<number>`count(*) FILTER (WHERE ${healthSince(inForce)} = 'current')`,
     })
     .from(clientReports)
     .where(and(eq(clientReports.organizationId, organizationId), isInSpan(NEWEST_FIRST, NAMED)))
-    .groupBy(versions, clientVersion)
     .prepare();
-  return (span) => kinds.all({ ...boundsOf(NEWEST_FIRST, span) });
+  return (span) => {
+    const { kinds = null, current = 0 } = read.get(boundsOf(NEWEST_FIRST, span)) ?? {};
+    return { kinds: kinds?.split("\n") ?? [], current };
+  };
 }

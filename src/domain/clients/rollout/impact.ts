@@ -19,6 +19,8 @@ import {
   type PolicyChange,
 } from "./people.ts";
 
+/** How long its steps may hold the event loop: each takes up to two milliseconds, and the longest turn must stay below ten. */
+export const IMPACT_TURN_MS = 3;
 /** Refused versions that are named for one harness. */
 export const REFUSED_VERSIONS_MAX = 20;
 /** A version that the change refuses. */
@@ -90,13 +92,16 @@ export function* impactOf(
   const inForce = governance.revisions.current(organizationId)?.id ?? null;
   const tally = new Tally(dependencies.checkVersion, before.document, after.document);
   const kindsIn = installedKinds(db.read, { organizationId, inForce });
-  const kinds = new Map<string, InstalledKind>();
+  // Many workstations have the same installed; what the policies say to these is worked out once.
+  const clients = new Map<string, number>();
   yield* overSpans({ placeAhead: reportPlaces(db.read, organizationId) }, (span) => {
-    for (const kind of kindsIn(span)) addKind(kinds, kind);
+    const { kinds, current } = kindsIn(span);
+    for (const kind of kinds) clients.set(kind, (clients.get(kind) ?? 0) + 1);
+    tally.workstations.outdated += current;
     return true;
   });
-  for (const kind of kinds.values()) {
-    tally.add(kind);
+  for (const [kind, count] of clients) {
+    tally.add(JSON.parse(kind), count);
     yield;
   }
   return {
@@ -109,16 +114,6 @@ export function* impactOf(
 
 const isGatewaySame = ({ document: before }: Policy, { document: after }: Policy): boolean =>
   isDeepStrictEqual(before.gateway, after.gateway);
-
-/** Many workstations have the same versions; what the policies say to these is worked out once. */
-function addKind(kinds: Map<string, InstalledKind>, kind: InstalledKind): void {
-  const key = `${kind.clientVersion} ${kind.versions}`;
-  const known = kinds.get(key);
-  if (known) {
-    known.clients += kind.clients;
-    known.current += kind.current;
-  } else kinds.set(key, kind);
-}
 
 interface HarnessTally extends Omit<HarnessImpact, "versions"> {
   byVersion: Map<string, RefusedVersion>;
@@ -136,12 +131,12 @@ class Tally {
     private readonly after: GovernanceConfig,
   ) {}
 
-  add({ versions, clientVersion, clients, current }: InstalledKind): void {
+  add([clientVersion, versions]: InstalledKind, clients: number): void {
     this.workstations.total += clients;
-    this.workstations.outdated += current;
     if (versions === null) this.workstations.uncounted += clients;
-    const pairs: [string, string][] = versions === null ? [] : JSON.parse(versions);
-    const refused = pairs.filter(([harness, version]) => this.#addHarness(harness, version, clients));
+    const refused = (versions ?? []).filter(([harness, version]) =>
+      this.#addHarness(harness, version, clients),
+    );
     if (refused.length > 0) this.workstations.refused += clients;
     if (isBelow(clientVersion, this.after) && !isBelow(clientVersion, this.before))
       this.workstations.clientTooOld += clients;

@@ -1,6 +1,7 @@
 // What a change of the policy would do, before anything is published: the problems of a text, and the effect of a draft.
 import { Type } from "@sinclair/typebox";
 import { PolicyImpactView, toPolicyImpact } from "../../../domain/clients/rollout/impact-wire.ts";
+import { IMPACT_TURN_MS } from "../../../domain/clients/service.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
@@ -61,7 +62,10 @@ export function policyPreviewRoutes({ router, domain: { clients, governance } }:
         const actor = actorOf(request);
         const after = draft === undefined ? drafts.existing(actor) : drafts.show(actor, draft);
         const before = revisions.inForce(actor.organizationId);
-        const impact = await runInTurns(clients.impactOf(actor.organizationId, { before, after }));
+        const impact = await runInTurns(
+          clients.impactOf(actor.organizationId, { before, after }),
+          IMPACT_TURN_MS,
+        );
         return json(toPolicyImpact(impact));
       },
       { requires: "administrator", accepts: "json", body: Previewed, detail: described.impact },

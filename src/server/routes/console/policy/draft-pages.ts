@@ -1,5 +1,6 @@
 // The draft of the reader in the console: edit, review, share, merge, publish and discard it.
 import { setImmediate } from "node:timers/promises";
+import { IMPACT_TURN_MS } from "../../../../domain/clients/service.ts";
 import type { Decision } from "../../../../domain/governance/service.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -253,7 +254,7 @@ const reviewerOf =
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
-      impact: await runInTurns(clients.impactOf(organizationId, change)),
+      impact: await runInTurns(clients.impactOf(organizationId, change), IMPACT_TURN_MS),
       hunks: await governance.views.textDifference(review.base, draft, isHidden),
     });
   };
