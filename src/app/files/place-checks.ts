@@ -24,7 +24,7 @@ function folderProblems(setting: string, folder: string | undefined): DomainErro
   if (folder === undefined) return [];
   const path = resolve(folder);
   const obstacle = nearest(path);
-  if (obstacle.kind !== "other") return [];
+  if (obstacle.kind !== "other" && obstacle.kind !== "socket") return [];
   const detail =
     obstacle.path === path ? "is not a folder" : `is below ${obstacle.path}, which is not a folder`;
   return [
@@ -34,23 +34,24 @@ function folderProblems(setting: string, folder: string | undefined): DomainErro
   ];
 }
 
+/** The folder of a socket may be missing as well: a service manager creates it. */
 function socketProblems(address: Listen): DomainError[] {
   if (address.kind === "tcp") return [];
   const path = resolve(address.path);
-  const at = kindOf(path);
-  if (at === "socket") return [];
-  if (at !== "missing")
-    return [
-      socketProblem(`${path} exists and is not a socket`, "remove it, or choose another path for the socket"),
-    ];
-  const folder = dirname(path);
-  return kindOf(folder) === "folder"
-    ? []
-    : [socketProblem(`the folder of the socket ${path} is missing`, `create the folder ${folder}`)];
+  const obstacle = nearest(path);
+  if (obstacle.kind === "socket" && obstacle.path === path) return [];
+  if (obstacle.path !== path && obstacle.kind !== "socket" && obstacle.kind !== "other") return [];
+  return [
+    new DomainError(
+      "invalid",
+      "listen.bad_address",
+      `no socket can be at ${path}: ${obstacle.path} is in its place`,
+      {
+        hint: "remove it, or choose another path for the socket",
+      },
+    ),
+  ];
 }
-
-const socketProblem = (message: string, hint: string): DomainError =>
-  new DomainError("invalid", "listen.bad_address", message, { hint });
 
 type Kind = "folder" | "socket" | "other" | "missing" | "unknown";
 

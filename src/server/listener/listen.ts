@@ -231,6 +231,12 @@ function asListenError(error: unknown, { where, flag }: Place): unknown {
       cause: error,
     });
   }
+  if (where.kind === "unix" && code === "ENOENT") {
+    return new DomainError("invalid", "listen.bad_address", `the folder of the socket ${place} is missing`, {
+      hint: "create it; under systemd, RuntimeDirectory= does",
+      cause: error,
+    });
+  }
   const reason =
     where.kind === "tcp" && String(error).includes("TLS") ? "listen.bad_certificate" : "listen.bad_address";
   return new DomainError(

@@ -122,13 +122,23 @@ test.each([
   ["a folder for backups that is a file", "--backup-directory file"],
   ["a folder for backups below a file", "--backup-directory file/below"],
   ["a socket in the place of a file", "--server-listen unix:./file"],
-  ["a socket in a folder that is missing", "--server-listen unix:./missing/socket"],
+  ["a socket in the place of a folder", "--server-listen unix:./"],
   ["a socket in a file", "--server-listen unix:./file/socket"],
 ])("CLI-11 config check refuses %s, like a start, and creates nothing", async (_what, flags) => {
   const options = `--server-public-url https://q.example.org ${flags}`;
   const [checked, started] = await outcomesBesideFile(["config check", "serve"], options);
   expect(checked).toEqual(started);
   expect(checked).toMatchObject({ exitCode: 2, error: expect.stringMatching(/^error: .+\nhint: /) });
+});
+
+test("a socket in a folder that is missing passes, because a service manager creates the folder, and a start names it", async () => {
+  using bench = createBench();
+  const options = "--server-public-url https://q.example.org --server-listen unix:./missing/socket";
+  expect(await outcomeOf(bench, `config check ${options}`)).toEqual({ exitCode: 0, lines: [] });
+  expect(await outcomeOf(bench, `serve ${options}`)).toEqual({
+    exitCode: 2,
+    lines: [`error: the folder of the socket ${bench.folder}/missing/socket is missing`],
+  });
 });
 
 test.each(["--data-dir file/below", "--data-dir data --backup-directory file"])(

@@ -109,7 +109,7 @@ describe("a failed start", () => {
         return ["--data-dir", folder("file")];
       },
       exitCode: 2,
-      stderr: /^error: the data directory \S+ is a file\nhint: {2}name a directory/,
+      stderr: /^error: data_dir: \S+ is not a folder\nhint: {2}set data_dir to a folder/,
     },
     {
       name: "server.public_url is missing, but the service listens on all addresses",
