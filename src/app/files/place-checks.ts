@@ -39,8 +39,8 @@ function socketProblems(address: Listen): DomainError[] {
   if (address.kind === "tcp") return [];
   const path = resolve(address.path);
   const obstacle = nearest(path);
-  if (obstacle.kind === "socket" && obstacle.path === path) return [];
-  if (obstacle.path !== path && obstacle.kind !== "socket" && obstacle.kind !== "other") return [];
+  const wanted: Kind = obstacle.path === path ? "socket" : "folder";
+  if (obstacle.kind === wanted || obstacle.kind === "unknown") return [];
   return [
     new DomainError(
       "invalid",

@@ -16,7 +16,6 @@ import { programSchema, restoreCommand } from "../../platform/database/schema/sc
 import { DomainError } from "../../platform/errors.ts";
 import { backupFolder } from "../backup/backup.ts";
 import { type FoundBackup, listBackups } from "../backup/backup-folder.ts";
-import { assertFoldersUsable } from "../files/place-checks.ts";
 
 export interface StartContext {
   config: Config;
@@ -25,10 +24,9 @@ export interface StartContext {
 
 /**
  * Opens the data directory for a start, or creates it.
- * @throws DomainError `place.not_a_folder`; `data_dir.database_lost`, before a missing directory is created; `data_dir.*`
+ * @throws DomainError `data_dir.database_lost`, before a missing directory is created; `data_dir.*`
  */
 export function openForStart(surroundings: StartContext): DataDirectory {
-  assertFoldersUsable(surroundings.config);
   const path = resolve(surroundings.config.get("data_dir"));
   if (!fileExists(path)) assertDatabaseNotLost(placesIn(path), surroundings);
   return openDataDirectory(path);

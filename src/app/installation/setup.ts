@@ -60,6 +60,7 @@ export interface SetupOptions extends InstallationOptions {
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` and the errors of beginInstallation
  */
 export async function setUp(options: SetupOptions & BeginOptions): Promise<BootstrapResult> {
+  assertFoldersUsable(options.config);
   const directory = options.isNew ? openDataDirectory(options.config.get("data_dir")) : openForStart(options);
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, options.clock);

@@ -141,6 +141,28 @@ export class ObjectShapes {
   }
 }
 
+/** The shapes of objects whose names are strings, as a reader of YAML has them. */
+export class NamedShapes {
+  /** by the shape before the last member and that member's name */
+  readonly #shapes = new Map<string, number>();
+
+  get size(): number {
+    return this.#shapes.size;
+  }
+
+  /** @param names of one object, each once @returns how many members of large objects it counts as */
+  add(names: ReadonlySet<string>): number {
+    let shape = EMPTY_SHAPE;
+    for (const name of names.values().take(SHAPE_MEMBERS_MAX)) {
+      const key = `${shape} ${name}`;
+      shape = this.#shapes.get(key) ?? this.#shapes.size + 1;
+      this.#shapes.set(key, shape);
+    }
+    const numbered = names.values().some(isNumberName) ? NUMBERED_OBJECT_MEMBERS : 0;
+    return Math.max(0, names.size - SHAPE_MEMBERS_MAX) + numbered;
+  }
+}
+
 function freeSlot(slots: Int32Array, key: number): number {
   let slot = key & (slots.length - 1);
   while (slots[slot] !== EMPTY_SHAPE) slot = (slot + 1) & (slots.length - 1);

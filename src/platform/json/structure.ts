@@ -92,8 +92,10 @@ export function* findViolationInSteps(
 ): Steps<{ flaw: JsonViolation | undefined; cuts: JsonCut[] }> {
   const search = new FlawSearch(text, limits);
   const cuts: JsonCut[] = [];
-  for (let end = pieceCharacters; search.scanUntil(end); end = search.cut.at + pieceCharacters) {
-    cuts.push(search.cut);
+  for (let end = pieceCharacters; search.scanUntil(end); ) {
+    const { cut } = search;
+    cuts.push(cut);
+    end = cut.at + pieceCharacters;
     yield;
   }
   return { flaw: search.flaw, cuts };

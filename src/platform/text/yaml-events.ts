@@ -11,14 +11,7 @@ import {
   type SequenceEvent,
 } from "js-yaml";
 import { tokensOf } from "../errors.ts";
-import {
-  EMPTY_SHAPE,
-  isNumberName,
-  LARGE_OBJECT_MEMBERS_MAX,
-  NUMBERED_OBJECT_MEMBERS,
-  OBJECT_SHAPES_MAX,
-  SHAPE_MEMBERS_MAX,
-} from "../json/shapes.ts";
+import { LARGE_OBJECT_MEMBERS_MAX, NamedShapes, OBJECT_SHAPES_MAX } from "../json/shapes.ts";
 import { OBJECT_MEMBERS_MAX } from "../json/structure.ts";
 import { PROTOTYPE_KEY } from "./object-reader.ts";
 import { lineStartsOf } from "./text-positions.ts";
@@ -136,8 +129,7 @@ function plain<Node extends ScalarEvent | SequenceEvent | MappingEvent>(event: N
 }
 
 class Values extends Walk<unknown> {
-  /** as in yaml-scan.ts */
-  readonly #shapes = new Map<string, number>();
+  readonly #shapes = new NamedShapes();
   #largeObjectMembers = 0;
   #count = 0;
 
@@ -171,14 +163,7 @@ class Values extends Walk<unknown> {
   }
 
   #addShape(names: readonly string[]): void {
-    let shape = EMPTY_SHAPE;
-    for (const name of names.slice(0, SHAPE_MEMBERS_MAX)) {
-      const key = `${shape} ${name}`;
-      shape = this.#shapes.get(key) ?? this.#shapes.size + 1;
-      this.#shapes.set(key, shape);
-    }
-    const numbered = names.some(isNumberName) ? NUMBERED_OBJECT_MEMBERS : 0;
-    this.#largeObjectMembers += Math.max(0, names.length - SHAPE_MEMBERS_MAX) + numbered;
+    this.#largeObjectMembers += this.#shapes.add(new Set(names));
     if (this.#shapes.size > OBJECT_SHAPES_MAX) throw unusual("shapes");
     if (this.#largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX) throw unusual("large objects");
   }

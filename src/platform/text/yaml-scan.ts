@@ -4,9 +4,8 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { pointerOf } from "../errors.ts";
 import {
-  EMPTY_SHAPE,
-  isNumberName,
   LARGE_OBJECT_MEMBERS_MAX,
+  NamedShapes,
   NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
@@ -44,8 +43,7 @@ const NOTHING: Extent = { size: 1, values: 1, largeObjectMembers: 0, depth: 0 };
 class Scan {
   readonly #anchors = new Map<string, Extent>();
   readonly #path: string[] = [];
-  /** shapes of objects, by the shape before the last member and that member's name */
-  readonly #shapes = new Map<string, number>();
+  readonly #shapes = new NamedShapes();
   #references = 0;
 
   constructor(
@@ -119,7 +117,6 @@ class Scan {
     if (node.items.length > OBJECT_MEMBERS_MAX)
       this.#report(node, `has ${node.items.length} members; the limit is ${OBJECT_MEMBERS_MAX}`);
     const seen = new Set<string>();
-    let shape = EMPTY_SHAPE;
     const extents = node.items.flatMap(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : "";
       if (charactersAsJson(name) > NAME_CHARACTERS_MAX)
@@ -129,20 +126,10 @@ class Scan {
       if (seen.has(name)) this.#report(key, `the key ${quoted(name)} stands here a second time`);
       this.#path.pop();
       seen.add(name);
-      if (seen.size <= SHAPE_MEMBERS_MAX) shape = this.#shapeWith(name, shape);
       return [this.#measure(key), this.#child(name, value)];
     });
     const extent = this.#sum(node, extents);
-    const numbered = seen.values().some(isNumberName) ? NUMBERED_OBJECT_MEMBERS : 0;
-    const further = Math.max(0, seen.size - SHAPE_MEMBERS_MAX) + numbered;
-    return { ...extent, largeObjectMembers: extent.largeObjectMembers + further };
-  }
-
-  #shapeWith(name: string, before: number): number {
-    const key = `${before} ${name}`;
-    const shape = this.#shapes.get(key) ?? this.#shapes.size + 1;
-    this.#shapes.set(key, shape);
-    return shape;
+    return { ...extent, largeObjectMembers: extent.largeObjectMembers + this.#shapes.add(seen) };
   }
 
   #child(name: string, node: unknown): Extent {
