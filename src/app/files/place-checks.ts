@@ -1,25 +1,25 @@
-// Reasons not to start that are in the places which settings name: the data directory, the folder for backups, and Unix sockets.
-// Nothing is created or opened.
+// Checks the paths in the settings before a start: the data directory, the folder for backups, and Unix sockets. Creates and opens
+// nothing.
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Listen } from "../../platform/config/addresses.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 
-/** @returns the reasons, for a process that listens at these addresses */
+/** @returns what prevents a start of a process that listens at these addresses */
 export const findPlaceProblems = (config: Config, addresses: readonly Listen[]): DomainError[] => [
   ...folderProblems("data_dir", config.get("data_dir")),
   ...folderProblems("backup.directory", config.get("backup.directory")),
   ...addresses.flatMap(socketProblems),
 ];
 
-/** @throws DomainError `place.not_a_folder`, for the first folder that is none */
+/** @throws DomainError `place.not_a_folder`, for the first path that is not a folder */
 export function assertFoldersUsable(config: Config): void {
   const [problem] = findPlaceProblems(config, []);
   if (problem) throw problem;
 }
 
-/** A folder that is missing may still be created, or mounted. */
+/** A missing folder passes: a start creates it, or the operator mounts it. */
 function folderProblems(setting: string, folder: string | undefined): DomainError[] {
   if (folder === undefined) return [];
   const path = resolve(folder);
@@ -34,7 +34,7 @@ function folderProblems(setting: string, folder: string | undefined): DomainErro
   ];
 }
 
-/** The folder of a socket may be missing as well: a service manager creates it. */
+/** A missing folder passes: the service manager creates it. */
 function socketProblems(address: Listen): DomainError[] {
   if (address.kind === "tcp") return [];
   const path = resolve(address.path);

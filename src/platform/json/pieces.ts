@@ -1,5 +1,6 @@
-// Parses a long JSON text in pieces, because JSON.parse holds the event loop until it is done. Each piece is made whole: it begins with
-// the lists and objects that are open before it, and ends with the brackets that are missing. JSON.parse judges every character.
+// Parses a long JSON text in pieces, because JSON.parse blocks the event loop until it is done. Each piece is completed to
+// valid JSON: the lists and objects that are open at its start come before it, and the missing brackets after it. JSON.parse checks
+// every character.
 
 import type { Steps } from "../steps.ts";
 import { PROTOTYPE_KEY } from "../text/object-reader.ts";

@@ -11,16 +11,16 @@ export const SHAPE_MEMBERS_MAX = 64;
 /** Limit on members of large objects in one text, in JSON and YAML: the runtime takes about half a microsecond for each. */
 export const LARGE_OBJECT_MEMBERS_MAX = 30_000;
 /**
- * An object with a whole number among its names counts as so many members of large objects: the runtime keeps such members in a
- * list with a place for each number before, of up to 8 KB.
+ * How many members of large objects an object with a whole number as a name counts for. The runtime stores such members in an array
+ * with a slot for every smaller number, up to 8 KB.
  */
 export const NUMBERED_OBJECT_MEMBERS = 8;
 
 /** @returns whether the runtime takes the name for the index of a list */
-export const isNumberName = (name: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(name);
+const isNumberName = (name: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(name);
 
 /** Shape of an object without members. */
-export const EMPTY_SHAPE = 0;
+const EMPTY_SHAPE = 0;
 const SLOTS_MIN = 64;
 
 /** An object that is being read. */

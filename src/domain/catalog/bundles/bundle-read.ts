@@ -118,7 +118,7 @@ class BundleReader {
 
   #untrusted(manifest: Uint8Array): DomainError {
     const { keys, name: trust } = this.options.trusted;
-    const claimed: unknown = Object(strangersJsonOf(manifest)).signer;
+    const claimed: unknown = Object(unsignedJsonOf(manifest)).signer;
     if (keys.some(({ keyId }) => keyId === claimed)) return this.#tampered(MANIFEST_NAME);
     const signer = typeof claimed === "string" && /^[0-9a-f]{64}$/.test(claimed) ? ` (${claimed})` : "";
     return bundleRefusal(
@@ -234,11 +234,11 @@ class BundleReader {
 
 const PROBLEMS_MAX = 10;
 
-/** As many levels and values as any catalog of a manifest has. */
+/** Limits for an unsigned manifest. Manifests that exports write stay far below them. */
 const MANIFEST_JSON: JsonLimits = { depthMax: 64, valuesMax: 1_000_000 };
 
-/** @returns the value of JSON that nobody vouches for; undefined if it is malformed, or would take far more memory than its text */
-const strangersJsonOf = (bytes: Uint8Array): unknown =>
+/** @returns the value of unsigned JSON; undefined if it is malformed, or would take far more memory than its text */
+const unsignedJsonOf = (bytes: Uint8Array): unknown =>
   findViolation(Buffer.from(bytes).toString(), MANIFEST_JSON) ? undefined : jsonOf(bytes);
 
 function jsonOf(bytes: Uint8Array): unknown {
