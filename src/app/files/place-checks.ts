@@ -1,6 +1,6 @@
 // Checks the paths in the settings before a start: the data directory, the folder for backups, and Unix sockets. Creates and opens
 // nothing.
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Listen } from "../../platform/config/addresses.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -40,7 +40,11 @@ function socketProblems(address: Listen): DomainError[] {
   const path = resolve(address.path);
   const obstacle = nearest(path);
   const wanted: Kind = obstacle.path === path ? "socket" : "folder";
-  if (obstacle.kind === wanted || obstacle.kind === "unknown") return [];
+  if (obstacle.kind === wanted) return [];
+  if (obstacle.kind === "unknown") {
+    const hint = "give this user access to the folders above it, or choose another path for the socket";
+    return [new DomainError("forbidden", "listen.not_permitted", `${path} is in a closed folder`, { hint })];
+  }
   return [
     new DomainError(
       "invalid",
@@ -68,6 +72,8 @@ function kindOf(path: string): Kind {
     if (found.isDirectory()) return "folder";
     return found.isSocket() ? "socket" : "other";
   } catch (error) {
-    return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "") ? "missing" : "unknown";
+    const code = codeOf(error) ?? "";
+    if (code === "ELOOP" || (code === "ENOENT" && lstatSync(path, { throwIfNoEntry: false }))) return "other"; // a broken link
+    return ["ENOENT", "ENOTDIR"].includes(code) ? "missing" : "unknown";
   }
 }

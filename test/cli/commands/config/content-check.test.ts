@@ -1,6 +1,6 @@
 // `config check` and the content that the configuration brings: it refuses every catalog and policy that a start refuses.
 import { expect, test } from "bun:test";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { tarFile, tarGzOf } from "../../../support/content/tar.ts";
@@ -102,17 +102,19 @@ test("config check accepts an archive that is stored, and leaves archives out if
   expect(await bench.run(check)).toMatchObject({ exitCode: 0 });
 });
 
-/** Runs both with a file named `file` in the folder. */
+/** Runs the commands in a folder with a file, a broken link, and a link to itself. */
 async function outcomesBesideFile(commands: readonly string[], flags: string) {
   using bench = createBench();
   const { folder, clock, ids } = bench;
   writeFileSync(join(folder, "file"), "");
+  symlinkSync("nowhere", join(folder, "dangling"));
+  symlinkSync("loop", join(folder, "loop"));
   const outcomes = [];
   for (const command of commands) {
     const { exitCode, stderr } = await runHere(`${command} ${flags}`.split(" "), { cwd: folder, clock, ids });
     outcomes.push({ exitCode, error: stderr.replace(/run: .*\n/, "") });
   }
-  expect(readdirSync(folder)).toEqual(["file"]);
+  expect(readdirSync(folder).sort()).toEqual(["dangling", "file", "loop"]);
   return outcomes;
 }
 
@@ -121,6 +123,12 @@ test.each([
   ["a data directory below a file", "--data-dir file/below/it"],
   ["a folder for backups that is a file", "--backup-directory file"],
   ["a folder for backups below a file", "--backup-directory file/below"],
+  ["a data directory that is a broken link", "--data-dir dangling"],
+  ["a data directory below a broken link", "--data-dir dangling/x"],
+  ["a data directory that is a link to itself", "--data-dir loop"],
+  ["a folder for backups below a link to itself", "--backup-directory loop/x"],
+  ["a socket in the place of a broken link", "--server-listen unix:./dangling"],
+  ["a socket below a link to itself", "--server-listen unix:./loop/x"],
   ["a socket in the place of a file", "--server-listen unix:./file"],
   ["a socket in the place of a folder", "--server-listen unix:./"],
   ["a socket in a file", "--server-listen unix:./file/socket"],
