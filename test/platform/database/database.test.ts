@@ -468,7 +468,7 @@ test("a commit of another process is noticed even if we write before we look", a
 test("requests that arrive together share one check for other processes' commits; the next one checks again", async () => {
   await using world = await createWorld();
   const other = openConnection(world.file, {});
-  other.run("PRAGMA synchronous=OFF"); // three commits must take less than LOOK_AGAIN_MS, most of the time
+  other.run("PRAGMA synchronous=OFF");
   const seen: number[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -482,14 +482,22 @@ test("requests that arrive together share one check for other processes' commits
       return new Response("ok");
     },
   });
-  await sendInOnePacket(server.port ?? 0, 3);
-  await sendInOnePacket(server.port ?? 0, 1);
+  const distinct: number[] = [];
+  // On a busy machine each of the three commits can take FOREIGN_COMMIT_CHECK_MS; without a shared check every round has six revisions.
+  for (let round = 0; round < SHARED_CHECK_ROUNDS && Math.min(...distinct) >= 6; round += 1) {
+    seen.length = 0;
+    await sendInOnePacket(server.port ?? 0, 3);
+    await sendInOnePacket(server.port ?? 0, 1);
+    const [together, next] = [seen.slice(0, 6), seen.slice(6)];
+    distinct.push(new Set(together).size);
+    expect(Math.min(...next)).toBeGreaterThan(Math.max(...together));
+  }
   await server.stop(true);
   other.close();
-  const [together, next] = [seen.slice(0, 6), seen.slice(6)];
-  expect(new Set(together).size).toBeLessThan(6);
-  expect(Math.min(...next)).toBeGreaterThan(Math.max(...together));
+  expect(Math.min(...distinct)).toBeLessThan(6);
 });
+
+const SHARED_CHECK_ROUNDS = 100;
 
 /** Resolves when every request is answered. */
 async function sendInOnePacket(port: number, requests: number): Promise<void> {
