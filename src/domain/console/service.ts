@@ -30,7 +30,9 @@ export interface Owner {
 
 /** Everything that a person keeps, before any check. */
 export interface PreferencesRequest {
+  /** at most VIEWS_MAX */
   views: readonly ViewRequest[];
+  /** at most LISTS_MAX */
   lists: readonly ListAddress[];
 }
 
@@ -152,8 +154,6 @@ function* readAll(request: PreferencesRequest): Steps<ReadPreferences> {
     yield;
   }
   problems.push(
-    ...excess("views", views.length, VIEWS_MAX),
-    ...excess("lists", lists.length, LISTS_MAX),
     ...repeated("views", views, ({ path, name }) => `${path} ${name}`),
     ...repeated("lists", lists, ({ path }) => path),
   );
@@ -168,9 +168,6 @@ function checkShared({ mayShare }: Owner, views: readonly ViewRequest[]): void {
     "only administrators show views to all administrators",
   );
 }
-
-const excess = (name: string, total: number, max: number): Problem[] =>
-  total <= max ? [] : [{ pointer: `/${name}`, detail: `there may be at most ${max} ${name}` }];
 
 /** @returns a problem for each entry whose key an earlier one has */
 function repeated<T>(name: string, entries: readonly T[], keyOf: (entry: T) => string): Problem[] {

@@ -18,6 +18,8 @@ export interface JsonLimits {
   depthMax: number;
   /** scalars, objects, lists and member names */
   valuesMax: number;
+  /** elements of the lists that are members of the outermost object, by name; the others have no limit of their own */
+  listsMax?: ReadonlyMap<string, number>;
   /** names of one object that differ only in case are duplicates */
   foldsCase?: boolean;
   /** of a part of a larger text: what counts against the limits already */
@@ -38,10 +40,11 @@ interface JsonCounts {
 
 /**
  * `duplicate`: `at` is the index of the opening quote of the second name. `syntax`: `at` is the index of a character that
- * cannot begin a value.
+ * cannot begin a value. `list`: the member `name` of the outermost object has more than `elementsMax` elements.
  */
 export type JsonViolation =
   | { kind: "depth" | "values" | "members" | "shapes" | "largeObjects" | "name" | "number" }
+  | { kind: "list"; name: string; elementsMax: number }
   | { kind: "duplicate" | "syntax"; at: number };
 
 const QUOTE = 0x22;
@@ -109,6 +112,8 @@ class FlawSearch {
   #values: number;
   #isInObject = false;
   #isNameNext = false;
+  /** the last list that is a member of the outermost object, its limit, and its commas so far */
+  #list = { name: "", elementsMax: Infinity, commas: 0 };
   readonly #shapes: ObjectShapes;
   readonly #before: JsonCounts;
   /** undefined for a list */
@@ -155,6 +160,10 @@ class FlawSearch {
       if (code === COMMA || code === COLON) {
         if (at >= stop && code === COMMA && open.length > 0 && !isFirst(text, at)) break;
         isNameNext = code === COMMA && isInObject;
+        if (open.length === 2 && code === COMMA && !isInObject && this.#isListFull()) {
+          const { name, elementsMax } = this.#list;
+          return { kind: "list", name, elementsMax };
+        }
         continue;
       }
       if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
@@ -167,6 +176,7 @@ class FlawSearch {
       if (code === OPEN_LIST || code === OPEN_OBJECT) {
         isNameNext = code === OPEN_OBJECT;
         isInObject = isNameNext;
+        if (open.length === 1 && !isInObject) this.#beginList(open[0]);
         open.push(isInObject ? new OpenObject() : undefined);
         if (open.length > depthMax) return { kind: "depth" };
       } else if (code === QUOTE) {
@@ -185,6 +195,19 @@ class FlawSearch {
     [this.#at, this.#values, this.#isInObject] = [at, values, isInObject];
     this.#isNameNext = isNameNext;
     return undefined;
+  }
+
+  /** @param object the outermost one; undefined for a list */
+  #beginList(object: OpenObject | undefined): void {
+    const { listsMax } = this.limits;
+    const name = object && listsMax ? stringAt(this.text, object.lastName) : "";
+    this.#list = { name, elementsMax: listsMax?.get(name) ?? Infinity, commas: 0 };
+  }
+
+  /** Counts a comma. @returns whether all allowed elements are before it */
+  #isListFull(): boolean {
+    this.#list.commas += 1;
+    return this.#list.commas >= this.#list.elementsMax;
   }
 
   #nameViolation(

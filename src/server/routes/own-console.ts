@@ -35,8 +35,8 @@ const List = Type.Object(address, {
 
 const Preferences = Type.Object(
   {
-    views: Type.Array(View, { description: `at most ${VIEWS_MAX}` }),
-    lists: Type.Array(List, { description: `at most ${LISTS_MAX}` }),
+    views: Type.Array(View, { maxItems: VIEWS_MAX }),
+    lists: Type.Array(List, { maxItems: LISTS_MAX }),
   },
   { additionalProperties: false },
 );
@@ -52,7 +52,7 @@ const described = {
   }),
   put: describe("replaceOwnConsole", "Replace saved views and lists of the caller", {
     200: { description: "What the caller keeps now", schema: Kept },
-    400: { description: "A name, an address or a number is not allowed" },
+    400: { description: "A name or an address is not allowed" },
     403: { description: "A view is shared by a user who is not an administrator" },
   }),
 };

@@ -20,7 +20,7 @@ import {
   VERSION_LENGTH_MAX,
 } from "../../../src/domain/clients/limits.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
-import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
+import { BODY_BYTES_MAX, LIST_EXCESS_MAX } from "../../../src/server/http/bodies/body.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
 import type { Caller, Sent, TestServer } from "../../support/server.ts";
@@ -96,6 +96,21 @@ describe("a report", () => {
     );
     const body = { ...LEAST, ...nothing, reconciliation_attempt: null, error: null };
     expect((await post(clients, clients.ana, body)).status).toBe(204);
+  });
+
+  test.each([-1, 0, 1])("LIST_EXCESS_MAX times as long a list as allowed, and %i more", async (more) => {
+    await using clients = await createClientsWorld();
+    const later = many(10 * HARNESSES_MAX, 1); // an unknown member has no limit
+    const harnesses = many(LIST_EXCESS_MAX * HARNESSES_MAX + more, "codex");
+    const answer = await post(clients, clients.ana, { ...reportWith(), later, harnesses, applied: 1 });
+    const { status, detail, errors } = await answer.json();
+    if (more <= 0) expect([status, pointersIn({ errors })]).toEqual([422, ["/applied", "/harnesses"]]);
+    else
+      expect([status, detail, errors]).toEqual([
+        400,
+        "more than 64 elements",
+        [{ pointer: "/harnesses", detail: "more than 64 elements" }],
+      ]);
   });
 
   test.each<[string, Record<string, unknown>, string[]]>([

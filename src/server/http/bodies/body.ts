@@ -1,10 +1,12 @@
 // Reads request bodies within limits, after the guard: no byte is read before the caller is known.
 import { parse as parseFields } from "node:querystring";
 import { type DocumentDecoration, Elysia } from "elysia";
+import type { JsonLimits } from "../../../platform/json/structure.ts";
 import { readScimBody, type ScimBody } from "../../scim/body.ts";
 import { HttpError } from "../problems/problem.ts";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
 import { JSON_LIMITS, type JsonProblem, parseWithin } from "./json-text.ts";
+import { listsIn } from "./schema-lists.ts";
 import { type Schemas, takeBodyCheck } from "./validation.ts";
 
 /** Size limit of a JSON or form body, in bytes. */
@@ -13,6 +15,11 @@ export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 export const UNAUTHENTICATED_BODY_BYTES_MAX = 64 * 1024;
 /** Maximum number of form fields. */
 export const FORM_FIELDS_MAX = 100;
+/**
+ * A JSON body with a list of more than so many times its maximum is refused before it is parsed. A shorter one that is too long is
+ * refused with all other problems of the body.
+ */
+export const LIST_EXCESS_MAX = 2;
 
 /**
  * The body that a route accepts; `json-or-nothing` reads an empty body as an empty object. The handler of a route with `bytes`,
@@ -28,10 +35,11 @@ const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-ur
  */
 export const bodies = new Elysia({ name: "bodies" }).macro({
   accepts: (accepted: Accepted) => {
-    const reader: Reader = { accepted, bytesMax: BODY_BYTES_MAX, check: () => {} };
+    const reader: Reader = { accepted, bytesMax: BODY_BYTES_MAX, limits: JSON_LIMITS, check: () => {} };
     return {
       detail: describeBody(accepted),
       introspect(route: IntrospectedRoute) {
+        reader.limits = { ...JSON_LIMITS, listsMax: listsIn(route.body, LIST_EXCESS_MAX) };
         reader.check = takeBodyCheck(route);
         reader.bytesMax = bodyBytesMax(route.detail?.["x-requires"]);
       },
@@ -58,6 +66,7 @@ interface IntrospectedRoute extends Schemas {
 interface Reader {
   readonly accepted: Accepted;
   bytesMax: number;
+  limits: JsonLimits;
   /** throws if the body does not match the schema */
   check(body: unknown): void;
 }
@@ -67,22 +76,25 @@ const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": A
   "x-accepts": accepted,
 });
 
-async function readBody(request: Request, { accepted, bytesMax }: Reader): Promise<unknown> {
+async function readBody(request: Request, { accepted, bytesMax, limits }: Reader): Promise<unknown> {
   if (accepted === "nothing" || accepted === "bytes" || accepted === "upload") return undefined;
   if (accepted === "scim-group") return undefined;
   if (accepted === "scim") return await readScimBody(request, accepted);
-  if (accepted === "json-or-nothing") return await readJsonOrNothing(request, bytesMax);
+  if (accepted === "json-or-nothing") return await readJsonOrNothing(request, { bytesMax, limits });
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
   const text = await readText(request, bytesMax);
-  return accepted === "json" ? await parseJson(text) : parseForm(text);
+  return accepted === "json" ? await parseJson(text, limits) : parseForm(text);
 }
 
 /** An empty body needs no media type, so the type is checked last. */
-async function readJsonOrNothing(request: Request, bytesMax: number): Promise<unknown> {
+async function readJsonOrNothing(
+  request: Request,
+  { bytesMax, limits }: Pick<Reader, "bytesMax" | "limits">,
+): Promise<unknown> {
   const text = await readText(request, bytesMax);
   if (text === "") return {};
   refuseOtherMediaTypes(request, MEDIA_TYPES.json);
-  return await parseJson(text);
+  return await parseJson(text, limits);
 }
 
 /** @throws HttpError 415 for another media type, another character set or a compressed body */
@@ -102,7 +114,8 @@ function isWritten(request: Request, wanted: string): boolean {
   return isUtf8 && (mediaType === wanted || isJson);
 }
 
-const parseJson = (text: string): Promise<unknown> => parseWithin(text, JSON_LIMITS, malformed);
+const parseJson = (text: string, limits: JsonLimits): Promise<unknown> =>
+  parseWithin(text, limits, malformed);
 
 function malformed({ message, pointer }: JsonProblem): HttpError {
   const problems = pointer === undefined ? [] : [{ pointer, detail: message }];

@@ -2,6 +2,7 @@
 // into errors.
 
 import { setImmediate } from "node:timers/promises";
+import { pointerOf } from "../../../platform/errors.ts";
 import { stringAt } from "../../../platform/json/names.ts";
 import { parseInSteps } from "../../../platform/json/pieces.ts";
 import {
@@ -85,6 +86,8 @@ export function structureProblem(text: string, limits: JsonLimits): JsonProblem 
 }
 
 function faultOf(flaw: JsonViolation, text: string, limits: JsonLimits): JsonProblem {
+  if (flaw.kind === "list")
+    return { message: `more than ${flaw.elementsMax} elements`, pointer: pointerOf([flaw.name]) };
   if (!("at" in flaw)) return { message: messages(limits)[flaw.kind] };
   if (flaw.kind === "syntax")
     return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };

@@ -4,6 +4,7 @@ import {
   LISTS_MAX,
   NAME_LENGTH_MAX,
   QUERY_LENGTH_MAX,
+  QUERY_PARAMETERS_MAX,
   VIEWS_MAX,
 } from "../../../../src/domain/console/model.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -96,7 +97,7 @@ describe("CON-25 a saved view", () => {
 describe("CON-25 limits", () => {
   test.each([-1, 0, 1])("%i more than VIEWS_MAX views", async (more) => {
     const views = Array.from({ length: VIEWS_MAX + more }, (_, at) => viewOf(`view ${at}`));
-    expect((await put({ views, lists: [] })).status).toBe(more > 0 ? 400 : 200);
+    expect((await put({ views, lists: [] })).status).toBe(more > 0 ? 422 : 200);
     if (more !== 0) return;
     expect((await save("role=member", { name: "view 1" })).status).toBe(200);
     expect((await save("status=active", { name: "one more" })).html).toContain("remove one first");
@@ -107,7 +108,7 @@ describe("CON-25 limits", () => {
       path: `/console/list-${at}`,
       query: "per_page=50",
     }));
-    expect((await put({ views: [], lists })).status).toBe(more > 0 ? 400 : 200);
+    expect((await put({ views: [], lists })).status).toBe(more > 0 ? 422 : 200);
     if (more !== 0) return;
     const form = formTo(await browser.visit(`${LIST}?per_page=50`), USUAL);
     expect((await browser.submit(form, { act: "keep" })).html).toContain("remove one first");
@@ -119,6 +120,14 @@ describe("CON-25 limits", () => {
     expect((await put({ views: [viewOf(name)], lists: [] })).status).toBe(status);
     const query = `q=${"x".repeat(QUERY_LENGTH_MAX - 2 + more)}`;
     expect((await put({ views: [viewOf("x", { query })], lists: [] })).status).toBe(status);
+  });
+
+  test.each([-1, 0, 1])("%i more than QUERY_PARAMETERS_MAX parameters", async (more) => {
+    const query = Array(QUERY_PARAMETERS_MAX + more)
+      .fill("a=1")
+      .join("&");
+    const answer = await put({ views: [viewOf("x", { query })], lists: [] });
+    expect(answer.status).toBe(more > 0 ? 400 : 200);
   });
 
   test("all problems are named", async () => {

@@ -1,0 +1,21 @@
+// How long the lists of a body may be according to its schema.
+import { KindGuard } from "@sinclair/typebox";
+
+/**
+ * @param schema of an object
+ * @param times factor for the maximum of each list
+ * @returns the product, by name of the member, for each list with a maximum
+ */
+export function listsIn(schema: unknown, times: number): ReadonlyMap<string, number> {
+  const members = KindGuard.IsObject(schema) ? Object.entries(schema.properties) : [];
+  const maxima = members.map(([name, member]) => [name, times * elementsMaxOf(member)] as const);
+  return new Map(maxima.filter(([, elementsMax]) => Number.isFinite(elementsMax)));
+}
+
+/** @returns the most elements that a list may have which the schema allows; Infinity without a maximum, or without a list */
+function elementsMaxOf(schema: unknown): number {
+  if (KindGuard.IsArray(schema)) return schema.maxItems ?? Infinity;
+  if (!KindGuard.IsUnion(schema)) return Infinity;
+  const lists = schema.anyOf.filter(KindGuard.IsArray);
+  return lists.length > 0 ? Math.max(...lists.map(elementsMaxOf)) : Infinity;
+}
