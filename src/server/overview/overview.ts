@@ -19,7 +19,7 @@ export const AUDIT_ENTRIES_SHOWN = 10;
 /** How long counts are cached. */
 export const FIGURES_KEPT_MS = 2 * SECOND_MS;
 /** How long a reader waits for the checks of doctor. After that, the overview is shown without them. */
-export const DIAGNOSIS_WAIT_MS = SECOND_MS;
+const DIAGNOSIS_WAIT_MS = SECOND_MS;
 /** Pending invitations that end this soon are named. */
 export const EXPIRY_NOTICE_MS = 2 * DAY_MS;
 /** Refused requests of the identity provider are named for this long. */

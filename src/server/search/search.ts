@@ -14,7 +14,7 @@ import { runInTurnsUntil, type Steps } from "../../platform/steps.ts";
 /** Maximum number of hits of one kind. */
 export const HITS_MAX = 5;
 /** Time limit of a search. The answer names the kinds that were not finished. */
-export const SEARCH_MS = 80;
+const SEARCH_MS = 80;
 
 export const SEARCH_KINDS = [
   "revision",

@@ -153,12 +153,10 @@ describe("an untrusted peer that forwards", () => {
   });
 });
 
-test("a long header of quotes and commas is parsed in linear time", () => {
+test("a long header of quotes and commas is parsed in linear time: quadratic time would be hours", () => {
   for (const piece of ['","', ',"', '\\"', "for=10.0.0.1,", "10.0.0.1,"])
     for (const header of ["forwarded", "x-forwarded-for"] as const) {
-      const startedMs = performance.now();
-      addressFrom(header, piece.repeat(16_384 / piece.length));
-      expect(performance.now() - startedMs).toBeLessThan(500);
+      expect(addressFrom(header, piece.repeat(4_000_000 / piece.length))).toBeString();
     }
 });
 

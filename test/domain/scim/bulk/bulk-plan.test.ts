@@ -202,12 +202,10 @@ describe("references", () => {
     expect(inPatch(user, emails)).toEqual([emails]);
   });
 
-  test("are searched only once in text that does not end", () => {
-    const path = `members[value eq "bulkId:${'\\"'.repeat(8_000)}`;
+  test("are searched only once in text that does not end: searching at each quote would take hours", () => {
+    const path = `members[value eq "bulkId:${'\\"'.repeat(200_000)}`;
     const operations = Array.from({ length: 64 }, () => ({ op: "remove", path }));
-    const begin = performance.now();
     expect(inPatch(group, ...operations)).toEqual(operations);
-    expect(performance.now() - begin).toBeLessThan(2_000);
   });
 
   test("are found in paths of operations", () => {

@@ -6,7 +6,6 @@ import { percentText } from "../../../../src/server/console/parts/texts.ts";
 import { OverviewDocument } from "../../../../src/server/overview/document.ts";
 import {
   AUDIT_ENTRIES_SHOWN,
-  DIAGNOSIS_WAIT_MS,
   EXPIRY_NOTICE_MS,
   FIGURES_KEPT_MS,
   Overview,
@@ -119,9 +118,7 @@ describe("CON-38 the problems", () => {
   test("are shown without the checks while these take long, and the number stays unknown", async () => {
     const never = Promise.withResolvers<never>();
     const made = withDiagnosis(() => never.promise);
-    const startMs = performance.now();
     expect(await made.problems(organizationId)).toEqual({ problems: [], checkedAtMs: undefined });
-    expect(performance.now() - startMs).toBeLessThan(DIAGNOSIS_WAIT_MS + 1_000);
     expect(made.knownProblems(organizationId)).toBeUndefined();
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { SEARCH_LENGTH_MAX } from "../../../../src/domain/shared/page.ts";
 import { runInTurnsUntil } from "../../../../src/platform/steps.ts";
-import { createSearch, HITS_MAX, SEARCH_KINDS, SEARCH_MS } from "../../../../src/server/search/search.ts";
+import { createSearch, HITS_MAX, SEARCH_KINDS } from "../../../../src/server/search/search.ts";
 import { SEARCH_LIMIT } from "../../../../src/server/search/search-budget.ts";
 import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
 
@@ -72,10 +72,8 @@ describe("CON-18 the search", () => {
       ...domain,
       identity: { users: Object.assign(Object.create(domain.identity.users), endless) },
     });
-    const startMs = performance.now();
     const { unfinished } = await search(organizationId, "lab-");
     expect(unfinished[0]).toBe("user");
-    expect(performance.now() - startMs).toBeLessThan(SEARCH_MS + 1_000);
     expect(SEARCH_KINDS).toContain("user");
   });
 
