@@ -51,7 +51,7 @@ export class ScimGroups implements ScimResources {
    * @returns what takes the long member lists of a body that is sent with that method
    */
   intake({ actor: { organizationId } }: ScimCaller, method: string): MemberIntake {
-    const users = { connection: this.own.db.read, organizationId };
+    const users = { db: this.own.db, organizationId };
     return method === "PATCH" ? patchIntake(users) : groupIntake(users);
   }
 

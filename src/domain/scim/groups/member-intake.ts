@@ -1,6 +1,6 @@
 // Takes long lists of members while the body that has them arrives, and looks their users up: a body that names enough unknown
 // ones, or too many, is refused before the rest of it is parsed, and a long list needs little memory. Short lists stay in the body.
-import type { Connection } from "../../../platform/database/database.ts";
+import type { Db } from "../../../platform/database/database.ts";
 import { NumberSet } from "../../../platform/memory/number-set.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { plainId, REQUEST_MEMBERS_MAX, readMemberId, tooManyMembers } from "../patch/member-ids.ts";
@@ -37,7 +37,8 @@ export interface LongMemberList {
 
 /** Where users are looked up. */
 interface Users {
-  connection: Connection;
+  /** read when a list is looked up: most bodies have no long list, and to begin reading costs as much as a small query */
+  db: Pick<Db, "read">;
   organizationId: string;
 }
 
@@ -162,7 +163,8 @@ class UnknownMembers {
 
   /** @returns the users among them @throws ScimError when enough are unknown */
   find(ids: readonly string[]): readonly NumberedUser[] {
-    const { connection, organizationId } = this.users;
+    const { db, organizationId } = this.users;
+    const connection = db.read;
     const found = findUsers(connection, { organizationId, ids });
     if (found.length === ids.length) return found;
     const known = new Set(found.map(({ id }) => id));
