@@ -1,6 +1,7 @@
 // Runs tasks in a thread: waits for the result on one side, and sends the result or the error on the other.
 import { parentPort, type Worker } from "node:worker_threads";
-import { DomainError, type ErrorKind, type Problem } from "./errors.ts";
+import { codeOf, DomainError, type ErrorKind, type Problem } from "./errors.ts";
+import { isOutOfMemory } from "./memory/memory-limits.ts";
 
 /** A DomainError as it is sent between threads, which lose error classes. */
 interface Refusal {
@@ -11,11 +12,17 @@ interface Refusal {
   hint?: string;
 }
 
+/** Any other error, with the code that tells its cause. */
+interface Unexpected {
+  failed: string;
+  code: string | undefined;
+}
+
 type Message<Result, Progress> =
   | { progress: Progress }
   | { result: Result }
   | { refused: Refusal }
-  | { failed: string };
+  | Unexpected;
 
 export interface ThreadOptions<Progress> {
   /** ends the wait and the thread */
@@ -64,8 +71,11 @@ export async function nextResultOf<Result, Progress = never>(
   }
 }
 
-function errorIn(message: { refused: Refusal } | { failed: string }): Error {
-  if ("failed" in message) return new Error(message.failed);
+function errorIn(message: { refused: Refusal } | Unexpected): Error {
+  if ("failed" in message) {
+    const { failed, code } = message;
+    return Object.assign(new Error(failed), code !== undefined && { code });
+  }
   const { kind, reason, message: text, ...details } = message.refused;
   return new DomainError(kind, reason, text, details);
 }
@@ -93,9 +103,11 @@ export async function answerLater(run: () => Promise<unknown>): Promise<void> {
 /** In the thread: sends a report to `onProgress`. */
 export const reportProgress = (progress: unknown): void => parentPort?.postMessage({ progress });
 
-function failureOf(error: unknown): { refused: Refusal } | { failed: string } {
-  if (!(error instanceof DomainError))
-    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+function failureOf(error: unknown): { refused: Refusal } | Unexpected {
+  if (!(error instanceof DomainError)) {
+    const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { failed, code: isOutOfMemory(error) ? "ENOMEM" : codeOf(error) };
+  }
   const { kind, reason, message, hint, problems } = error;
   return { refused: { kind, reason, message, problems, ...(hint !== undefined && { hint }) } };
 }

@@ -3,6 +3,7 @@
 import type { CheckFinding } from "../../domain/system/operations.ts";
 import { asStorageError, RESTORE } from "../../platform/database/storage-errors.ts";
 import { DomainError } from "../../platform/errors.ts";
+import { isOutOfMemory, memoryLimitText } from "../../platform/memory/memory-limits.ts";
 
 /** The result of one check. */
 export type Finding = CheckFinding;
@@ -39,6 +40,8 @@ export async function examine(
   try {
     return [await look(check)].flat();
   } catch (error) {
+    if (isOutOfMemory(error))
+      return [check.failed("out of memory during this check", `${memoryLimitText()}; raise it`)];
     return [check.failed(reasonOf(error), (error instanceof DomainError && error.hint) || remedy)];
   }
 }

@@ -1,11 +1,16 @@
 // The memory limits of this process, for the message that one of them was reached.
 import { readFileSync } from "node:fs";
+import { sqliteErrorIn } from "../database/storage-errors.ts";
 import { bytesText } from "../files/disk.ts";
 
-/** Recognizes the engine's RangeError and the codes of SQLite and the system. @returns whether memory was exhausted */
+/**
+ * Recognizes the engine's RangeError, its error for a thread without memory for its stack, and the codes of SQLite and the system.
+ * @returns whether memory was exhausted
+ */
 export const isOutOfMemory = (error: unknown): boolean =>
-  ["ENOMEM", "SQLITE_NOMEM"].includes(Object(error).code) ||
-  (error instanceof RangeError && /out of memory/i.test(error.message));
+  /^(?:ENOMEM|SQLITE_(?:IOERR_)?NOMEM)$/.test(Object(sqliteErrorIn(error) ?? error).code) ||
+  (error instanceof RangeError && /out of memory/i.test(error.message)) ||
+  (error instanceof TypeError && error.message === "Failed to spawn worker thread");
 
 /** @returns the limits of this process as a text */
 export const memoryLimitText = (): string =>

@@ -2,8 +2,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { failureOf } from "../../../cli/exit.ts";
 import { memoryLimits } from "../../../src/platform/memory/memory-limits.ts";
+import { resultOf } from "../../../src/platform/task-thread.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 const root = temporaryDirectory();
@@ -28,9 +30,20 @@ test("names the nearest control group with a limit, and the limits of the proces
 test("a command that ran out of memory is not reported as a bug", () => {
   for (const error of [
     new RangeError("Out of memory"),
+    new TypeError("Failed to spawn worker thread"),
     Object.assign(new Error("spawn"), { code: "ENOMEM" }),
     Object.assign(new Error("out of memory"), { code: "SQLITE_NOMEM" }),
   ])
     expect(failureOf(error, "run")).toMatchObject({ reason: "memory.exhausted", exit_code: 1 });
   expect(failureOf(new RangeError("Invalid array length"), "run").reason).toBe("unexpected");
+});
+
+test("a thread that ran out of memory, such as that of a backup, is not reported as a bug", async () => {
+  const worker = new Worker(new URL("./exhausting-worker.ts", import.meta.url));
+  const error = await resultOf(worker).catch((thrown: unknown) => thrown);
+  expect(failureOf(error, "run")).toMatchObject({
+    error: "out of memory",
+    reason: "memory.exhausted",
+    hint: expect.stringMatching(/^the memory limit is .+; raise it, or work with smaller files$/),
+  });
 });

@@ -4,13 +4,27 @@ import type { Database } from "bun:sqlite";
 /** Faults of each kind that are reported at most. */
 export const FAULTS_MAX = 20;
 
-/** @returns the errors of SQLite's integrity check, at most FAULTS_MAX */
+/**
+ * @returns the errors of SQLite's integrity check, at most FAULTS_MAX
+ * @throws an error with the code SQLITE_NOMEM
+ */
 export const integrityProblems = (connection: Database): string[] =>
-  connection
-    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${FAULTS_MAX})`)
-    .all()
-    .map((row) => row.integrity_check)
-    .filter((text) => text !== "ok");
+  damagesIn(
+    connection
+      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${FAULTS_MAX})`)
+      .all()
+      .map((row) => row.integrity_check),
+  );
+
+/** SQLITE_NOMEM and SQLITE_IOERR_NOMEM: the check lists pages that it had no memory to read among the damaged ones. */
+const NO_MEMORY = /\berror code=(?:7|3082)\b/;
+
+/** @param found the rows of an integrity check @returns those that are damage @throws as `integrityProblems` */
+export function damagesIn(found: readonly string[]): string[] {
+  if (found.some((text) => NO_MEMORY.test(text)))
+    throw Object.assign(new Error("out of memory during the integrity check"), { code: "SQLITE_NOMEM" });
+  return found.filter((text) => text !== "ok");
+}
 
 /** @returns the two tables of each reference to a missing row, at most FAULTS_MAX */
 export const foreignKeyViolations = (connection: Database): string[] =>

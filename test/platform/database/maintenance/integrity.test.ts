@@ -1,7 +1,12 @@
-// References to missing rows are found, up to a limit.
+// References to missing rows are found, up to a limit, and missing memory is not damage.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { FAULTS_MAX, foreignKeyViolations } from "../../../../src/platform/database/maintenance/integrity.ts";
+import {
+  damagesIn,
+  FAULTS_MAX,
+  foreignKeyViolations,
+} from "../../../../src/platform/database/maintenance/integrity.ts";
+import { isOutOfMemory } from "../../../../src/platform/memory/memory-limits.ts";
 
 test.each([0, 1, FAULTS_MAX - 1, FAULTS_MAX, FAULTS_MAX + 1])(
   "of %d missing rows some are named",
@@ -16,3 +21,20 @@ test.each([0, 1, FAULTS_MAX - 1, FAULTS_MAX, FAULTS_MAX + 1])(
     );
   },
 );
+
+test("pages that the check has no memory to read are not reported as damaged", () => {
+  // printed with `ulimit -v 445000` for a sound database of 37 MB
+  const found = (code: number) =>
+    `*** in database main ***\nTree 5 page 379: unable to get the page. error code=${code}`;
+  expect(damagesIn(["ok"])).toEqual([]);
+  for (const code of [10, 11, 77]) expect(damagesIn([found(code)])).toEqual([found(code)]);
+  for (const code of [7, 3082]) {
+    let thrown: unknown;
+    try {
+      damagesIn([found(code)]);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isOutOfMemory(thrown)).toBe(true);
+  }
+});
