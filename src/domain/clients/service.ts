@@ -23,7 +23,6 @@ import { impactOf, type PolicyImpact } from "./rollout/impact.ts";
 import { PackageReports } from "./rollout/package-reports.ts";
 import { type PolicyChange, peopleOf, type Reached } from "./rollout/people.ts";
 import { Rollouts } from "./rollout/rollout.ts";
-import { SeenTimes } from "./seen-times.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
 import { createJudge, rulesOf } from "./verdict/judge.ts";
@@ -75,7 +74,6 @@ export function createClients(dependencies: ClientsDependencies) {
     ...dependencies,
     findRevision: (organizationId, id) => governance.revisions.find(organizationId, id),
   });
-  const seenTimes = new SeenTimes({ db, clock });
   const inventory = new Inventory({
     ...dependencies,
     revisionInForce: (organizationId) => governance.revisions.current(organizationId)?.id,
@@ -100,7 +98,8 @@ export function createClients(dependencies: ClientsDependencies) {
       peopleOf(dependencies, change, which),
 
     /**
-     * Stores a workstation's report durably. If the record says the same already, only its time is stored: see SeenTimes.
+     * Stores a workstation's report. Every report is one durable write, even an unchanged one, because its time shows that
+     * the workstation is still active.
      * @throws DomainError `client_report.invalid`
      */
     async report(reporter: Reporter, report: ClientStatusReport): Promise<void> {
@@ -109,8 +108,7 @@ export function createClients(dependencies: ClientsDependencies) {
       const nowMs = clock.nowMs();
       const judged = { verdict, reasons: JSON.stringify(reasons), judgedBy: rules(), ...figuresOf(read) };
       const row = { ...rowOf(read), ...judged, id: ids.uuid(), firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-      if (store.isUnchanged(db.read, row)) await seenTimes.store(row);
-      else await db.writeGrouped((tx) => store.put(tx, row), "clients");
+      await db.writeGrouped((tx) => store.put(tx, row), "clients");
     },
 
     /** Removes clients that stopped reporting: see retention.ts. */

@@ -73,43 +73,6 @@ export function put(tx: Tx, row: ReportRow): void {
   deleteSurplus(tx).run({ userId: row.userId });
 }
 
-const { lastSeenAtMs, ...content } = changing;
-const isInstallation = and(
-  eq(clientReports.userId, named("userId")),
-  eq(clientReports.instanceId, named("instanceId")),
-);
-
-const selectSame = statement((connection) => {
-  const isSame = Object.entries(content).map(
-    ([name, column]) => sql`${column} IS ${sql.param(sql.placeholder(name), column)}`,
-  );
-  return connection
-    .select({ id: clientReports.id })
-    .from(clientReports)
-    .where(and(isInstallation, ...isSame))
-    .prepare();
-});
-
-/** @returns whether the record of the installation has this content already, whatever its times are */
-export const isUnchanged = (connection: Connection, row: ReportRow): boolean =>
-  selectSame(connection).get(row) !== undefined;
-
-/** When an installation was last seen, in UTC milliseconds. */
-export type SeenTime = Pick<ReportRow, "userId" | "instanceId" | "lastSeenAtMs">;
-
-const updateTime = statement((connection) =>
-  connection
-    .update(clientReports)
-    .set(updateAll({ lastSeenAtMs }))
-    .where(and(isInstallation, lt(lastSeenAtMs, named("lastSeenAtMs"))))
-    .prepare(),
-);
-
-/** Does nothing if the record has been removed since, or has a later time. */
-export function updateSeen(tx: Tx, time: SeenTime): void {
-  updateTime(tx).run({ ...time });
-}
-
 /** One record and the organization it must belong to. */
 export interface RowId {
   organizationId: string;

