@@ -19,21 +19,27 @@ const REMOTE = "(?:https?|wss?)://(?!localhost\\b|127\\.|\\[::1\\])";
 
 interface Sign {
   what: string;
-  /** linear in the length of the text */
+  /** linear in the length of the text; begins with what is rare, because the text is searched for that first */
   pattern: RegExp;
-  /** texts without any of these cannot match; looking for them is much faster than the pattern */
+  /** texts without any of these cannot match; a search for them in the bytes is much faster than the pattern */
   needs: readonly string[];
 }
 
 const SIGNS: readonly Sign[] = [
   {
     what: "runs a package from a registry",
-    pattern: /\b(?:npx|bunx|pnpx|uvx)["']?[\s,]|\b(?:npm exec|pnpm dlx|yarn dlx|pipx run)\b/,
-    needs: ["npx", "bunx", "uvx", "npm exec", " dlx", "pipx run"],
+    pattern: /x(?<=\b(?:npx|bunx|pnpx|uvx))["']?[\s,]/,
+    needs: ["npx", "bunx", "uvx"],
+  },
+  {
+    what: "runs a package from a registry",
+    pattern: /\b(?:npm exec|pnpm dlx|yarn dlx|pipx run)\b/,
+    needs: ["npm exec", " dlx", "pipx run"],
   },
   {
     what: "installs packages",
-    pattern: /\b(?:npm|pnpm|yarn|bun|pip3?|gem|cargo|go|brew|apt|apt-get|dnf|apk) (?:install|add|ci|get)\b/,
+    pattern:
+      / (?<=\b(?:npm|pnpm|yarn|bun|pip3?|gem|cargo|go|brew|apt|apt-get|dnf|apk) )(?:install|add|ci|get)\b/,
     needs: [" install", " add", " ci", " get"],
   },
   {
@@ -66,8 +72,10 @@ const SIGNS: readonly Sign[] = [
 /** @returns one entry for each finding in a file; none for a file that is not text */
 export function findRuntimeDownloads(path: string, bytes: Uint8Array): RuntimeDownload[] {
   if (bytes.includes(0)) return [];
-  const text = Buffer.from(bytes).toString("latin1");
-  return SIGNS.filter(
-    ({ needs, pattern }) => needs.some((word) => text.includes(word)) && pattern.test(text),
-  ).map(({ what }) => ({ path, what }));
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const possible = SIGNS.filter(({ needs }) => needs.some((word) => content.includes(word, 0, "latin1")));
+  if (possible.length === 0) return [];
+  const text = content.toString("latin1");
+  const found = possible.filter(({ pattern }) => pattern.test(text)).map(({ what }) => what);
+  return [...new Set(found)].map((what) => ({ path, what }));
 }
