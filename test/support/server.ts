@@ -60,6 +60,7 @@ const ACCESS: AccessSettings = {
   signingKeyRotationDays: 30,
   tokenMemoryBytes: 1_048_576,
   identityMode: "password",
+  provider: { providerId: "oidc", providerName: "company sign-in" },
   secondFactor: "optional",
 };
 

@@ -40,6 +40,10 @@ export function domainSettingsOf(
       signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
       tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
       identityMode,
+      provider: {
+        providerId: config.get("identity.oidc.provider_id"),
+        providerName: config.get("identity.oidc.provider_name"),
+      },
       secondFactor: config.get("identity.second_factor"),
     },
     limits: {

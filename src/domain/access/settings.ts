@@ -15,6 +15,8 @@ export interface AccessSettings {
   tokenMemoryBytes: number;
   /** `oidc`: users sign in at an identity provider, and only the protected administrator has a password */
   identityMode: "password" | "oidc";
+  /** what the configuration calls the identity provider, also while it names no issuer */
+  provider: { providerId: string; providerName: string };
   /** who gives a second factor after the password; see second-factor/model.ts */
   secondFactor: SecondFactorMode;
 }

@@ -40,7 +40,7 @@ export interface PeerTls {
 
 export interface OutboundRequest {
   method?: string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | Headers;
   /** a stream with a header `content-length` is sent with that length */
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the answer and its body together */

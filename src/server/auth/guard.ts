@@ -1,6 +1,5 @@
 // Decides who may call a route. Every route declares `requires`; the check runs before the body, query or path is read. The
 // access area authenticates; this file finds the credential and compares it with the requirement.
-import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
 import type { Authenticator, Principal } from "../../domain/access/authentication/authenticate.ts";
 import { type Scope, USER_SCOPES } from "../../domain/access/wire.ts";
@@ -46,7 +45,7 @@ const WORKSTATION_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
-  return new Elysia({ name: "guard" }).use(bearer()).macro({
+  return new Elysia({ name: "guard" }).macro({
     requires: (requirement: Requirement) => {
       const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
       const gate = { ...options, requirement };
@@ -56,10 +55,10 @@ export function createGuard(options: GuardOptions) {
         introspect(route: Schemas) {
           checkAddress = createAddressCheck(route);
         },
-        transform: async ({ request, route, bearer, params, query }) => {
+        transform: async ({ request, route, params, query }) => {
           const exchange = exchangeOf(request);
           exchange.route = route;
-          await admit(gate, { request, exchange, bearer });
+          await admit(gate, request, exchange);
           checkAddress({ request, params, query });
         },
       };
@@ -71,25 +70,17 @@ interface Gate extends GuardOptions {
   requirement: Requirement;
 }
 
-interface Asked {
-  request: Request;
-  exchange: Exchange;
-  /** the token as the plugin found it, not necessarily in the Authorization header */
-  bearer: string | undefined;
-}
-
 /** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
-async function admit(gate: Gate, asked: Asked): Promise<void> {
+async function admit(gate: Gate, request: Request, exchange: Exchange): Promise<void> {
   const { requirement, authenticator, verificationLimit } = gate;
-  const { request, exchange } = asked;
   if (requirement === "nobody") return;
   // User tokens and cookies do not count on these two.
   if (requirement === "scim") gate.admitProvider(request);
   else if (requirement === "proxy") gate.admitProxy(request);
   else if (requirement !== "metrics" || !gate.canReadMetrics(request, exchange)) {
-    const token = tokenOf(asked);
+    const token = tokenOf(request);
     const principal =
       token === undefined
         ? visitorOf(request, { ...gate, requirement })
@@ -130,13 +121,13 @@ function requireScope(principal: Principal, scope: Scope): void {
 const SCHEME = "Bearer ";
 
 /**
- * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here.
+ * Only the header counts: RFC 9700 section 4.3.2 forbids `?access_token=`.
  * @returns the bearer token; a request with one never falls back to the cookie, even if the token is invalid
  */
-function tokenOf({ request, bearer }: Asked): string | undefined {
-  const header = request.headers.get("authorization");
+function tokenOf({ headers }: Request): string | undefined {
+  const header = headers.get("authorization");
   if (header === SCHEME.trim()) return "";
-  return header?.startsWith(SCHEME) ? bearer : undefined;
+  return header?.startsWith(SCHEME) ? header.slice(SCHEME.length) : undefined;
 }
 
 /** @returns the user of the session cookie */

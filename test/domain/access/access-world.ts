@@ -45,6 +45,7 @@ export const SETTINGS: AccessSettings = {
   signingKeyRotationDays: 30,
   tokenMemoryBytes: 1_048_576,
   identityMode: "password",
+  provider: { providerId: "oidc", providerName: "company sign-in" },
   secondFactor: "optional",
 };
 

@@ -52,7 +52,7 @@ export class LyingProvider implements AsyncDisposable {
   requiresPushed = false;
   /** claims that only the userinfo endpoint tells */
   userinfo: Record<string, unknown> = {};
-  /** time that its answers took so far, in milliseconds */
+  /** time from the head of each request until its answer was handed to the runtime, in milliseconds, summed */
   answeringMs = 0;
   readonly keys: ProviderKeys;
   readonly #codes = new Map<string, Code>();
@@ -70,12 +70,10 @@ export class LyingProvider implements AsyncDisposable {
     this.#path = options.path ?? "";
     this.#nowMs = options.nowMs ?? Date.now;
     this.#clientKey = options.clientKey;
-    this.#server = createServer((request, response) => {
+    this.#server = createServer(async (request, response) => {
       const startMs = performance.now();
-      response.once("finish", () => {
-        this.answeringMs += performance.now() - startMs;
-      });
-      void this.#serve(request, response);
+      await this.#serve(request, response);
+      this.answeringMs += performance.now() - startMs;
     });
   }
 

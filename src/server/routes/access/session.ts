@@ -102,9 +102,10 @@ export function sessionRoutes(context: RouteContext) {
   const browser = createBrowser(context);
   /** The mode alone decides, so that the answer reveals nothing about an address. */
   const loginMethod = (): Static<typeof LoginMethod> => {
-    const provider = domain.sso.settings();
-    if (!provider || domain.access.settings.identityMode === "password") return { method: "password" };
-    return { method: "oidc", providerId: provider.providerId, providerName: provider.providerName };
+    const { identityMode, provider } = domain.access.settings;
+    if (identityMode === "password") return { method: "password" };
+    const { providerId, providerName } = domain.sso.settings() ?? provider;
+    return { method: "oidc", providerId, providerName };
   };
 
   return router

@@ -21,7 +21,7 @@ import {
   signInAt,
 } from "../../../support/provider/provider-site.ts";
 import { giveApp } from "../../../support/second-factor/given-factors.ts";
-import { BASE_URL, PASSWORD } from "../../../support/server.ts";
+import { BASE_URL, createTestServer, PASSWORD } from "../../../support/server.ts";
 
 const JIT = { provisioning: "jit", allowedDomains: ["example.com"] } as const;
 const ADA = "ada@example.com";
@@ -151,6 +151,18 @@ test("SSO-16 the login method is the same for every address, and only the mode d
   await addUser(only, "root@example.com", "admin");
   expect(await methodOf(only, ADA)).toEqual(expected);
   expect(await methodOf(only, "root@example.com")).toEqual(expected);
+});
+
+test("SSO-16 the login method is the provider's in mode oidc without an issuer", async () => {
+  await using server = await createTestServer({ access: { identityMode: "oidc" } });
+  for (const email of ["admin@example.com", "nobody@example.com"]) {
+    const answer = await server.request("POST", "/api/login-method", { body: { email } });
+    expect(await answer.json()).toEqual({
+      method: "oidc",
+      providerId: "oidc",
+      providerName: "company sign-in",
+    });
+  }
 });
 
 describe("SSO-17 SSO-18 SSO-24 the way there and back", () => {

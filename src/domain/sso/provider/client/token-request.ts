@@ -49,7 +49,7 @@ export async function redeemCode(
     "content-type": "application/x-www-form-urlencoded",
   });
   await authentication(server, client, body, headers); // returns a promise for private_key_jwt, although its type says void
-  const message = { method: "POST", headers: headers.toJSON(), body: body.toString() };
+  const message = { method: "POST", headers, body: body.toString() };
   const { isOk, status, members } = await requests.object("token", url, message);
   if (!isOk) throw refused(status, members);
   return redeemedIn(members);
