@@ -1,55 +1,101 @@
-// Mirroring a commit from a repository host, against a plain loop that fetches, unpacks, compresses with the same library and hashes the
-// same archive in the same run; a commit that is known; the memory it takes; and what others notice of it.
-import { readFileSync, writeFileSync } from "node:fs";
+// Mirroring a commit from a repository host by the executable, against a plain loop that fetches, unpacks, compresses with the same library
+// and hashes the same archive in the same run; a commit that is known; the memory it takes; and what others notice of it.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createGunzip } from "node:zlib";
 import { Gzip } from "fflate";
-import { createRepackThreads } from "../../../src/app/sources/repack-threads.ts";
-import { publishFirst } from "../../support/content/policy.ts";
-import { createTestServer } from "../../support/server.ts";
-import { connectionTo, createMirrorSite, type MirrorSite } from "../../support/sources/mirror-site.ts";
+import { certify } from "../../support/network/private-ca.ts";
 import { createRepositoryHost, type RepositoryHost } from "../../support/sources/repository-host.ts";
 import { atLeast, atMost, type Figure } from "../figures.ts";
+import type { Running } from "../processes.ts";
+import {
+  logIn,
+  openBeside,
+  sessionCookie,
+  startQuartermaster,
+  temporaryDirectory,
+} from "../tools/installation.ts";
 
-const FILES = 400;
+/** Files of a commit: about 100 MiB unpacked for the memory, less for the times. */
+const [MANY_FILES, SOME_FILES] = [1_050, 400];
 const FILE_BYTES = 100_000;
 const ROUNDS = 3;
-const KNOWN_ROUNDS = 20;
+const KNOWN_ROUNDS = 15;
 const INSPECTIONS = 4;
 const POLLED_MS = 1_500;
 const PIECE_BYTES = 64 * 1024;
 const MEBIBYTE = 1024 ** 2;
+const EXAMPLE_CATALOG = join(import.meta.dir, "../../../src/domain/catalog/example/catalog.yaml");
+
+interface Site {
+  host: RepositoryHost;
+  service: Running;
+  /** Inspects a commit as an administrator. */
+  inspect(ref: string): Promise<void>;
+  /** Fetches from the host. */
+  fetchFrom(path: string): Promise<Response>;
+  /** of a workstation's token */
+  authorization: string;
+}
 
 /** Measures mirroring. Required: at most 1.5 times the plain loop, 5 ms beside one look-up, half of the polls. */
 export async function measureSources(): Promise<Figure[]> {
-  using host = createRepositoryHost("gitea");
-  const commits = Array.from({ length: ROUNDS + INSPECTIONS + 1 }, (_, seed) => host.commit(filesOf(seed)));
-  await using site = await createMirrorSite([connectionTo(host)], { repack: createRepackThreads() });
-  Bun.gc(true);
-  const idleBytes = residentBytes();
-  writeFileSync("/proc/self/clear_refs", "5"); // the peak begins anew (proc_pid_clear_refs(5))
-  const [first = ""] = commits;
-  await site.inspect({ ref: first });
-  const grownBytes = Math.max(0, peakBytes() - idleBytes);
+  using directory = temporaryDirectory();
+  await using stack = new AsyncDisposableStack();
+  const site = await startSite(directory.path, stack);
+  const commits = Array.from({ length: ROUNDS + INSPECTIONS }, (_, seed) =>
+    site.host.commit(filesOf(seed, SOME_FILES)),
+  );
   return [
-    await inspectionFigure(site, host, commits.slice(1, 1 + ROUNDS)),
-    {
-      ...{
-        what: `memory over idle, ${Math.round((FILES * FILE_BYTES) / MEBIBYTE)} MiB unpacked`,
-        unit: "MiB",
-      },
-      ours: grownBytes / MEBIBYTE,
-      verdict: atMost(32, grownBytes / MEBIBYTE),
-    },
-    await knownFigure(site, first),
+    await memoryFigure(site),
+    await inspectionFigure(site, commits.slice(0, ROUNDS)),
+    await knownFigure(site, commits[0] ?? ""),
     await pollsFigure(site, commits.slice(-INSPECTIONS)),
   ];
 }
 
+async function startSite(directory: string, stack: AsyncDisposableStack): Promise<Site> {
+  const { cert, key, ca } = await certify();
+  const host = stack.use(createRepositoryHost("gitea", { tls: { cert, key } }));
+  const origin = host.origin.replace("127.0.0.1", "localhost");
+  const config = join(directory, "config.yaml");
+  const connection = {
+    ...{ id: "host", provider: "gitea", api_base_url: `${origin}/api/v1`, token: "file://token" },
+    ...{ ca_bundle: "ca.pem", organizations: { "*": ["acme"] } },
+  };
+  writeFileSync(join(directory, "ca.pem"), ca);
+  writeFileSync(join(directory, "token"), host.token, { mode: 0o600 });
+  writeFileSync(config, JSON.stringify({ package_sources: { connections: [connection] } }), { mode: 0o600 });
+  const data = join(directory, "data");
+  mkdirSync(data);
+  const service = await startQuartermaster(data, "--config", config, "--catalog", EXAMPLE_CATALOG);
+  stack.defer(service.stop);
+  const installation = await openBeside(data, service.port);
+  stack.defer(installation.close);
+  const [login] = await logIn(installation, 1);
+  const headers = {
+    Cookie: await sessionCookie(installation),
+    Origin: `http://127.0.0.1:${service.port}`,
+    "Content-Type": "application/json",
+  };
+  return {
+    ...{ host, service, authorization: `Bearer ${login?.access_token}` },
+    fetchFrom: (path) =>
+      fetch(origin + path, { tls: { ca }, headers: { authorization: `token ${host.token}` } }),
+    async inspect(ref) {
+      const body = JSON.stringify({ connection_id: "host", repository: "acme/tools", ref });
+      const url = `http://127.0.0.1:${service.port}/admin/package-source/inspect`;
+      const answer = await fetch(url, { method: "POST", headers, body });
+      if (!answer.ok) throw new Error(`the inspection was answered with ${await answer.text()}`);
+    },
+  };
+}
+
 /** Text that compresses about as well as sources do, different for each commit. */
-function filesOf(seed: number): Record<string, string> {
+function filesOf(seed: number, files: number): Record<string, string> {
   const words = Array.from({ length: 4_000 }, (_, at) => ((at * 2_654_435_761 + seed) >>> 0).toString(36));
   return Object.fromEntries(
-    Array.from({ length: FILES }, (_, file) => {
+    Array.from({ length: files }, (_, file) => {
       let text = "";
       for (let at = file; text.length < FILE_BYTES; at = (at * 31 + 7) % 1_000_003)
         text += `${words[at % words.length]} `;
@@ -58,16 +104,26 @@ function filesOf(seed: number): Record<string, string> {
   );
 }
 
-async function inspectionFigure(
-  site: MirrorSite,
-  host: RepositoryHost,
-  commits: readonly string[],
-): Promise<Figure> {
+/** The first inspection of a service that has answered a few requests. */
+async function memoryFigure({ host, service, inspect }: Site): Promise<Figure> {
+  const commit = host.commit(filesOf(ROUNDS + INSPECTIONS, MANY_FILES));
+  const idleKib = statusOf(service, "VmRSS");
+  writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // the peak begins anew (proc_pid_clear_refs(5))
+  await inspect(commit);
+  const ours = (statusOf(service, "VmHWM") - idleKib) / 1024;
+  const unpacked = Math.round((MANY_FILES * FILE_BYTES) / MEBIBYTE);
+  return {
+    ...{ what: `memory over idle, ${unpacked} MiB unpacked`, unit: "MiB" },
+    ...{ ours, verdict: atMost(32, ours) },
+  };
+}
+
+async function inspectionFigure(site: Site, commits: readonly string[]): Promise<Figure> {
   const ratios: number[] = [];
   const times: [own: number, plain: number][] = [];
   for (const commit of commits) {
-    const plainMs = await timed(() => plainLoop(host, commit));
-    const ownMs = await timed(() => site.inspect({ ref: commit }));
+    const plainMs = await timed(() => plainLoop(site, commit));
+    const ownMs = await timed(() => site.inspect(commit));
     ratios.push(ownMs / plainMs);
     times.push([ownMs, plainMs]);
   }
@@ -79,9 +135,8 @@ async function inspectionFigure(
   };
 }
 
-async function plainLoop(host: RepositoryHost, commit: string): Promise<void> {
-  const url = `${host.origin}/api/v1/repos/acme/tools/archive/${commit}.tar.gz`;
-  const response = await fetch(url, { headers: { authorization: `token ${host.token}` } });
+async function plainLoop({ fetchFrom }: Site, commit: string): Promise<void> {
+  const response = await fetchFrom(`/api/v1/repos/acme/tools/archive/${commit}.tar.gz`);
   const hasher = new Bun.CryptoHasher("sha256");
   const gzip = new Gzip({ level: 4, mem: 4, mtime: 0 }, (bytes) => void hasher.update(bytes));
   const unpacker = createGunzip({ chunkSize: PIECE_BYTES });
@@ -91,35 +146,42 @@ async function plainLoop(host: RepositoryHost, commit: string): Promise<void> {
   hasher.digest("hex");
 }
 
-async function knownFigure(site: MirrorSite, ref: string): Promise<Figure> {
-  const [connection] = site.connections;
+/** The look-up is what the service asks the host, asked again without the service. */
+async function knownFigure({ host, inspect, fetchFrom }: Site, ref: string): Promise<Figure> {
+  host.seen.length = 0;
+  await inspect(ref);
+  const paths = host.seen.map(({ path }) => path);
+  const lookUp = async () => {
+    for (const path of paths) await (await fetchFrom(path)).bytes();
+  };
   const differences: number[] = [];
-  for (let round = 0; connection && round < KNOWN_ROUNDS; round += 1) {
-    const lookUp = { repository: "acme/tools", ref, path: "" };
-    const lookUpMs = await timed(() => site.sources.mirrors.resolve(connection, lookUp));
-    differences.push((await timed(() => site.inspect({ ref }))) - lookUpMs);
+  for (let round = 0; round < KNOWN_ROUNDS; round += 1) {
+    const lookUpMs = await timed(lookUp);
+    differences.push((await timed(() => inspect(ref))) - lookUpMs);
   }
   const ours = median(differences);
   return { what: "a known commit, beside its look-up", unit: "ms", ours, verdict: atMost(5, ours) };
 }
 
-/** The policy as workstations fetch it, through all of the server, while archives are made. */
-async function pollsFigure(site: MirrorSite, commits: readonly string[]): Promise<Figure> {
-  await using server = await createTestServer();
-  await publishFirst(server);
-  const { accessToken: token } = await server.signedIn("member");
+/** The policy as workstations fetch it while archives are made. */
+async function pollsFigure(
+  { service, inspect, authorization }: Site,
+  commits: readonly string[],
+): Promise<Figure> {
+  const url = `http://127.0.0.1:${service.port}/governance-config`;
   const polls = async () => {
     const untilMs = performance.now() + POLLED_MS;
     let count = 0;
     for (; performance.now() < untilMs; count += 1) {
-      await (await server.request("GET", "/governance-config", { token })).arrayBuffer();
-      await Bun.sleep(0);
+      const answer = await fetch(url, { headers: { authorization } });
+      if (!answer.ok) throw new Error(`the policy was answered with ${await answer.text()}`);
+      await answer.bytes();
     }
     return count / (POLLED_MS / 1_000);
   };
   await polls();
   const alone = await polls();
-  const mirroring = Promise.all(commits.map((ref) => site.inspect({ ref })));
+  const mirroring = Promise.all(commits.map(inspect));
   const during = await polls();
   await mirroring;
   const ratio = during / alone;
@@ -138,7 +200,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-const statusKib = (name: string): number =>
-  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0);
-const residentBytes = (): number => statusKib("VmRSS") * 1024;
-const peakBytes = (): number => statusKib("VmHWM") * 1024;
+/** @returns KiB */
+const statusOf = ({ pid }: Running, name: string): number =>
+  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
