@@ -3,9 +3,9 @@
 import { Command, CommanderError, type ErrorOptions, Help } from "commander";
 import { DomainError } from "../src/platform/errors.ts";
 
-/** Largest width of help texts, in characters; a narrower terminal has narrower ones. */
+/** Largest width of help texts, in characters; a narrower terminal reduces it. */
 export const HELP_WIDTH = 80;
-/** A description begins at this column at the latest; the name of a longer option has a line of its own. */
+/** Descriptions start at this column or earlier. A longer option name is printed on its own line. */
 const DESCRIPTION_COLUMN_MAX = 34;
 
 /** A command of the tree; `command()` creates children of the same class. */
@@ -81,7 +81,7 @@ export class CliCommand extends Command {
 export const isAnswered = (error: unknown): boolean =>
   error instanceof CommanderError && error.exitCode === 0;
 
-/** Before each item of a list, and between the columns of an item, as commander has them. */
+/** Indentation of each item, and space between its columns: the defaults of commander. */
 const INDENT = "  ";
 const GAP = 2;
 

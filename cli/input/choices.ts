@@ -17,6 +17,6 @@ export const SOURCE_CHOICES: readonly ProvisioningSource[] = ["local", "scim"];
 export const INVITATION_STATUS_CHOICES = ["outstanding"] as const;
 export const PART_CHOICES: readonly Part[] = ["control", "proxy"];
 
-/** @returns an option that refuses other words, lists these in its help and completes them */
+/** @returns an option that accepts only these words, lists them in its help and completes them */
 export const choiceOption = (flags: string, about: string, choices: readonly string[]): Option =>
   new Option(flags, about).choices(choices);

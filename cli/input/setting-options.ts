@@ -90,7 +90,7 @@ function addOptions(
   for (const { flags, doc, defaultText, choices } of options) {
     const fallback = defaultText === "" ? "" : ` (default: ${defaultText})`;
     const option = new Option(flags, `${doc}${fallback}`).helpGroup(groupFor(flags));
-    // Shown and completed only: the settings report a wrong value, with all other problems.
+    // For help and completion only. Loading the settings reports an invalid value, together with all other problems.
     if (choices) option.argChoices = [...choices];
     command.addOption(option);
   }

@@ -68,7 +68,7 @@ export async function printPages<T>(
   await call.output.pages(() => pages.all(), listing, { total, ...more });
 }
 
-/** `after` lets a list start behind a row (keyset pagination) instead of skipping the rows before it. */
+/** `after` lets a list start after a row (keyset pagination) instead of skipping the rows before it. */
 type ReadPage<T> = (query: PageQuery, after: T | undefined) => Page<T>;
 
 interface Pages<T> {

@@ -33,7 +33,7 @@ const hasEnded = (pid: number): boolean =>
     .at(-1)
     ?.startsWith("Z") ?? false;
 
-/** The file of a program that was replaced meanwhile has a mark behind its name. */
+/** The file name of a program that was replaced meanwhile ends with a mark. */
 function isOtherProgram(pid: number): boolean {
   const path = orUndefined(() => readlinkSync(`/proc/${pid}/exe`));
   return path !== undefined && basename(path.replace(/ \(deleted\)$/, "")) !== basename(process.execPath);

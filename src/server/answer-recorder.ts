@@ -82,7 +82,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const FAILED = "500";
 const FIRST_REFUSAL = 400;
 
-/** @param routes their series for success and server errors start at zero, which they get when somebody first reads the metrics */
+/** @param routes routes whose series for success and server errors start at zero, created when the metrics are first read */
 function createHttpMetrics(metrics: Registry, routes: readonly DocumentedRoute[]) {
   let hasZeros = false;
   const requests = new Counter({

@@ -233,11 +233,11 @@ describe("AIR-2: with nothing but loopback", () => {
     expect(await cli("config show --outgoing")).not.toContain("http");
   });
 
-  test("nothing of all this asked for a way out", () => {
+  test("no step made an outgoing connection", () => {
     expect(waysOut()).toBe(0);
   });
 
-  test("AIR-6: a gateway that is configured and out of reach delays no start; that it is, `status` tells", async () => {
+  test("AIR-6: an unreachable gateway does not delay the start, and `status` reports it", async () => {
     const gateway =
       "gateway: {type: litellm, url: 'https://192.0.2.1', inference_proxy_url: 'https://192.0.2.2', ";
     const text = `${gateway}provisioner: {type: builtin-litellm, admin_key_file: admin-key}}\n`;

@@ -83,7 +83,7 @@ describe("the executable in an empty folder", () => {
     });
   });
 
-  test("writes nothing beside its data directory, says nothing but its log, and ends well", async () => {
+  test("writes only to its data directory and its log, and exits cleanly", async () => {
     service.signal("SIGTERM");
     expect(await service.ended()).toBe(0);
     const [, next = ""] = /\n {2}next {6}(.+ catalog list --data-dir \S+)\n$/.exec(service.stdout()) ?? [];

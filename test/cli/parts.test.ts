@@ -47,7 +47,7 @@ describe("tables", () => {
     expect(Bun.stringWidth(row)).toBe(width);
   });
 
-  test("a column that commands take is never shortened, and the others give way", () => {
+  test("a column that commands take is never shortened, and the others are", () => {
     const id = "01940000-0000-7000-8000-000000000006";
     const wanted = [
       { header: "ID", value: () => id, isWhole: true },

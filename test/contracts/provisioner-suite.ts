@@ -124,7 +124,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect((await lookAfter(subject, fresh)).externalId).toBe(fresh.externalId);
     });
 
-    test("takes away what a rotation that was cut short left behind when it looks after the key", async () => {
+    test("revokes the leftovers of an interrupted rotation when it reconciles the key", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       await rotate(subject);
@@ -176,7 +176,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect((await failureOf(lookAfter(subject, key))).code).toBe("credential_invalid");
     });
 
-    test("takes a key away, and again without complaint", async () => {
+    test("revokes a key, and a second revocation succeeds", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       const request = { identity: ADA, externalId: key.externalId };

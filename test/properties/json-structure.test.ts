@@ -226,7 +226,7 @@ test("a malformed text is refused in pieces as well", () => {
   );
 });
 
-test("a text is cut at the first comma behind each piece", () => {
+test("a text is cut at the first comma after each piece", () => {
   const { cuts } = runSynchronously(findViolationInSteps('[1,{"a":[22,3],"b":4},5]', UNLIMITED, 4));
   expect(cuts).toEqual([
     { at: 11, open: [null, 4, null] },

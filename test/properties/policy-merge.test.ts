@@ -184,7 +184,7 @@ describe("one merge", () => {
     );
   });
 
-  test("CON-53 is symmetric: both sides exchanged, with the opposite decisions, give the same but for the order", () => {
+  test("CON-53 is symmetric: exchanged sides with opposite decisions give the same result except for the order", () => {
     fc.assert(
       fc.property(versions, ({ baseline, current, wanted }) => {
         const one = mergeDocuments({ baseline, current, wanted }, () => true);

@@ -60,13 +60,13 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .requiredOption("--repository <name>", "namespace/name of the repository")
     .requiredOption("--ref <ref>", "branch, tag or whole commit")
     .option("--path <folder>", "folder of the repository that becomes the root of the archive")
-    .option("--dry-run", "only find the commit; download nothing")
+    .option("--dry-run", "find the commit without downloading anything")
     .printsJson()
     .action(domainAction(context, async () => (await import("./create.ts")).create)),
   addConfirmOptions(
     noun
       .command("remove")
-      .description("Removes one stored archive that no revision, draft and catalog entry names.")
+      .description("Removes one stored archive that no revision, draft or catalog entry names.")
       .examples("quartermaster artifacts remove ID --dry-run", "quartermaster artifacts remove ID --yes")
       .argument("<id>", "id of the archive"),
   )

@@ -20,13 +20,15 @@ export const register = (program: CliCommand): CliCommand =>
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = noun
     .command("list")
-    .description("Lists all connections of the configuration file, with those that are disabled.")
+    .description("Lists all connections of the configuration file, including disabled ones.")
     .examples(`quartermaster connections list ${CONFIG}`, "quartermaster connections list --json")
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list));
   const showing = noun
     .command("show")
-    .description("Shows one connection: its host, the namespaces it gives, and how its last request went.")
+    .description(
+      "Shows one connection: its host, the namespaces it grants, and the outcome of its last request.",
+    )
     .examples(`quartermaster connections show forge ${CONFIG}`, "quartermaster connections show forge --json")
     .argument("<id>", "id of the connection")
     .printsJson()

@@ -20,7 +20,7 @@ export interface ExportTarget {
 export async function targetOf(call: Call, contentType: string): Promise<ExportTarget> {
   const out = call.text("out");
   if ((out === undefined) !== call.has("store"))
-    throw new DomainError("invalid", "usage.target", "name one place for the files", {
+    throw new DomainError("invalid", "usage.target", "choose one destination for the files", {
       hint: "add --out FOLDER or --store",
     });
   return out === undefined ? await storeTarget(call, contentType) : folderTarget(call, out);

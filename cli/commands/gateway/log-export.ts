@@ -64,7 +64,7 @@ async function exportDay(
   return { ...known, rows: rows(), state: "written" };
 }
 
-/** @returns the bytes of a day, and a function that returns the number of rows in the bytes that were made last */
+/** @returns the bytes of a day, and a function that returns the number of rows in the most recent bytes */
 function contentOf(
   { domain, context }: Call,
   { day, format }: { day: ExportDay; format: Format },
@@ -113,7 +113,7 @@ type Format = keyof typeof MEDIA_TYPES;
 
 function formatOf({ has }: Call): Format {
   if (has("jsonl") === has("parquet"))
-    throw new DomainError("invalid", "usage.format", "name one format of the files", {
+    throw new DomainError("invalid", "usage.format", "choose one file format", {
       hint: "add --jsonl or --parquet",
     });
   return has("parquet") ? "parquet" : "jsonl";

@@ -60,9 +60,9 @@ const addFilters = (command: CliCommand): CliCommand =>
     .option("--model <model>", "only requests for this model")
     .option("--harness <harness>", "only requests of this agent")
     .addOption(choiceOption("--result <result>", "only requests with this result", RESULTS))
-    .addOption(choiceOption("--outcome <outcome>", "only requests that ended so", OUTCOMES))
+    .addOption(choiceOption("--outcome <outcome>", "only requests that ended this way", OUTCOMES))
     .option("--run <id>", "only requests of this run")
-    .option("--min-tokens <number>", "only requests with at least so many input and output tokens");
+    .option("--min-tokens <number>", "only requests with at least this many input and output tokens");
 
 const listing = (group: CliCommand, context: Context): CliCommand =>
   addPageOptions(
@@ -104,8 +104,8 @@ const following = (group: CliCommand, context: Context): CliCommand =>
       "quartermaster gateway logs tail",
       "quartermaster gateway logs tail --limit 100 --no-follow --json",
     )
-    .option("--limit <n>", "earlier requests to begin with, at most 100", "10")
-    .option("--no-follow", "end after these")
+    .option("--limit <n>", "earlier requests to print first, at most 100", "10")
+    .option("--no-follow", "exit after printing these")
     .printsJson()
     .action(readingAction(context, async () => (await import("./log-reading.ts")).tail));
 
@@ -114,7 +114,7 @@ const exporting = (group: CliCommand, context: Context): CliCommand =>
     group
       .command("export")
       .description(
-        "Writes one file for each day that is over, as JSON Lines or Parquet, to a folder or to the object store. A day that has a file is left as it is, so a repeated export continues.",
+        "Writes one file for each completed day, as JSON Lines or Parquet, to a folder or to the object store. Days that already have a file are skipped, so a repeated export continues.",
       )
       .examples(
         "quartermaster gateway logs export --jsonl --out logs",
@@ -126,7 +126,7 @@ const exporting = (group: CliCommand, context: Context): CliCommand =>
       .option("--out <folder>", "existing folder for the files")
       .option("--store", "write to request-logs/ in the bucket of captured sessions"),
   )
-    .option("--replace", "write days again that have a file")
+    .option("--replace", "overwrite the files of days that were already exported")
     .option("--dry-run", "show what would be done, and change nothing")
     .printsJson()
     .action(readingAction(context, async () => (await import("./log-export.ts")).exportLogs));

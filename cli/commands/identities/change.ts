@@ -44,7 +44,7 @@ export async function remove(call: Call): Promise<void> {
 
 function linkDetails({ domain }: Call, user: User, { issuer }: NewIdentity): string[] {
   return [
-    `Whoever has this subject there signs in here as ${user.email}.`,
+    `The person with this subject there signs in here as ${user.email}.`,
     ...(user.role === "admin" ? ["Warning: this user is an administrator."] : []),
     ...(user.status === "suspended" ? ["The user is suspended, and cannot sign in until resumed."] : []),
     ...elsewhere(domain.sso.settings()?.issuer, issuer),

@@ -37,7 +37,7 @@ function detailsOf({ domain }: Call, { toIssuer }: Move, plan: MovePlan): string
     "For 30 days, the first person who signs in there with the verified address of such a user gets the account.",
     ...(administrators > 0 ? [`Warning: ${administratorsText(administrators)}.`] : []),
     ...(configured === toIssuer ? [] : ["Warning: this issuer is not the configured one."]),
-    "The links at the former provider stay, and give nothing.",
+    "The links at the former provider stay, but grant no access.",
     ...leftLines(plan),
   ];
 }

@@ -29,7 +29,10 @@ export function addVerbs(noun: CliCommand, context: Context): void {
       )
       .argument("[packages...]", "ids of packages; all of the connection when left out")
       .requiredOption("--from <connection>", "connection of the configuration file")
-      .option("--ref <ref>", "another branch, tag or whole commit than the packages follow")
+      .option(
+        "--ref <ref>",
+        "branch, tag or whole commit to use instead of the one that each package follows",
+      )
       .option("--comment <text>", "why, for the history of the policy"),
   )
     .printsJson()

@@ -1,5 +1,5 @@
-// `quartermaster serve`: runs the service, or one part of it, until it is told to stop, and prints a short summary when it is
-// ready. src/app/service/ starts and stops the parts of the service in order; announcement.ts has the summary.
+// `quartermaster serve`: runs the service, or one part of it, until it receives a stop signal, and prints a short summary when
+// it is ready. src/app/service/ starts and stops the parts of the service in order; announcement.ts has the summary.
 import type { Part } from "../../../src/app/service/divided/division.ts";
 import type { Liveness } from "../../../src/app/service/supervision.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
@@ -118,8 +118,8 @@ async function displacement({ displaced = new Promise(() => {}) }: Running, log:
 }
 
 /**
- * Starts this program again if it may send too few requests at the same time for the inference that it is to forward. Nothing is
- * open yet, and a signal still has its default action.
+ * Starts this program again if its limit of concurrent requests is too low for the inference that it forwards. Nothing is open
+ * yet, and a signal still has its default action.
  */
 async function takeRequestSlots({ env, stderr, restartWith }: Context, config: Config): Promise<void> {
   const { isProxyInProcess } = await import("../../../src/app/installation/proxy-settings.ts");

@@ -33,7 +33,7 @@ export async function exportSession(call: Call): Promise<void> {
   );
 }
 
-/** Damaged bytes are found only after the last one was written: the exit code says so. */
+/** Damage is detected only after the last byte was written, so the exit code reports it. */
 async function exportToStdout(call: Call, id: string): Promise<void> {
   const { context, output } = call;
   const { stdout } = context;
@@ -88,6 +88,11 @@ const noDocument = (): DomainError =>
   });
 
 const binaryOnTerminal = (): DomainError =>
-  new DomainError("invalid", "usage.binary_on_terminal", "the bytes of a session are not for a terminal", {
-    hint: "redirect stdout, as in: quartermaster sessions export SESSION - > session.tgz",
-  });
+  new DomainError(
+    "invalid",
+    "usage.binary_on_terminal",
+    "the bytes of a session cannot be shown on a terminal",
+    {
+      hint: "redirect stdout, as in: quartermaster sessions export SESSION - > session.tgz",
+    },
+  );

@@ -13,7 +13,7 @@ async function setHold({ domain, actor, output, args }: Call, isHeld: boolean): 
   output.result({ changed, id, held: isHeld }, changed ? done : `unchanged: this session is ${state}`);
 }
 
-/** Requirement SES-40: a changed setting reaches what is stored only by this command. */
+/** Requirement SES-40: only this command applies a changed setting to stored versions. */
 export async function apply(call: Call): Promise<void> {
   const { domain, actor, output, context, command, config } = call;
   const { retention } = domain.sessions;
@@ -21,7 +21,7 @@ export async function apply(call: Call): Promise<void> {
   if (due === 0)
     return output.result(
       { changed: false, versions: 0 },
-      "unchanged: every deadline is that of the present settings",
+      "unchanged: every deadline matches the current settings",
     );
   const details = [
     `sessions.retention_days is ${config.get("sessions.retention_days")}, sessions.superseded_days is ${config.get("sessions.superseded_days")}.`,

@@ -73,7 +73,7 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .command("verify")
     .description("Reads every stored object again; records those that are missing or damaged as lost.")
     .examples("quartermaster sessions verify --dry-run", "quartermaster sessions verify --json")
-    .option("--dry-run", "name them, and record nothing")
+    .option("--dry-run", "list them without recording anything")
     .printsTable()
     .action(domainAction(context, async () => (await import("./verify.ts")).verify)),
 ];
@@ -127,7 +127,7 @@ const addEndingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
   addConfirmOptions(
     noun
       .command("apply")
-      .description("Gives stored versions the deadlines of the present retention settings.")
+      .description("Applies the current retention settings to the deadlines of stored versions.")
       .examples("quartermaster sessions apply --dry-run", "quartermaster sessions apply --yes"),
   )
     .printsJson()

@@ -13,7 +13,7 @@ export async function sweep({ domain, actor, output, context, command, has }: Ca
   if (!isOurs && !isDryRun) throw storeUnclaimed();
   if (!isOurs) {
     await sweeping.claim();
-    output.note("the bucket is claimed now: the next sweep removes what no session names");
+    output.note("the bucket is claimed now: the next sweep removes objects that no session names");
   }
   if (found === 0)
     return output.result({ changed: false, objects: 0 }, "unchanged: a session names every stored object");

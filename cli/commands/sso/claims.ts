@@ -1,5 +1,5 @@
-// `sso verify --claims`: tries the rules on the claims of a person, and says as whom and why the person would sign in. A refusal is an
-// answer, so the exit code is 0. Sends no request and changes nothing.
+// `sso verify --claims`: applies the sign-in rules to the claims of a person, and prints which account the person would use and
+// why. A refusal is an answer, so the exit code is 0. Sends no request and changes nothing.
 import type { Preview } from "../../../src/domain/sso/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../src/platform/text/json-object.ts";
@@ -21,12 +21,12 @@ export async function previewClaims({ domain, context, output }: Call, file: str
   const preview = domain.sso.preview(claims);
   if (preview.isForeign)
     output.warning(
-      `iss is not the configured issuer ${domain.sso.settings()?.issuer}; a token of it is refused before the rules`,
+      `iss is not the configured issuer ${domain.sso.settings()?.issuer}; its tokens are refused before the rules apply`,
     );
   output.result(documentOf(preview), textOf(preview));
 }
 
-/** @throws DomainError `sso.claims_unreadable` that names the lines, and repeats nothing of the text */
+/** @throws DomainError `sso.claims_unreadable` with line numbers and none of the text */
 function claimsIn(bytes: Uint8Array): JsonObject {
   const text = Buffer.from(bytes).toString("utf8");
   if (TOKEN.test(text))
@@ -55,7 +55,7 @@ const DECISIONS: Readonly<Record<Preview["decision"]["kind"], string>> = {
   refuse: "is refused",
 };
 
-/** How the new link will say that it was made; null if none is made. */
+/** The origin that the new link will record; null if no link is made. */
 const LINKED_BY: Readonly<Record<Preview["decision"]["kind"], string | null>> = {
   sign_in: null,
   link: null,
@@ -68,7 +68,7 @@ const LINKED_BY: Readonly<Record<Preview["decision"]["kind"], string | null>> = 
 const linkedBy = ({ decision }: Preview): string | null =>
   decision.kind === "link" ? decision.linkedBy : LINKED_BY[decision.kind];
 
-/** The account that is there before the sign-in. */
+/** The account that exists before the sign-in. */
 const userIn = ({ decision }: Preview) => ("user" in decision ? decision.user : undefined);
 
 const emailIn = (preview: Preview): string | undefined =>
@@ -135,6 +135,6 @@ function roleText(preview: Preview): string | undefined {
 }
 
 const groupsText = ({ groups }: NonNullable<Preview["person"]>): string => {
-  if ("unknown" in groups) return `unknown (${groups.unknown}): they give and take nothing`;
+  if ("unknown" in groups) return `unknown (${groups.unknown}): they change no role`;
   return groups.known.length === 0 ? "none" : groups.known.join(", ");
 };

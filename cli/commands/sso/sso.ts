@@ -18,7 +18,7 @@ export const register = (program: CliCommand): CliCommand =>
 export function addVerbs(noun: CliCommand, context: Context): void {
   const showing = noun
     .command("show")
-    .description("Shows what to register at the provider, and how the last sign-in went.")
+    .description("Shows what to register at the provider, and the outcome of the last sign-in.")
     .examples(
       "quartermaster sso show --config /etc/quartermaster/quartermaster.yaml",
       "quartermaster sso show --json",

@@ -1,5 +1,5 @@
-// `sso verify`: asks the identity provider everything that can be known before anybody signs in. The exit code is 7 if a check
-// failed.
+// `sso verify`: checks everything at the identity provider that can be checked before anybody signs in. The exit code is 7 if a
+// check failed.
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { findingsText } from "../../output/findings.ts";

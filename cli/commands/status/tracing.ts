@@ -1,4 +1,4 @@
-// What `status` says about traces.
+// The part of `status` about traces.
 import { droppedIn } from "../../../src/app/tracing/check.ts";
 import { type Fact, timeOf } from "../../output/details.ts";
 import type { Machine } from "./read.ts";

@@ -1,4 +1,4 @@
-// `takeover`: says what it will restore and replace, makes this machine the active one, and says what was lost.
+// `takeover`: prints what it will restore and replace, makes this machine the active one, and prints what was lost.
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import {

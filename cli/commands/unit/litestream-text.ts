@@ -61,7 +61,7 @@ const KEYS = Object.entries(KEY_VARIABLES).map(([variable, name]) => ({
   credential: settingOf(name).credential ?? "",
 }));
 
-/** The shell reads the keys, so that they are in no argument and in no file of ours. */
+/** The shell reads the keys, so that no argument and no file written here contains them. */
 const exports = (): string =>
   KEYS.map(
     ({ variable, credential }) =>

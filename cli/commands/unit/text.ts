@@ -47,7 +47,7 @@ interface UnitFacts {
   after: string;
   /** systemd removes it when the unit stops, so two units must not share it */
   runtimeDirectory: string;
-  /** what a start may take long for */
+  /** why a start may take long */
   slowStart: string;
   /** exit codes after which another start cannot help */
   permanentFailures: readonly number[];

@@ -32,7 +32,7 @@ export async function resetPassword(call: Call): Promise<void> {
   show(call, reset, `replaced the password of ${user.email}`);
 }
 
-/** Where people sign in at the provider, a password only proves once that a local account is theirs. */
+/** With company sign-in, a password is used once: it proves that a local account belongs to the person who signs in. */
 function warnIfUseless({ config, output }: Call, user: User): void {
   if (config.get("identity.mode") !== "oidc" || user.protected) return;
   output.warning(

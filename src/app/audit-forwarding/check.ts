@@ -1,10 +1,10 @@
-// Checks that the receiver of the audit log takes the entries.
+// Checks that the receiver of the audit log accepts the entries.
 import type { ForwardingState } from "../../domain/audit/forwarding/forwarding.ts";
 import { MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Examined } from "../doctor/content.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 
-/** Entries are sent every ten seconds. One that waits longer than this shows that something is wrong. */
+/** Entries are sent every ten seconds. An entry that waits longer than this indicates a problem. */
 export const FORWARDING_LAG_MS = 15 * MINUTE_MS;
 
 export function checkForwarding(check: Check, { domain, nowMs, isServiceRunning }: Examined): Finding {
@@ -13,7 +13,7 @@ export function checkForwarding(check: Check, { domain, nowMs, isServiceRunning 
   return judgeForwarding(check, auditForwarding.state(), { nowMs, isServiceRunning });
 }
 
-/** @returns a warning while a failure is fresh, because the receiver may only restart */
+/** @returns a warning while a failure is recent, because the receiver may just be restarting */
 export function judgeForwarding(
   check: Check,
   { lastId, waiting, waitingSinceMs, error }: ForwardingState,

@@ -7,7 +7,7 @@ import type { Config } from "../../platform/config/config.ts";
 import type { Destination, Outbound, PeerTls } from "../../platform/outbound/outbound.ts";
 import { peerTlsOf } from "../files/peer-files.ts";
 
-/** What waits while the receiver is out of reach. */
+/** What waits while the receiver is unreachable. */
 export const RECEIVER_AFFECTS = "entries of the audit log wait in the database and are sent later";
 
 /** @returns undefined if the log is not sent anywhere */
@@ -35,7 +35,7 @@ export function receiverDestinations(config: Config): readonly Destination[] {
   return [{ name: RECEIVER_DESTINATION, origin, why: "receives the audit log" }];
 }
 
-/** @throws DomainError `config.invalid` if a file cannot be read or has something else */
+/** @throws DomainError `config.invalid` if a file cannot be read or does not contain PEM certificates or a key */
 export const receiverTlsOf = (config: Config): PeerTls =>
   peerTlsOf(config, "audit.forward", "the audit receiver");
 

@@ -164,7 +164,7 @@ export function spaceFor(
   return { copy, needed: 2 * copy + folderSizeOf(artifacts) + sessionBytes };
 }
 
-/** What the manifest says of the copied database. */
+/** The facts about the copied database for the manifest. */
 function factsOf(
   copy: string,
   { keyIdsIn }: Pick<BackupRequest, "keyIdsIn">,

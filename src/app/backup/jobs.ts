@@ -59,7 +59,7 @@ export function registerBackupJob(
   });
 }
 
-/** Logs why a restore would refuse the backup, and how much it lacks. */
+/** Logs why a restore would refuse the backup, and how many files were left out. */
 export function warnOfFlaws(
   { manifest, differences }: Pick<Backup, "manifest" | "differences">,
   log: Pick<Log, "warning">,

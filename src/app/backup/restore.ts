@@ -113,7 +113,7 @@ async function settle(
 function truncateWriteAheadLog(file: string): void {
   using connection = openConnection(file, {});
   const [row] = connection.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").all();
-  invariant(row?.busy === 0, "nobody reads a database that is made ready");
+  invariant(row?.busy === 0, "nothing reads a database that is being prepared");
 }
 
 /** @param digest 64 hexadecimal digits @returns bytes of the file; undefined if there is none */

@@ -30,7 +30,7 @@ export interface DemoOptions {
   signal: AbortSignal;
 }
 
-/** The only password has 192 random bits, so a fast hash protects it, and the demo starts sooner. */
+/** The only password has 192 random bits, so a fast hash is sufficient, and the demo starts faster. */
 const PASSWORD_COST = { memoryKib: 8, passes: 1 };
 /** Interval between two checks of the fleet's state. */
 const LOOK_EVERY_MS = 250;

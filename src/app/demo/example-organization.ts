@@ -11,7 +11,7 @@ import type { DemoDirectory } from "./demo-directory.ts";
 import { FIRST_POLICY, NEXT_POLICY, policyText } from "./policies.ts";
 import { USERS } from "./profiles.ts";
 
-/** Names that the catalog file refers to; the executable holds the files under other ones. */
+/** Names that the catalog file refers to; the executable contains the files under different names. */
 const FILES: Readonly<Record<string, string>> = {
   "catalog.yaml": catalogPath,
   "review-guide-1.2.0.tar.gz": archivePath,

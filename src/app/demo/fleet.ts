@@ -6,7 +6,7 @@ import { DemoUser } from "./demo-user.ts";
 import { type Profile, USERS } from "./profiles.ts";
 import { Workstation, type WorkstationParts, type WorkstationState } from "./workstation.ts";
 
-/** Between the first sign-ins of two workstations. */
+/** Delay between the first sign-ins of two workstations. */
 const STAGGER_MS = 50;
 /** Workstations apply a new revision one after the other, so that a person can watch. */
 const CATCH_UP_STEP_MS = SECOND_MS / 2;

@@ -21,7 +21,7 @@ export interface Profile {
   architecture: string;
   /** version of each installed harness */
   harnesses: Readonly<Record<string, string>>;
-  /** has a version that the next policy does not allow */
+  /** has a harness version that the next policy does not allow */
   isOld: boolean;
   /** somebody has changed managed files */
   hasChangedFiles: boolean;
@@ -39,7 +39,7 @@ const CODEX_VERSIONS = ["0.145.0", "0.147.2", "0.150.1"];
 const CLAUDE_VERSIONS = ["2.1.100", "2.1.180", "2.1.240"];
 /** The first policy of the demo allows it, the next one does not. */
 const OLD_CLAUDE_VERSION = "2.0.20";
-/** Every so many workstations one is special, so that each health has an example. */
+/** At these intervals one workstation is special, so that each health state has an example. */
 const SPECIAL_EVERY = 6;
 
 /** @returns the workstations, in the order in which they sign in */

@@ -21,9 +21,9 @@ import { revisionsIn } from "./revision-events.ts";
 const CLIENT_VERSION = "1.4.2";
 /** An event stream is opened again after this time, and the workstation reports. */
 const STREAM_MS = 60 * SECOND_MS;
-/** Before the next event stream, so that streams which end at once cause no loop without a pause. */
+/** Delay before the next event stream, so that streams that end immediately cause no busy loop. */
 const RECONNECT_MS = SECOND_MS;
-/** After a request that failed. */
+/** Delay after a failed request. */
 const RETRY_MS = 5 * SECOND_MS;
 
 const Package = Type.Object({

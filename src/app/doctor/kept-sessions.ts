@@ -1,4 +1,4 @@
-// What `doctor` and `status` say about the captured sessions of an installation.
+// The text of `doctor` and `status` about the captured sessions of an installation.
 import type { Kept } from "../../domain/sessions/service.ts";
 import { bytesText } from "../../platform/files/disk.ts";
 

@@ -30,7 +30,7 @@ function refreshFindings(check: Check, { problem, isStale }: CatalogFigures): Fi
   if (problem !== null)
     return [check.warning(`the last refresh failed: ${problem}`, "quartermaster gateway models refresh")];
   return isStale
-    ? [check.warning("the models were not refreshed for two intervals", "see that the service runs")]
+    ? [check.warning("the models were not refreshed for two intervals", "check that the service runs")]
     : [];
 }
 

@@ -7,7 +7,7 @@ import type { Bucket } from "../../platform/object-store/bucket.ts";
 import { failureIn } from "../../platform/object-store/failures.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** A larger difference of the clocks makes addresses end too early or begin too late. */
+/** With a larger clock difference, signed URLs expire too early or become valid too late. */
 export const CLOCK_OFFSET_MAX_MS = 60 * SECOND_MS;
 const PROBE_BYTES = 64;
 const LIFETIME_SECONDS = 60;
@@ -44,11 +44,7 @@ export async function checkBucket(check: Check, options: ProbeOptions): Promise<
     ];
     return found.length > 0
       ? found
-      : [
-          check.ok(
-            "takes, checks, returns and removes an object, and serves it to nobody without a signature",
-          ),
-        ];
+      : [check.ok("accepts, checks, returns and removes an object, and serves it only with a signature")];
   } catch (error) {
     const failure = failureIn(error);
     if (!(error instanceof DomainError) || !failure) throw error;
@@ -57,7 +53,7 @@ export async function checkBucket(check: Check, options: ProbeOptions): Promise<
       ...clockFindings(check, bucket),
     ];
   } finally {
-    await bucket.remove(probe.key).catch(() => {}); // the finding above says why the store fails
+    await bucket.remove(probe.key).catch(() => {}); // the previous finding explains why the store fails
   }
 }
 
@@ -80,17 +76,17 @@ async function contentFindings(check: Check, bucket: Bucket, { key, bytes }: Pro
   await bucket.put(upload, bytes);
   const head = await bucket.head(key);
   if (head?.sizeBytes !== bytes.length || (head.sha256 ?? sha256) !== sha256)
-    found.push(check.failed("tells another size or digest than the object has", SAME_STORE));
+    found.push(check.failed("reports a wrong size or digest for an object", SAME_STORE));
   else if (head.sha256 === undefined)
     found.push(
       check.warning(
-        "tells no SHA-256 of an object, so each upload is read once when it is completed",
+        "reports no SHA-256 for an object, so each upload is read once when it is completed",
         "use a store that keeps checksums",
       ),
     );
   const read = await bucket.read(key);
   if (!read || !isSame(Buffer.concat(await Array.fromAsync(read)), bytes))
-    found.push(check.failed("does not give back the bytes that it took", SAME_STORE));
+    found.push(check.failed("does not return the bytes that it accepted", SAME_STORE));
   return found;
 }
 
@@ -132,7 +128,7 @@ async function publicFindings(
   if (origins?.own !== undefined && new URL(origins.publicEndpoint).host === new URL(origins.own).host)
     found.push(
       check.failed(
-        "the public endpoint has the host of this service, so that uploaded bytes would be served there",
+        "the public endpoint has the host of this service, so uploaded bytes would be served from there",
         "give the store a host of its own in blobs.s3.public_endpoint",
       ),
     );
@@ -150,7 +146,7 @@ async function publicFindings(
     found.push(
       check.failed(
         `the public endpoint answers a signed address with ${answer.status} and not with the object`,
-        "let the proxy in front of the store pass the header Host on unchanged, and lead to the same store",
+        "configure the proxy in front of the store to pass the header Host on unchanged, and to forward to the same store",
       ),
     );
   const unauthenticated = await askPublic(bucket.plainUrl(key, origins.publicEndpoint));
@@ -158,7 +154,7 @@ async function publicFindings(
     found.push(
       check.failed(
         "is public at the public endpoint",
-        "let the proxy in front of the store add no signature",
+        "configure the proxy in front of the store not to add a signature",
       ),
     );
   return found;
@@ -168,7 +164,7 @@ async function removalFindings(check: Check, bucket: Bucket, { key }: Probe): Pr
   await bucket.remove(key);
   return (await bucket.head(key)) === undefined
     ? []
-    : [check.failed("still has an object that it said it removed", SAME_STORE)];
+    : [check.failed("still has an object that it reported as removed", SAME_STORE)];
 }
 
 function clockFindings(check: Check, { clockOffsetMs = 0 }: Bucket): Finding[] {
@@ -178,7 +174,7 @@ function clockFindings(check: Check, { clockOffsetMs = 0 }: Bucket): Finding[] {
   return [
     check.failed(
       `the store's clock is ${seconds} s ${way} ours`,
-      "set both clocks with NTP: signed addresses count on both",
+      "set both clocks with NTP: signed URLs depend on both",
     ),
   ];
 }

@@ -1,4 +1,4 @@
-// Checks the file of the request log: that it can be read, and whether rows were dropped lately.
+// Checks the file of the request log: that it can be read, and whether rows were dropped recently.
 import { lstatSync } from "node:fs";
 import { FileSource } from "../../domain/inference/log/file-source.ts";
 import type { DropCause, Gap } from "../../domain/inference/log/model.ts";
@@ -14,7 +14,7 @@ const LATELY_MS = 7 * DAY_MS;
 
 const REMEDIES: Readonly<Record<DropCause, string>> = {
   queue_full: "raise gateway.request_logs.queue_rows, or find out what else writes to this disk",
-  disk_full: "make room on the file system of the data directory: df -h",
+  disk_full: "free some space on the file system of the data directory: df -h",
   broken: "look for request_log.not_written in the log of the service",
 };
 const MOVE_AWAY =

@@ -3,7 +3,7 @@
 import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** What to do about it. */
+/** The remedy. */
 export const FACTOR_REMEDY = "ask them to sign in at /login, which leads through setting one up";
 
 /** @returns the sentence about them */

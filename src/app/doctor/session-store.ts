@@ -44,7 +44,7 @@ export function sessionStoreFinding(
   const net =
     netDays === undefined
       ? ""
-      : ` (a lifecycle rule of the bucket is only a second net: after ${netDays} days or more)`;
+      : ` (a lifecycle rule of the bucket must not remove objects before ${netDays} days)`;
   const detail = `${sessionsText(kept)}; uploads go to the store ${store}${net}`;
   if (totalBytesMax !== undefined && kept.bytes + kept.announced.bytes >= totalBytesMax)
     return check.warning(

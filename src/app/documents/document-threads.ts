@@ -1,6 +1,6 @@
-// Reads, validates and writes large documents in a thread, one at a time, while the service keeps answering. Small documents are
-// handled inline. The thread itself is document-worker.ts. It stays for a while, because compiled code reads a policy several times
-// as fast as the first one: an editor has its text checked after every pause.
+// Reads, validates and writes large documents in a thread, one at a time, while the service keeps answering. Small documents
+// are handled inline. The thread itself is document-worker.ts. The thread is kept for a while, because its code is then
+// compiled and reads further policies several times as fast: an editor requests a check after every pause.
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 import { DomainError } from "../../platform/errors.ts";
@@ -9,15 +9,15 @@ import { runDocumentTask, type TaskName, type TaskRequest, type TaskResult } fro
 
 /** Tasks with up to this many characters of text run inline: starting a thread takes as long as reading that many. */
 export const INLINE_CHARACTERS_MAX = 8 * 1024;
-/** Threads at the same time. One leaves the other processor free for requests. */
+/** Largest number of threads at the same time. One thread leaves the other processor free for requests. */
 const THREADS_MAX = 1;
 /** Tasks that may wait for a thread; further ones are rejected. */
 export const TASKS_WAITING_MAX = 16;
 /** After that time without a task, the thread ends and its memory is free. */
 const IDLE_MS = 60_000;
-/** For a whole task, in wall-clock time with a margin for a busy machine. */
+/** Time limit of a whole task, in wall-clock time with a margin for a busy machine. */
 const TASK_MS_MAX = 60_000;
-/** For the YAML of one task, in processor time of the thread. */
+/** Time limit for the YAML of one task, in processor time of the thread. */
 const READING_MS_MAX = 2_000;
 const BUSY_RETRY_SECONDS = 5;
 
@@ -60,14 +60,14 @@ function isLongerThan(charactersMax: number, request: unknown): boolean {
   return characters > charactersMax;
 }
 
-/** What the thread is sent. */
+/** A message to the thread. */
 export interface DocumentTask {
   name: TaskName;
   request: TaskRequest<TaskName>;
   readingMsMax: number;
 }
 
-/** Starts with a task, and ends when it fails or has nothing to do for a while. Runs one task at a time. */
+/** The thread starts with a task, and ends when it fails or stays idle for a while. Runs one task at a time. */
 class DocumentThread {
   #worker: Worker | undefined;
   #idle: Timer | undefined;

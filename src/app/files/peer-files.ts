@@ -1,18 +1,18 @@
-// Reads the PEM files of a peer whose certificates the operator chose: the authority to trust, and the pair by which the peer knows
-// this service.
+// Reads the PEM files of a peer whose certificates the operator chose: the CA to trust, and the client certificate and key with
+// which this service authenticates.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Config } from "../../platform/config/config.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { PeerTls } from "../../platform/outbound/outbound.ts";
 
-/** Settings that begin so have `ca_file`, `client_cert` and `client_key` after it. */
+/** Prefix of the settings `ca_file`, `client_cert` and `client_key`. */
 type Prefix = "audit.forward" | "tracing";
 type FileSetting = `${Prefix}.${"ca_file" | "client_cert" | "client_key"}`;
 
 /**
- * @param peer what the settings are of, for the error: `the audit receiver`
- * @throws DomainError `config.invalid` if a file cannot be read or has something else
+ * @param peer name of the peer in the error: `the audit receiver` @throws DomainError `config.invalid` if a file cannot be read
+ * or has other contents
  */
 export function peerTlsOf(config: Config, prefix: Prefix, peer: string): PeerTls {
   const contentOf = (name: FileSetting): string | undefined => {

@@ -65,7 +65,7 @@ function nearest(path: string): { path: string; kind: Kind } {
   return kind === "missing" && path !== dirname(path) ? nearest(dirname(path)) : { path, kind };
 }
 
-/** @returns `unknown` for a place that this user may not look at */
+/** @returns `unknown` for a path that this user may not access */
 function kindOf(path: string): Kind {
   try {
     const found = statSync(path);

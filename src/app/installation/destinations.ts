@@ -1,6 +1,6 @@
 // Lists every destination that the settings let the service connect to. The service cannot connect to any other
-// (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here. The identity provider names some of
-// its origins itself, so they come from what is known about it.
+// (platform/outbound/outbound.ts). An area that needs a connection adds its destinations here. The identity provider chooses
+// some of its origins itself, so they come from its stored metadata.
 import { destinationsOfConnection } from "../../domain/catalog/connections/connection.ts";
 import { PUBLIC_SOURCES_DESTINATION } from "../../domain/catalog/sources/package-sources.ts";
 import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";

@@ -99,7 +99,7 @@ export function domainSettingsOf(
   };
 }
 
-/** What becomes of the records of inference requests. */
+/** Where the records of inference requests go. */
 export interface RecordOptions {
   /** searches the request log; default: the file itself is read */
   requestLog?: ServiceLog | undefined;

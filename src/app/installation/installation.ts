@@ -74,7 +74,7 @@ export interface InstallationOptions extends RecordOptions {
   ids: Ids;
   /** our origin; a function, because the system may choose the port when the service starts to listen */
   baseUrl(): string;
-  /** throws while the lease does not allow a change; default: what the service beside says, if the settings have a lease */
+  /** throws while the lease does not allow a change; default: asks the running service, if the settings have a lease */
   admit?: (() => void) | undefined;
   /** throws if the schema must not change now */
   beforeChange?: () => void;

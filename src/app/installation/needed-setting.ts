@@ -6,6 +6,6 @@ import { invariant } from "../../platform/errors.ts";
 /** @returns the value of a setting that has one, or the settings would not have loaded */
 export function needed<Name extends SettingName>(config: Config, name: Name): NonNullable<Values[Name]> {
   const value = config.get(name);
-  invariant(value !== undefined && value !== null, `${name} was asked for when the settings were loaded`);
+  invariant(value !== undefined && value !== null, `${name} was required when the settings were loaded`);
   return value;
 }

@@ -1,4 +1,4 @@
-// What is said about a database with an older schema than this program: why a command does not upgrade it, and what does.
+// Errors and remedies for a database whose schema is older than this program: why a command does not upgrade it, and what does.
 import { type DataDirectory, isServerRunning } from "../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../platform/errors.ts";
 

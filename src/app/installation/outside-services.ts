@@ -1,5 +1,5 @@
-// Probes the configured outside services, and says what is affected while one is unreachable. The start never depends on them;
-// `status` and `doctor` probe on request.
+// Probes the configured external services, and reports what is affected while one is unreachable. The start never depends on
+// them; `status` and `doctor` probe on request.
 import { RECEIVER_DESTINATION } from "../../domain/audit/forwarding/https-receiver.ts";
 import { isDestinationOf } from "../../domain/catalog/connections/connection.ts";
 import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
@@ -24,7 +24,7 @@ import { caOf } from "./sso-settings.ts";
 export interface ExternalService {
   name: string;
   origin: string;
-  /** `not_asked`: the destination stands for many hosts */
+  /** `not_asked`: the destination covers many hosts */
   state: "reachable" | "unreachable" | "not_asked";
   /** why it is unreachable; null otherwise */
   reason: string | null;

@@ -148,7 +148,7 @@ export const bootstrapRequest = (config: Config): BootstrapRequest => ({
   generatePassword: true,
 });
 
-/** The actor for what the service does by itself. */
+/** The actor of automatic changes by the service. */
 const serviceActor = (organizationId: string): Actor => ({
   kind: "system",
   id: null,

@@ -12,7 +12,7 @@ import { type Connection, openReadOnlyDatabase } from "../../platform/database/d
 import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { openReadable } from "../doctor/readable-database.ts";
 
-/** @returns what was found out about the provider; undefined if that is not known */
+/** @returns the stored metadata of the provider; undefined if it is not known */
 export const storedMetadata = (config: Config, issuer: string): ProviderMetadata | undefined =>
   readStored(config, { missing: undefined, ask: (connection) => storedMetadataOf(connection, issuer) });
 

@@ -27,7 +27,7 @@ const STANDBY_BUCKET = "object-store-standby";
 /** for `doctor` only */
 export const PUBLIC_ENDPOINT = "object-store-public";
 
-/** What fails while a bucket is out of reach. */
+/** What fails while a bucket is unreachable. */
 export const STORE_AFFECTS: Readonly<Record<string, string>> = {
   [SESSION_BUCKET]:
     "captured sessions are not uploaded, downloaded or removed; everything else keeps working",
@@ -89,7 +89,7 @@ export class Buckets {
   }
 }
 
-/** What keeps bytes outside the database. */
+/** Stores of bytes outside the database. */
 export interface Stores {
   /** package archives, in the data directory and possibly in a bucket */
   blobs: Blobs;

@@ -136,7 +136,7 @@ const detailOf = (error: unknown): string => (error instanceof Error ? error.mes
 
 const alreadyMaking = (): DomainError =>
   new DomainError("conflict", "backup.running", "a backup is being made already", {
-    hint: "look at the list of backups again when it is done",
+    hint: "list the backups again when it is done",
   });
 
 const backupNotFound = (id: string): DomainError =>
@@ -145,4 +145,8 @@ const backupNotFound = (id: string): DomainError =>
   });
 
 const stopping = (): DomainError =>
-  new DomainError("unavailable", "backup.interrupted", "the service stops, so the backup was not finished");
+  new DomainError(
+    "unavailable",
+    "backup.interrupted",
+    "the service is stopping, so the backup was not finished",
+  );

@@ -1,4 +1,4 @@
-// What a running service offers its faces beside the domain: settings, the checks of doctor, and backups.
+// What a running service offers to its API and console besides the domain: settings, the checks of doctor, and backups.
 import type { Diagnosis, MachineFacts, Operations, Setting } from "../../domain/system/operations.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { type Config, describe } from "../../platform/config/config.ts";

@@ -1,4 +1,5 @@
-// Checks what proxies on the way do: the address that the service sees, buffered event streams, and latency.
+// Checks the effects of proxies between this machine and the service: the address that the service sees, buffered event
+// streams, and latency.
 import { isIP } from "node:net";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { NamedServer, Reply, StreamPiece } from "../../platform/outbound/named-server.ts";
@@ -10,7 +11,7 @@ import { isLoopbackName } from "./reach.ts";
 
 export const CONNECTION_PATH = "/connection";
 const STREAM_PATH = "/connection/events";
-/** Requests on one kept connection. */
+/** Number of requests on one persistent connection. */
 const LATENCY_SAMPLES = 7;
 /** Median latency that is worth a warning. */
 const LATENCY_WARNING_MS = 500;

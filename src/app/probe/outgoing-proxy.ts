@@ -1,4 +1,4 @@
-// Reports a proxy that the environment names for the way out. The probe connects directly; a client may not.
+// Reports an outgoing proxy that the environment names. The probe connects directly; a client may not.
 import { type Environment, proxyFor } from "../../platform/outbound/proxy.ts";
 import { checkOf, type Finding } from "../doctor/finding.ts";
 

@@ -56,7 +56,7 @@ export function parseOrigin(text: string): URL {
   });
 }
 
-/** @throws nothing that a check can tell: every failure is a finding */
+/** Never throws because of a failed check: every failure is a finding. */
 export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const { origin, clock, env, ca, limits = PROBE_LIMITS } = options;
   using server = new NamedServer(origin, { limits, ca });
@@ -121,7 +121,7 @@ const guarded = (check: Check, server: NamedServer): Finding | undefined =>
 const SERVICE_CHECKS = ["discovery", "issuer", "clock", "address", "device_login", "event_stream", "latency"];
 
 const READY = "ready";
-/** Something has taken the connection, so a service that is not started is an unlikely cause. */
+/** Something accepted the connection, so it is unlikely that the service is not running. */
 const READY_REMEDY = "see the log of the service; if it serves TLS itself, write https in the URL";
 
 async function skipAll({ token, isOnlyReady }: ProbeOptions, reason: string): Promise<Finding[]> {

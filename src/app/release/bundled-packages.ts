@@ -20,7 +20,7 @@ export interface BundledPackage {
 const LICENSE_FILE = /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i;
 const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+\//;
 
-/** What the bundler makes one output of. */
+/** Input of one bundler output. */
 export interface Bundle {
   /** entry points, relative to the root of the repository */
   entries: readonly string[];

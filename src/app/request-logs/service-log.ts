@@ -1,4 +1,4 @@
-// The request log of the running service: its queue, its thread, its metrics and its place in the stop.
+// The request log of the running service: its queue, thread and metrics, and when it stops.
 import { Counter, Gauge, type Registry } from "prom-client";
 import { DROP_CAUSES } from "../../domain/inference/log/model.ts";
 import { RunningLog } from "../../domain/inference/log/writing/running-log.ts";
@@ -36,7 +36,7 @@ type Records = Pick<
   "requestLog" | "handOverUsage" | "isUsageCounter" | "onUsageFailure"
 >;
 
-/** @returns what the installation needs for its records; without gateway mode a search reads the file, and creates none */
+/** @returns what the installation needs for its records; without gateway mode a search reads the file but never creates it */
 export const recordsOf = (
   requestLog: RunningLog,
   { config, log }: Pick<ServiceLogOptions, "config" | "log">,
@@ -81,7 +81,7 @@ export const forwardingRecordsOf = (
   onUsageFailure: (error) => log.error("usage.not_handed_over", { error }),
 });
 
-/** The same as `keepRecords` there. A broken file of the request log stops nothing: budgets then know what was counted. */
+/** The same as `keepRecords` there. A broken file of the request log stops nothing: budgets then use the sums counted so far. */
 export async function keepForwardingRecords(
   { domain: { usage } }: Pick<Installation, "domain">,
   { undo, requestLog, log, day }: Keeping & { day: number },

@@ -32,7 +32,7 @@ export class UsageTaking {
     await this.take();
   }
 
-  /** Counts everything that waits. What cannot be counted now stays in the file. Never rejects. */
+  /** Counts all waiting sums. Sums that cannot be counted now stay in the file. Never rejects. */
   take(): Promise<void> {
     this.#taking = this.#taking.then(() => this.#takeAll());
     return this.#taking;

@@ -1,4 +1,4 @@
-// Shows a service manager whether the running service works. supervision.ts decides when to check and what to report.
+// Tells a service manager whether the running service works. supervision.ts decides when to check and what to report.
 
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import { VERSION } from "../../platform/version.ts";

@@ -1,4 +1,4 @@
-// The sockets of the service and what answers on them: the main listener, and a second one for inference if the settings name its
+// The sockets of the service and their handlers: the main listener, and a second one for inference if the settings name its
 // address. Both refuse requests until the service is ready.
 import type { Config } from "../../platform/config/config.ts";
 import type { Log } from "../../platform/observe/log.ts";

@@ -27,7 +27,7 @@ export async function checkPackageSources(
     return connection?.namespaces.length === 0
       ? [
           check.warning(
-            `the repository connection ${id} gives this organization no namespace`,
+            `the repository connection ${id} grants this organization no namespace`,
             "name the organization by bootstrap.organization_slug in organizations of the connection",
           ),
         ]

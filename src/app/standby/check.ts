@@ -38,7 +38,7 @@ function isReadable({ path, standby }: DataDirectory): boolean {
   }
 }
 
-/** @throws DomainError if the store is out of reach */
+/** @throws DomainError if the store is unreachable */
 export async function checkReplica(
   check: Check,
   directory: DataDirectory,
@@ -74,7 +74,7 @@ export function checkLease(check: Check, directory: DataDirectory, isServiceRunn
 /** @returns what would be lost if this machine failed now */
 export function judgeReplica(check: Check, state: ReplicaState, nowMs: number): Finding {
   const { position, missingSinceMs, missingTransactions } = state;
-  if (position === undefined) return check.failed("the store has nothing of this database", READ_LOG);
+  if (position === undefined) return check.failed("the store has no files of this database", READ_LOG);
   const has = `the replica is complete up to ${toRfc3339(position.atMs)}`;
   if (missingSinceMs === undefined) return check.ok(`${has}; nothing would be lost now`);
   const count = missingTransactions ? `${missingTransactions} transactions` : "writes";

@@ -14,7 +14,7 @@ export const KEY_VARIABLES = {
   LITESTREAM_SECRET_ACCESS_KEY: "blobs.s3.secret_access_key",
 } as const;
 
-/** Instead of a second: a failure between two copies, and the copy itself, must not cost more than that. */
+/** Shorter than Litestream's default of a second: the interval plus the copy itself bounds what a failure can lose. */
 const COPY_INTERVAL = "250ms";
 
 /**
@@ -80,7 +80,7 @@ export interface RestoreRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Of the messages of Litestream; the last lines say why it failed. */
+/** Size limit of Litestream's messages; the last lines explain why it failed. */
 const MESSAGE_LENGTH_MAX = 500;
 
 /**

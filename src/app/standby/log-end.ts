@@ -35,7 +35,7 @@ export interface Tail {
 }
 
 /**
- * @param restored where the log ended that another machine has restored
+ * @param restored end of the log that another machine has restored
  * @returns undefined if it has every entry; `unrelated` if the two logs do not share that entry
  * @throws DomainError `storage.*`
  */
@@ -52,7 +52,7 @@ export function tailAfter(
   });
 }
 
-/** @returns one sentence for the operator; undefined if nothing is missing there */
+/** @returns one sentence for the operator; undefined if the other machine lacks nothing */
 export function tailText(tail: Tail | "unrelated" | undefined): string | undefined {
   if (tail === undefined) return undefined;
   if (tail === "unrelated") return "the databases of the two machines have nothing in common";

@@ -27,7 +27,7 @@ const CLOCKS_MS = MINUTE_MS;
 
 type Local = Pick<DataDirectory, "database">;
 
-/** @throws DomainError `unavailable` if the store is out of reach; the signal's reason */
+/** @throws DomainError `unavailable` if the store is unreachable; the signal's reason */
 export async function examineReplica(
   store: ReplicaStore,
   { database, term, clock, signal }: Local & { term: string; clock: Clock; signal?: AbortSignal },

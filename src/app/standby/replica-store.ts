@@ -20,7 +20,7 @@ export interface ReplicaObject {
   modifiedAtMs: number;
 }
 
-/** Every method throws DomainError `unavailable` if the store is out of reach. */
+/** Every method throws DomainError `unavailable` if the store is unreachable. */
 export interface ReplicaStore {
   /** for messages */
   readonly url: string;

@@ -1,4 +1,4 @@
-// The second machine, as the settings describe it: the store of the replica, and the term of this data directory.
+// The standby machine according to the settings: the store of the replica, and the term of this data directory.
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf } from "../../platform/config/standby/replica.ts";

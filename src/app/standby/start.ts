@@ -51,7 +51,7 @@ export const newTerm = (number: number, ids: Ids): OwnTerm => ({
   holder: ids.uuid(),
 });
 
-/** @returns undefined if the store is out of reach, which stops no start */
+/** @returns undefined if the store is unreachable, which does not prevent a start */
 async function termsIn(store: ReplicaStore, log: Log): Promise<readonly string[] | undefined> {
   try {
     const terms = await within(STORE_WAIT_MS, listTerms(store));
@@ -124,6 +124,6 @@ const storeUnreachable = ({ url }: ReplicaStore): DomainError =>
   new DomainError(
     "unavailable",
     "standby.store_unreachable",
-    `${url} is out of reach, and the first start with a replica needs it`,
+    `${url} is unreachable, and the first start with a replica needs it`,
     { hint: "check the store: quartermaster config show --outgoing" },
   );

@@ -69,7 +69,7 @@ const TERMS_TRIED = 10;
 
 /**
  * Finds what to restore. Changes nothing.
- * @throws DomainError `standby.no_replica`, `standby.by_hand`; `unavailable` if the store is out of reach
+ * @throws DomainError `standby.no_replica`, `standby.by_hand`; `unavailable` if the store is unreachable
  */
 export async function findSource(
   { config, clock }: Pick<TakeoverOptions, "config" | "clock">,

@@ -50,9 +50,9 @@ export function watchReplica(scheduler: Scheduler, options: WatchOptions): Watch
   return watch;
 }
 
-/** What the last look found. */
+/** The result of the last check. */
 export interface WatchedReplica {
-  /** undefined before the first look */
+  /** undefined before the first check */
   readonly state: ReplicaState | undefined;
   /** whether the store answered */
   readonly isReached: boolean;

@@ -26,7 +26,7 @@ export function checkTracing(
   if (lastDroppedMs !== null && nowMs - lastDroppedMs < DROPS_LATELY_MS)
     return check.warning(
       `${dropped} spans were dropped since the start, the last at ${toRfc3339(lastDroppedMs)}`,
-      "lower tracing.sample_ratio, or give the collector more room; quartermaster_trace_spans_dropped_total has the causes",
+      "lower tracing.sample_ratio, or increase the capacity of the collector; quartermaster_trace_spans_dropped_total has the causes",
     );
   return check.ok(`the collector accepted ${sent} spans since the start`);
 }

@@ -101,7 +101,7 @@ export function createAccess(dependencies: AccessDependencies) {
             .filter((id) => !factors.has(dependencies.db.read, id)).length
         : 0,
     factorReset: createFactorReset(dependencies),
-    /** Throws unless a browser session was confirmed lately: see confirmations.ts. */
+    /** Throws unless a browser session was confirmed recently: see confirmations.ts. */
     requireConfirmation,
     /** The login of a grant: see active-logins.ts. */
     standingLogin: createActiveLogins(dependencies),

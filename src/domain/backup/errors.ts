@@ -24,7 +24,7 @@ export const foreignObjects = (path: string, differences: readonly string[]): Do
   new DomainError(
     "unverified",
     "backup.foreign_objects",
-    `the database of ${path} is not what the migrations of Quartermaster make: ${differences[0]}`,
+    `the database of ${path} does not match the schema that the migrations of Quartermaster create: ${differences[0]}`,
     {
       hint: "use another backup, or find out who made these objects, and drop them in a copy of the database with sqlite3",
       problems: differences.map((detail) => ({ pointer: "", detail })),

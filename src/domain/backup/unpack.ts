@@ -60,7 +60,7 @@ export function readManifest(path: string): Manifest & { fileBytes: number } {
   return { ...manifest, fileBytes: reader.sizeBytes };
 }
 
-/** What one file of a folder is called in messages. */
+/** The noun for a file of each folder in messages. */
 const NOUNS: Readonly<Record<FileFolder, string>> = { artifacts: "artifact", sessions: "captured session" };
 
 function readFiles(
@@ -76,10 +76,11 @@ function readFiles(
     const digest = name.split("/").at(-1) ?? "";
     if (!/^[0-9a-f]{64}$/.test(digest) || name !== memberOf(folder, digest))
       throw reader.damaged(`${name} is no ${noun}`);
-    if (digest <= last) throw reader.damaged(`the ${noun} ${digest} is there twice, or in a wrong place`);
+    if (digest <= last) throw reader.damaged(`the ${noun} ${digest} occurs twice or is in the wrong place`);
     last = digest;
     const path = target === undefined ? undefined : `${target}/sha256/${digest.slice(0, 2)}/${digest}`;
-    if (reader.body(bytes, path) !== digest) throw reader.damaged(`the ${noun} ${digest} has other bytes`);
+    if (reader.body(bytes, path) !== digest)
+      throw reader.damaged(`the ${noun} ${digest} has different bytes`);
     lines.update(`${digest} ${bytes}\n`);
     count += 1;
     sizeBytes += bytes;
@@ -93,7 +94,7 @@ function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): v
   assertUsableDatabase(path, inspected);
   const isAsTold =
     inspected.schema === manifest.schema && Bun.deepEquals(inspected.rows, manifest.database.rows);
-  if (!isAsTold) throw damaged(path, "its database has other rows than its manifest says");
+  if (!isAsTold) throw damaged(path, "the row counts of its database differ from its manifest");
 }
 
 /** Header, digest and the two empty blocks that end a tar. */
@@ -141,13 +142,14 @@ class Reader {
   expect(name: string, told: { size_bytes: number; sha256: string }, target: string): void {
     const member = this.next();
     if (member.name !== name || member.sizeBytes !== told.size_bytes)
-      throw this.damaged(`${name} is not where it should be`);
-    if (this.body(member.sizeBytes, target) !== told.sha256) throw this.damaged(`${name} has other bytes`);
+      throw this.damaged(`${name} is in the wrong place`);
+    if (this.body(member.sizeBytes, target) !== told.sha256)
+      throw this.damaged(`${name} has different bytes`);
   }
 
   next(): Member {
     const header = this.#take(TAR_BLOCK_BYTES);
-    if (!header) throw this.damaged("it was cut short");
+    if (!header) throw this.damaged("it is truncated");
     const member = memberIn(header);
     if (!member) throw this.damaged(`there is no member at byte ${this.#position - TAR_BLOCK_BYTES}`);
     return member;
@@ -161,7 +163,7 @@ class Reader {
     try {
       for (let left = sizeBytes; left > 0; ) {
         const bytes = this.#take(Math.min(left, PIECE_BYTES));
-        if (!bytes) throw this.damaged("it was cut short");
+        if (!bytes) throw this.damaged("it is truncated");
         hasher.update(bytes);
         if (file !== undefined) writeAll(file, bytes);
         left -= bytes.length;
@@ -178,8 +180,8 @@ class Reader {
   /** Bytes that no digest covers must not exist. */
   #skipZeros(length: number): void {
     const bytes = this.#take(length);
-    if (!bytes) throw this.damaged("it was cut short");
-    if (bytes.some((byte) => byte !== 0)) throw this.damaged("there is something between its members");
+    if (!bytes) throw this.damaged("it is truncated");
+    if (bytes.some((byte) => byte !== 0)) throw this.damaged("there is data between its members");
   }
 
   /** Continues with the last member without reading the ones in between. */
@@ -191,12 +193,12 @@ class Reader {
   finish(): void {
     const header = this.#take(TAR_BLOCK_BYTES);
     const member = header && memberIn(header);
-    if (member?.name !== SEAL_NAME) throw this.damaged("its end is missing, as of a file that was cut short");
+    if (member?.name !== SEAL_NAME) throw this.damaged("its end is missing; the file is truncated");
     const seal = `${this.#manifestSha256}  ${MANIFEST_NAME}\n`;
     const isSealed = member.sizeBytes === seal.length && this.#take(seal.length)?.toString() === seal;
     if (!isSealed) throw this.damaged("its manifest was changed");
     this.#skipZeros(tarPaddingLength(this.#position) + 2 * TAR_BLOCK_BYTES);
-    if (this.#position !== this.sizeBytes) throw this.damaged("something follows its end");
+    if (this.#position !== this.sizeBytes) throw this.damaged("data follows its end");
   }
 
   /** @returns the next bytes, which the next call overwrites; undefined at the end of the file */
@@ -216,10 +218,10 @@ function manifestIn(bytes: Buffer, path: string): Manifest {
   try {
     json = JSON.parse(bytes.toString());
   } catch {
-    throw notBackupFile(path, "its manifest is no JSON");
+    throw notBackupFile(path, "its manifest is not JSON");
   }
   if (Value.Check(ManifestSchema, json)) return json;
-  throw notBackupFile(path, "its manifest is of another format; a newer program may know it");
+  throw notBackupFile(path, "its manifest has an unknown format; a newer program may read it");
 }
 
 function writeAll(file: number, bytes: Uint8Array): void {

@@ -195,7 +195,7 @@ const {
 } = reported;
 const figures = { harnessesWanted, harnessesReconciled, packagesReported, packagesApplied, harnessVersions };
 
-/** What is worked out from a report. */
+/** Values that are computed from a report. */
 export type JudgmentRow = Pick<ReportRow, "verdict" | "reasons" | "judgedBy" | keyof typeof figures>;
 
 const updateJudgment = statement((connection) =>

@@ -1,4 +1,4 @@
-// What people keep about the console, its limits, and how it is checked.
+// Views and list settings that people save in the console: types, limits and checks.
 import type { Problem } from "../../platform/errors.ts";
 
 /** Saved views of one person. */
@@ -30,16 +30,16 @@ export interface SavedView extends ViewRequest {
   ownerId: string;
 }
 
-/** What one person keeps. */
+/** Everything that one person has saved. */
 export interface ConsolePreferences {
   views: readonly SavedView[];
   lists: readonly ListAddress[];
 }
 
 const PATH = /^\/console(?:\/[a-z0-9-]{1,64}){1,4}$/;
-/** Where in a list somebody was is no part of a view. */
+/** A position in a list is not part of a view. */
 const PLACES = ["page", "cursor", "known"];
-/** What a person can keep for every visit of a list. */
+/** Parameters that a person can save for every visit of a list. */
 const USUAL = ["columns", "per_page"];
 
 /** @returns the view as it is stored; the problems have the view's place as prefix, such as `/views/3` */

@@ -1,5 +1,5 @@
-// What people keep about the console: views, which are lists under a name, and the columns and rows of each list. A view is its
-// owner's; an administrator may show it to all administrators.
+// What people save in the console: views, which are named lists, and the columns and rows of each list. A view is its owner's;
+// an administrator may show it to all administrators.
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";

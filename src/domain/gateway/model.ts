@@ -240,11 +240,11 @@ export const previousKey = (row: KeyRow | undefined): PreviousKey | null =>
 
 /** @returns what is missing in a successful answer; undefined if it is complete */
 export function missingFields(row: KeyRow, key: ProvisionedKey, nowMs: number): string | undefined {
-  if (key.externalId.trim() === "") return "the provisioner gave no external id";
-  if (key.alias.trim() === "") return "the provisioner gave no alias";
-  if (key.credential?.reveal().trim() === "") return "the provisioner gave a blank credential";
-  if (!key.credential && row.sealedCredential === null) return "the provisioner gave no credential";
+  if (key.externalId.trim() === "") return "the provisioner returned no external id";
+  if (key.alias.trim() === "") return "the provisioner returned no alias";
+  if (key.credential?.reveal().trim() === "") return "the provisioner returned a blank credential";
+  if (!key.credential && row.sealedCredential === null) return "the provisioner returned no credential";
   if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs)
-    return "the provisioner gave a key that has expired";
+    return "the provisioner returned a key that has expired";
   return undefined;
 }

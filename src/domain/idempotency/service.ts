@@ -105,7 +105,7 @@ function refuseMore(tx: Tx, caller: { callerId: string; nowMs: number }): void {
   const { total, firstExpiresAtMs } = store.openOf(tx, caller);
   if (total < ANSWERS_PER_CALLER_MAX) return;
   const retryAfterSeconds = Math.ceil((firstExpiresAtMs - caller.nowMs) / 1_000);
-  const message = `${ANSWERS_PER_CALLER_MAX} answers are kept for this caller, and no more; try again when one has expired, or send no Idempotency-Key`;
+  const message = `at most ${ANSWERS_PER_CALLER_MAX} answers are kept for this caller; try again when one has expired, or send no Idempotency-Key`;
   throw new DomainError("too_many", "idempotency.too_many_keys", message, { retryAfterSeconds });
 }
 

@@ -24,7 +24,7 @@ export const userRemoved = () =>
 export const ownAccount = () =>
   new DomainError("conflict", "user.own_account", "this is your own account; ask another administrator");
 
-/** In an action on many users, which would otherwise sign its own actor out half-way. */
+/** In an action on many users, which would otherwise sign out the actor before it is complete. */
 export const ownLogins = () =>
   new DomainError("conflict", "user.own_logins", "these are your own logins; end them on your own page");
 

@@ -18,7 +18,7 @@ export interface BulkRow {
 
 export interface BulkSlice {
   rows: readonly BulkRow[];
-  /** continues behind these rows; null at the end */
+  /** continues after these rows; null at the end */
   next: string | null;
 }
 

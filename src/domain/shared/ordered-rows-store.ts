@@ -87,7 +87,7 @@ export const NAMED: Bounds<Placeholder> = {
   upToSecond: sql.placeholder("upToSecond"),
 };
 
-/** Before and behind every row, so that one compiled statement serves every span. */
+/** Before and after every row, so that one compiled statement serves every span. */
 const LOWEST = { number: Number.MIN_SAFE_INTEGER, text: "" };
 const HIGHEST = { number: Number.MAX_SAFE_INTEGER, text: "\u{10ffff}" };
 

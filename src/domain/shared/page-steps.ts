@@ -14,7 +14,7 @@ export interface Place {
   second: string;
 }
 
-/** The rows behind a place, up to and including another; without one, from the beginning or to the end. */
+/** The rows after a place, up to and including another; without one, from the beginning or to the end. */
 export interface Span {
   after?: Place | undefined;
   upTo?: Place | undefined;
@@ -25,7 +25,7 @@ export interface OrderedRows<Row> {
   isComplete: boolean;
   /** rows that one step looks at, instead of STEP_ROWS */
   stepRows?: number | undefined;
-  /** @returns the place of the row that many rows behind a place, whether it matches or not; undefined where fewer follow */
+  /** @returns the place that many rows after a place, whether its row matches or not; undefined if fewer rows follow */
   placeAhead(after: Place | undefined, rows: number): Place | undefined;
   /** @returns how many rows of the span match */
   count(span: Span): number;
@@ -56,7 +56,7 @@ export interface PageWindow {
   /** matching rows to skip */
   offset: number;
   limit: number;
-  /** the total, if it is known or not wanted: then nothing behind the page is read */
+  /** the total, if it is known or not wanted: then nothing after the page is read */
   known?: number | undefined;
   /** counting stops soon after this total; without it, every row is counted */
   countedMax?: number | undefined;

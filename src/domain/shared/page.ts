@@ -134,7 +134,7 @@ export function readLimit(text: string | undefined, problems: Problem[]): number
 
 /**
  * @param rows one more than the limit, if there are that many
- * @param keyOf cursor behind an item
+ * @param keyOf cursor after an item
  */
 export function keyedPage<T>(rows: readonly T[], limit: number, keyOf: (item: T) => string): KeyedPage<T> {
   const items = rows.slice(0, limit);

@@ -1,5 +1,5 @@
-// Records in the audit log that the provider was configured, changed or removed. Settings change in a file, so the difference to the
-// last entry is what tells.
+// Records in the audit log that the provider was configured, changed or removed. Settings change in a file, so changes are
+// detected by comparison with the last entry.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db } from "../../platform/database/database.ts";
 import { isJsonObject } from "../../platform/text/json-object.ts";

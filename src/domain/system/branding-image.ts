@@ -1,5 +1,5 @@
-// The rules for an uploaded logo or icon: a PNG or SVG image whose content is what it says. It is served with a policy under which
-// nothing in it can run (server/routes/branding-images.ts).
+// The rules for an uploaded logo or icon: a PNG or SVG image whose content matches its type. It is served with a policy under
+// which nothing in it can run (server/routes/branding-images.ts).
 import { DomainError } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import type { IMAGE_TYPES } from "./tables.ts";

@@ -1,5 +1,5 @@
-// What the faces of a running service offer that lies outside the domain: settings, the checks of doctor, and backup files.
-// src/app/operations does the work; the server and its pages know only these shapes.
+// Operations outside the domain that the API and the console of a running service offer: settings, the checks of doctor, and
+// backup files. src/app/operations does the work; the server and its pages know only these shapes.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Actor } from "../shared/actor.ts";
 

@@ -95,7 +95,7 @@ function missingOfMode(config: Settings): readonly Problem[] {
   ];
 }
 
-/** A second listener at the same address would start as little as beside another program. */
+/** A second listener at the same address would fail to start, as if another program used the address. */
 function problemsOfListen(config: Settings): readonly Problem[] {
   const name = "gateway.proxy.listen";
   const [own, main] = [config.get(name), config.get("server.listen")];

@@ -129,7 +129,7 @@ export function conflictingSources(name: SettingName, sources: Sources): readonl
     const own = found && key !== name ? fromSecretFile(found) : found;
     if (own === undefined || isSameValue(readingOf(name, own), value)) return [];
     const { line, spelling } = own;
-    const detail = `${spelling} says otherwise than ${mapped.key} in line ${mapped.line}; remove one of them`;
+    const detail = `${spelling} contradicts ${mapped.key} in line ${mapped.line}; remove one of them`;
     return [{ pointer: pointerOf(key.split(".")), detail, ...(line !== undefined && { line }) }];
   });
 }

@@ -125,7 +125,7 @@ export function verifyToken(token: string, rules: TokenRules): VerifiedToken {
     decoded(() => decodeProtectedHeader(token)),
     rules,
   );
-  if (!isSigned(token, signatureAt, key)) throw invalid("the signature is not the key's");
+  if (!isSigned(token, signatureAt, key)) throw invalid("the signature does not match the key");
   const payload = decoded(() => decodeJwt(token));
   refuseForeign(payload, rules);
   refuseUntimely(payload, rules.nowMs);
@@ -179,7 +179,7 @@ function keyFor(
 ): PublicJwk {
   const key = typeof kid === "string" ? rules.findKey(kid) : undefined;
   if (!key) throw invalid("no key of this id verifies");
-  if (key.alg !== alg) throw invalid("the algorithm is not the key's");
+  if (key.alg !== alg) throw invalid("the algorithm does not match the key");
   if (crit !== undefined) throw invalid("it has critical extensions");
   if (typ !== rules.typ) throw invalid("it is of another type");
   return key;

@@ -41,7 +41,7 @@ export interface DataDirectory {
   standby: string;
   /** until when the lease lets processes beside the service write: see src/app/standby/lease */
   lease: string;
-  /** what became of traces, of the service and of the process that only forwards inference: see src/app/tracing */
+  /** counts of sent and dropped spans, of the service and of the process that only forwards inference: see src/app/tracing */
   tracing: string;
   forwarderTracing: string;
 }

@@ -49,7 +49,7 @@ export function openConnection(file: string, options: ConnectionOptions): Databa
   } = options;
   let connection: Database | undefined;
   try {
-    refuseIrregular(file); // opening a named pipe would wait for its other end for ever
+    refuseIrregular(file); // opening a named pipe would wait for its other end forever
     if (flags.create) makeOwnerOnly(file);
     if (flags.readonly) rollBackInterrupted(file);
     connection = untouched ? openUntouched(file) : openSqliteFile(file, flagsOf(flags));

@@ -18,8 +18,8 @@ export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
 
 const DISK_FULL = {
   reason: "storage.full",
-  message: "the disk is full, nothing was changed; make some room",
-  hint: "make room on the file system of the data directory: df -h",
+  message: "the disk is full, nothing was changed; free some space",
+  hint: "free some space on the file system of the data directory: df -h",
 };
 
 /** The next step for a damaged file. */
@@ -52,7 +52,7 @@ const STORAGE_ERRORS: Record<string, { reason: string; message: string; hint?: s
   SQLITE_IOERR: {
     reason: "storage.failed",
     message: "the disk reported an error",
-    hint: "look into the log of the kernel: journalctl -k",
+    hint: "see the log of the kernel: journalctl -k",
   },
 };
 

@@ -1,6 +1,6 @@
-// Takes long lists out of a JSON text while the text arrives, in slices of whole elements, so that neither the text nor its values
-// are held at once. Callers parse the slices, and the rest of the text, in which a placeholder stands for each of these lists: only
-// they find out whether both are valid.
+// Takes long lists out of a JSON text while the text arrives, in slices of whole elements, so that neither the text nor its
+// values are held at once. Callers parse the slices, and the rest of the text, in which a placeholder replaces each of these
+// lists: only they find out whether both are valid.
 import { endOfString } from "./names.ts";
 
 /** Characters of a slice; parsing it takes about a millisecond. A shorter list stays in the rest. */
@@ -62,7 +62,7 @@ interface OpenList {
 
 /** One text. */
 export class LongLists {
-  /** how the JSON string that stands for a list begins; the number of the list follows */
+  /** prefix of the JSON string that replaces a list; the number of the list follows */
   readonly placeholder: string = crypto.randomUUID();
   /** what is held, and its index in the whole text; the indexes below are those of what is held */
   #text = "";
@@ -113,7 +113,7 @@ export class LongLists {
     return this.rest() + this.#text;
   }
 
-  /** Stops behind the bracket of a wanted list. @returns false if there is none up to the end of the text */
+  /** Stops after the bracket of a wanted list. @returns false if there is none up to the end of the text */
   #findList(): boolean {
     const text = this.#text;
     for (let at = this.#at; at < text.length; at += 1) {

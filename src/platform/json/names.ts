@@ -1,5 +1,5 @@
-// Reads the names of members where they stand in a JSON text, mostly without making strings of them: that would take many times the
-// memory of the text. Hashes are seeded, because callers choose the names.
+// Reads the names of members in place in a JSON text, usually without creating strings: that would take many times the memory
+// of the text. Hashes are seeded, because callers choose the names.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

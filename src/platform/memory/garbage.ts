@@ -6,7 +6,7 @@ import { edenGC } from "bun:jsc";
 /** Collects all garbage now, after large work. Takes 10 ms for 30 MB that are in use, and more after thousands of event streams. */
 export const collectGarbage = (): void => Bun.gc(true);
 
-/** Has all garbage collected soon, mostly beside the event loop. */
+/** Requests a collection of all garbage, which runs mostly in parallel to the event loop. */
 export const requestCollection = (): void => void Bun.gc(false);
 
 /** Collects what became garbage since the last collection, within large work. Takes 1 or 2 ms, however much is in use. */

@@ -276,7 +276,7 @@ function objectUrl(place: Place, endpoint: string, key: string): URL {
   return new URL(`${bucketOrigin(endpoint, place)}/${encodePath(parts.join("/"))}`);
 }
 
-/** A checksum of several parts has a dash and their number behind it, and says nothing about the whole. */
+/** A checksum of several parts ends with a dash and their number, and does not cover the whole object. */
 function digestIn(base64: string | null): string | undefined {
   const bytes = Buffer.from(base64 ?? "", "base64");
   return bytes.length === 32 && !base64?.includes("-") ? bytes.toString("hex") : undefined;

@@ -46,7 +46,7 @@ export interface RequestDependencies {
 
 export interface StoreMessage {
   method: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** signs anew for each attempt */
+  /** creates a new signature for each attempt */
   url: () => string;
   headers?: Record<string, string>;
   /** pieces are sent once, as they come */
@@ -94,7 +94,7 @@ export class StoreRequests {
     }
   }
 
-  /** A body that streams is gone after the first attempt. */
+  /** A streamed body is used up after the first attempt. */
   async #attempts(message: StoreMessage): Promise<Response | undefined> {
     const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = this.dependencies;
     const deadlineMs = performance.now() + answerTimeoutMs;

@@ -14,7 +14,7 @@ import { Upstream, type UpstreamOptions } from "./upstream.ts";
 /** for the largest object of a store; other callers set shorter ones */
 export const OUTBOUND_TIMEOUT_MAX_MS = 10 * MINUTE_MS;
 
-/** Origin of the destination that stands for every public host, for `download` only. */
+/** Origin of the destination that covers every public host, for `download` only. */
 export const ANY_PUBLIC_HOST = "https://*";
 
 /** One peer that the operator allowed. */

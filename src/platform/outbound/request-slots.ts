@@ -6,7 +6,7 @@ export const SLOTS_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 /** The runtime's own number. It is left to everything but inference: provisioning, catalogs, the identity provider. */
 export const OTHER_SLOTS = 256;
 
-/** @returns the slots of a process that forwards so many inference requests at the same time */
+/** @returns the slots of a process that forwards this many inference requests at the same time */
 export const slotsNeeded = (maxInFlight: number): number => maxInFlight + OTHER_SLOTS;
 
 /** @returns the slots of a process with this environment */

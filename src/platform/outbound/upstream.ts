@@ -126,7 +126,7 @@ async function tryToConnect(url: URL, limitMs: number): Promise<Reach> {
   }
 }
 
-/** Errors of the runtime before a connection stood, by code. */
+/** Errors of the runtime before a connection was established, by code. */
 const NO_CONNECTION =
   /^(?:ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT|ENOTFOUND|EAI_\w+|EPROTO|DNS\w*|.*CERT.*|.*TLS.*|ERR_SSL\w*|UNABLE_TO\w*|HOSTNAME_MISMATCH|.*SELF_SIGNED.*)$/;
 const CONNECTION_ENDED = /^(?:ECONNRESET|ConnectionClosed|ConnectionReset|EPIPE|ECONNABORTED)$/;

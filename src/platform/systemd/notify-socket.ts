@@ -62,7 +62,7 @@ function openLibrary() {
       close: { args: [i32], returns: i32 },
     });
   } catch (cause) {
-    const message = `the service manager cannot be told anything: ${cause instanceof Error ? cause.message : cause}`;
+    const message = `the service manager cannot be notified: ${cause instanceof Error ? cause.message : cause}`;
     throw new DomainError("unavailable", "notify.unavailable", message, {
       hint: "a unit with MemoryDenyWriteExecute=yes needs Type=exec, NotifyAccess=none and WatchdogSec=0 beside it",
       cause,

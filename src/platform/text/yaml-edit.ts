@@ -1,5 +1,5 @@
-// Changes single members of a YAML or JSON mapping and leaves every other character as it is: comments, order, quotes and indentation.
-// The nodes of the library say where a member is; its writer would lay out the whole text anew.
+// Changes single members of a YAML or JSON mapping and leaves every other character as it is: comments, order, quotes and
+// indentation. The nodes of the library say where a member is; its writer would reformat the whole text.
 import { isDeepStrictEqual } from "node:util";
 import { Document, isMap, isNode, isScalar, type Pair } from "yaml";
 import { isJsonObject } from "./json-object.ts";
@@ -99,7 +99,7 @@ function replacement(text: string, { valueFrom: from, to }: Member, value: strin
   return { from, to, text: before + value + after };
 }
 
-/** Comments above the member stay; one behind its value goes with it. */
+/** Comments above the member stay; a comment after its value is replaced with it. */
 function blockRemoval(text: string, { from, to }: Member): Splice {
   const rest = text[to - 1] === "\n" ? "" : (/^[ \t]*(?:#[^\n]*)?\n?/.exec(text.slice(to))?.[0] ?? "");
   return { from: text.lastIndexOf("\n", from - 1) + 1, to: to + rest.length, text: "" };

@@ -123,7 +123,7 @@ class Scan {
         this.#report(key, `has a key of more than ${NAME_CHARACTERS_MAX} characters`);
       this.#path.push(name);
       if (name === PROTOTYPE_KEY) this.#report(key, "is a reserved key; choose another");
-      if (seen.has(name)) this.#report(key, `the key ${quoted(name)} stands here a second time`);
+      if (seen.has(name)) this.#report(key, `the key ${quoted(name)} occurs here a second time`);
       this.#path.pop();
       seen.add(name);
       return [this.#measure(key), this.#child(name, value)];

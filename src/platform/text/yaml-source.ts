@@ -98,7 +98,7 @@ export const parseYaml = (
   for (const { offset, detail } of faults) {
     const position = positionAt(offset);
     const { line } = position;
-    // Further problems on the same line mostly follow from the first one.
+    // Further problems on the same line usually result from the first one.
     if (!seen.has(line))
       problems.add("", isTabbed(plain, lines.lineStarts[line - 1]) ? TABBED : detail, position);
     seen.add(line);

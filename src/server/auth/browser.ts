@@ -79,7 +79,7 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
         const principal = authenticator.session(sessionToken);
         exchangeOf(request).principal = principal;
         const { sessionId } = principal;
-        invariant(sessionId, "a cookie stands for a login session");
+        invariant(sessionId, "a session cookie belongs to a login session");
         const isFromProvider = sessions.find(sessionToken)?.method === "oidc";
         const through = isFromProvider ? domain.sso.settings()?.providerName : undefined;
         return { principal, sessionId, sessionToken, csrf: maskedToken(formTokenOf(sessionToken)), through };
@@ -175,7 +175,8 @@ function signingInBrowser(request: Request, baseUrl: string) {
 const formTokenOf = (secret: string): string => sha256Hex(`csrf\0${secret}`);
 
 /**
- * Pages are compressed, and what a page repeats can be guessed from its length (BREACH). So every page masks the token anew.
+ * Pages are compressed, and what a page repeats can be guessed from its length (BREACH). So every page masks the token with a
+ * new mask.
  * @param token hexadecimal
  * @returns the mask and the masked token, hexadecimal
  */

@@ -1,8 +1,9 @@
 // Our cookies. The contract defines the session cookie's name and attributes. The form cookie binds a form of a signed-out
 // visitor to the browser that loaded it. The device cookie marks a browser that has signed in before
-// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm, and the waiting code
-// cookie one that was typed after the session ended, until the next sign-in. The attempt cookie stands for a sign-in that waits for the second factor. The provider cookie holds sign-ins under way at the identity provider. The notice cookie holds a message for the
-// next page of the console (console/frame/notice.ts).
+// (sign-in/device-cookie.ts). The code cookie holds the typed user code that a browser is about to confirm, and the waiting
+// code cookie one that was typed after the session ended, until the next sign-in. The attempt cookie identifies a sign-in that
+// waits for the second factor. The provider cookie holds sign-ins under way at the identity provider. The notice cookie holds a
+// message for the next page of the console (console/frame/notice.ts).
 import { ATTEMPT_TTL_MS } from "../../domain/access/second-factor/model.ts";
 import { SESSION_COOKIE } from "../../domain/access/wire.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../../domain/sso/browser/attempts.ts";

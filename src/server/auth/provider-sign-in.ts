@@ -1,5 +1,5 @@
-// Sign-in at the identity provider for browsers: where it leads, what the browser must bring back, and who it is then. The sso area
-// speaks with the provider and decides; this file knows cookies and addresses.
+// Sign-in at the identity provider for browsers: builds the redirect to the provider, checks the callback, and signs the person
+// in. The sso area talks to the provider and decides; this file handles cookies and addresses.
 import { countedAddress } from "../../domain/access/budgets/counted-address.ts";
 import type { OpenedSession } from "../../domain/access/service.ts";
 import { type Attempt, CALLBACK_PATH, type Person, type SsoSettings } from "../../domain/sso/service.ts";

@@ -3,7 +3,8 @@ import type { Viewer } from "../../domain/sessions/service.ts";
 import { principalOf } from "../http/exchange.ts";
 import { ADMINISTRATOR_SCOPE } from "./guard.ts";
 
-/** @returns the caller of a guarded route; an administrator's token also needs the scope that the guard asks administrators for */
+/** @returns the caller of a guarded route; an administrator's token also needs the scope that the guard requires of
+ * administrators */
 export function viewerOf(request: Request): Viewer {
   const { userId, organizationId, role, scopes } = principalOf(request);
   return { userId, organizationId, isAdministrator: role === "admin" && scopes.has(ADMINISTRATOR_SCOPE) };

@@ -1,4 +1,4 @@
-// The query parameter `dry_run` of operations that can tell what they would do.
+// The query parameter `dry_run` of operations that can be tried without changing anything.
 import { Type } from "@sinclair/typebox";
 import { readWord, refuseProblems } from "../../domain/shared/page.ts";
 import type { Problem } from "../../platform/errors.ts";

@@ -57,7 +57,7 @@ export interface ScimExchange {
   ignored: number;
 }
 
-/** Stands for the route of a request that matches none. */
+/** Placeholder for the route of a request that matches none. */
 export const UNMATCHED = "unmatched";
 
 /** A member of the request. A WeakMap would make each request more expensive, and each garbage collection. */

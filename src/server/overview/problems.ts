@@ -20,7 +20,7 @@ interface Found {
   diagnosis: Diagnosis | "running" | "impossible";
   /** places where the policy does not follow the deployment file */
   conflicts: readonly string[];
-  /** requests of the identity provider that were refused lately */
+  /** requests of the identity provider that were refused recently */
   refusals: number;
   /** pending invitations that end soon */
   expiring: number;

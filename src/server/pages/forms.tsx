@@ -42,7 +42,7 @@ export function Field({ id, label, hint, error, children }: FieldProps) {
   );
 }
 
-/** What a form behind a one-time link shows, whose holder chooses a password. */
+/** Properties of the form that a one-time link opens, in which its holder chooses a password. */
 export interface PasswordLinkProps {
   csrf: string;
   /** secret token of the link */

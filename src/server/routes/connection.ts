@@ -1,5 +1,5 @@
-// Lets a caller without a credential check the way to the service: the address that the service sees, and whether a proxy
-// buffers an event stream. `quartermaster probe` reads both. The answers contain nothing but facts about the caller's own
+// Lets a caller without a credential check the network path to the service: the address that the service sees, and whether a
+// proxy buffers an event stream. `quartermaster probe` reads both. The answers contain nothing but facts about the caller's own
 // connection.
 import { Type } from "@sinclair/typebox";
 import { SECOND_MS } from "../../platform/clock.ts";

@@ -73,7 +73,7 @@ export function healthRoutes(context: RouteContext) {
     );
 }
 
-/** @returns the health of stores, as far as this service looks at them */
+/** @returns the health of stores, as far as this service checks them */
 function storageHealthRoutes({ router, domain: { health: state } }: RouteContext) {
   return router
     .get(

@@ -29,7 +29,7 @@ export const GROUP_REST_CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /**
  * @param intake takes the long lists of members
- * @returns one JSON object; the values that the intake gave stand for these lists
+ * @returns one JSON object; values of the intake replace these lists
  * @throws HttpError 413, 415; ScimError 400 `invalidSyntax`, and those of the intake
  */
 export async function readGroupBody(request: Request, intake: MemberIntake): Promise<object> {

@@ -7,7 +7,7 @@ import type { Answer } from "../listener/listen.ts";
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const FIRST_FAILURE = 500;
 
-/** Stands for a method that is not listed, because callers choose its text (OpenTelemetry, "HTTP spans"). */
+/** Replaces a method that is not listed, because callers choose its text (OpenTelemetry, "HTTP spans"). */
 const OTHER = { inName: "HTTP", asFact: "_OTHER" };
 
 const namedMethod = ({ method }: Pick<Request, "method">): string =>

@@ -50,7 +50,7 @@ test("a client certificate comes with its key, and a header is one line", () => 
   expect(problemsOf(() => load(url, { [HEADER]: "Bearer a" }))).toEqual([]);
 });
 
-test("settings that do nothing are warned of", () => {
+test("settings without effect cause a warning", () => {
   const warnings = (flags: Record<string, string>) =>
     load(flags, { [HEADER]: "Bearer a" }).warnings.filter((text) => text.startsWith("audit.forward"));
   expect(warnings({})).toContain(

@@ -308,7 +308,7 @@ describe("a restore is refused", () => {
     );
   });
 
-  test("after an interruption while the database that was read is made ready", async () => {
+  test("after an interruption while the database that was read is being prepared", async () => {
     const stop = new AbortController();
     /** The entry of the audit log is written into the database in the folder beside the data. */
     const isBeingPrepared = () =>
@@ -457,7 +457,7 @@ describe("DAT-3 keys", () => {
     expect(statSync(join(bench.folder, "moved.qmk")).mode & 0o777).toBe(0o600);
   });
 
-  test("are complete without one that signs bundles, and the restore makes none up", async () => {
+  test("are complete without one that signs bundles, and the restore creates none", async () => {
     await bench.json("backup create plain.qmb --with-keys --passphrase-file passphrase");
     moveToCopy();
     await bench.json("backup restore plain.qmb --keys plain.qmk --passphrase-file passphrase --confirm data");

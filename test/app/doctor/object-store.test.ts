@@ -30,7 +30,7 @@ async function findings(
   return found.map(({ result, detail }) => `${result}: ${detail}`);
 }
 
-const FINE = "ok: takes, checks, returns and removes an object, and serves it to nobody without a signature";
+const FINE = "ok: accepts, checks, returns and removes an object, and serves it only with a signature";
 
 test("a store that checks uploads passes, and no object is left there", async () => {
   await using server = createS3Server();
@@ -40,7 +40,7 @@ test("a store that checks uploads passes, and no object is left there", async ()
 
 test.each<[string, S3ServerOptions, string]>([
   ["ignores digests", { digests: "ignored" }, "failed: keeps bytes that do not have the announced digest"],
-  ["keeps no digests", { digests: "unkept" }, "warning: tells no SHA-256 of an object"],
+  ["keeps no digests", { digests: "unkept" }, "warning: reports no SHA-256 for an object"],
 ])("a store that %s is found", async (_, options, finding) => {
   await using server = createS3Server(options);
   expect((await findings(server)).some((text) => text.startsWith(finding))).toBe(true);
@@ -52,10 +52,10 @@ test("a store that answers success to everything is found", async () => {
   server.instead = () => new Response(null, { headers: { "content-length": "0" } });
   expect(await findings(server)).toEqual([
     "failed: keeps bytes that do not have the announced digest",
-    "failed: tells another size or digest than the object has",
-    "failed: does not give back the bytes that it took",
+    "failed: reports a wrong size or digest for an object",
+    "failed: does not return the bytes that it accepted",
     "failed: is public: it serves objects without a signature",
-    "failed: still has an object that it said it removed",
+    "failed: still has an object that it reported as removed",
   ]);
 });
 
@@ -117,7 +117,7 @@ test("the public endpoint must lead to the same store, serve nothing unsigned, a
     findings(server, { askPublic: fetchBytes, origins, ...rest }, place);
   expect(await asked({})).toEqual([FINE]);
   expect(await asked({ origins: { publicEndpoint, own: publicEndpoint } })).toEqual([
-    "failed: the public endpoint has the host of this service, so that uploaded bytes would be served there",
+    "failed: the public endpoint has the host of this service, so uploaded bytes would be served from there",
   ]);
   const elsewhere = (url: string) => fetchBytes(url.replace(publicEndpoint, other.origin));
   expect(await asked({ askPublic: elsewhere })).toEqual([

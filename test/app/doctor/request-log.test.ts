@@ -22,7 +22,7 @@ test("nothing is recorded without a file", async () => {
   expect(await look()).toMatchObject({ result: "ok", detail: "no requests are recorded" });
 });
 
-test("a log without gaps is well, and the check leaves no file", async () => {
+test("a log without gaps is ok, and the check leaves no file", async () => {
   logOn({ data }, [rowOf(1)]);
   const before = readdirSync(data);
   expect(await look()).toMatchObject({
@@ -64,7 +64,7 @@ test("a named pipe or a folder in place of the file is named, and nothing waits 
   }
 });
 
-test("a file that is no database, or a link, is named with the way out", async () => {
+test("a file that is not a database, or a link, is named with the remedy", async () => {
   const file = placesIn(data).requestLogs;
   writeFileSync(file, "not a database".repeat(100));
   expect(await look()).toMatchObject({

@@ -118,7 +118,7 @@ const isRunning = (thread: string): boolean => {
   }
 };
 
-test("one thread stays for all tasks, also behind a refusal, and ends when there is none for a while", async () => {
+test("one thread stays for all tasks, also after a refusal, and ends when there is none for a while", async () => {
   const before = new Set(readdirSync("/proc/self/task").filter(isRunning));
   const own = () =>
     readdirSync("/proc/self/task").filter((thread) => isRunning(thread) && !before.has(thread));

@@ -233,7 +233,7 @@ test("DAT-4 a duplicate artifact is refused by verify and by restore", async () 
     const { stderr, exitCode } = await bench.run(`backup ${verb} --json`);
     expect([exitCode, JSON.parse(stderr)]).toEqual([
       7,
-      expect.objectContaining({ reason: "backup.damaged", error: expect.stringContaining("is there twice") }),
+      expect.objectContaining({ reason: "backup.damaged", error: expect.stringContaining("occurs twice") }),
     ]);
   }
 });

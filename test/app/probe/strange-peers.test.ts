@@ -41,7 +41,7 @@ test("a service that is not ready is reported with the names of its failing chec
   });
 });
 
-test("a port that takes connections but answers no http is not said to be stopped", async () => {
+test("a port that accepts connections but does not answer HTTP is not reported as stopped", async () => {
   const peer = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,

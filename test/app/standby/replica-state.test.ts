@@ -73,7 +73,7 @@ test("STB-2 doctor says what would be lost now", () => {
   });
   expect(judge(undefined)).toMatchObject({
     result: "failed",
-    detail: "the store has nothing of this database",
+    detail: "the store has no files of this database",
   });
 });
 
@@ -85,7 +85,7 @@ describe("STB-2 the last test restore", () => {
   const judge = (jobs: readonly JobView[], nowMs = START_MS) =>
     judgeRestores(checkOf("replica_restore"), jobs, nowMs).result;
 
-  test("is well for a day, and failed when it is old or went wrong", () => {
+  test("is ok for a day, and failed when it is old or unsuccessful", () => {
     expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS)).toBe("ok");
     expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS + 1)).toBe("failed");
     expect(judge([{ ...job, outcome: "failed", error: "no route" }])).toBe("failed");

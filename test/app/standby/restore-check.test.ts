@@ -31,7 +31,7 @@ async function check(bench: Bench, term = FIRST) {
 const NO_AUDIT = { record: () => {}, recordAll: () => {} };
 const leftovers = ({ data }: Bench) => readdirSync(data).filter((name) => name.startsWith("restoring"));
 
-test("STB-2 the replica is restored, verified and compared, and nothing is left of that", async () => {
+test("STB-2 the replica is restored, verified and compared, and no files remain", async () => {
   using bench = await createInstallation();
   connect(bench, bench);
   expect(await check(bench)).toMatchObject({ id: 3 });

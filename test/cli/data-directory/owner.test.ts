@@ -83,7 +83,7 @@ describe.if(isRoot)("CLI-20 started as root", () => {
     expect(exitCode).toBe(5);
   });
 
-  test("a directory that was given away without its content: the first closed folder, and how to give that too", async () => {
+  test("a directory whose owner changed without its content: names the first closed folder and the command to fix it", async () => {
     mkdirSync(join(data, "run"), { mode: 0o700 });
     chownSync(data, STRANGER, STRANGER);
     const [users, doctor] = [await run("users list"), await run("doctor --offline-ok")];

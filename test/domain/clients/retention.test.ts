@@ -162,7 +162,7 @@ describe("verdicts", () => {
     expect(batches).toBe(3); // two, and the question for more
   });
 
-  test("of a report that comes while they are given anew are that report's own", async () => {
+  test("of a report that arrives during recomputation are those of that report", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     const revision = await clients.publish();
     await clients.report();

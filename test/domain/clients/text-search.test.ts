@@ -148,7 +148,7 @@ describe("CON-130 among many workstations", () => {
   });
 });
 
-test("a workstation is found although more users have the text than are looked at", async () => {
+test("a workstation is found although more users have the text than are examined", async () => {
   await using clients = await createClientsWorld();
   const { world, organizationId } = clients;
   await clients.report(

@@ -47,7 +47,7 @@ function setMembers(count: number): UserSet {
   return site.domain.scim.directory.membersAsSet("group");
 }
 
-describe("few users are looked at", () => {
+describe("few users are examined", () => {
   test.each([
     [USER_CANDIDATES_MAX - 1, true],
     [USER_CANDIDATES_MAX, true],

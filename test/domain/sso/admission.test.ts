@@ -249,7 +249,7 @@ describe("SSO-10 groups at the provider", () => {
     expect(site.userOf(ANA)?.role).toBe("member");
   });
 
-  test("SSO-12 an unknown list makes nobody, and stops those who must be in a group", async () => {
+  test("SSO-12 an unknown list of groups creates nobody, and refuses people who must be in a group", async () => {
     const settings = { provisioning: "jit", allowedDomains: ["example.org"], ...mapped } as const;
     await using site = await createSsoWorld(settings);
     expect(await site.signIn({ email: ANA })).toBe("sso.groups_overage");

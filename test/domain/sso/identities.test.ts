@@ -62,7 +62,7 @@ describe("SSO-33 identities", () => {
     });
   });
 
-  test("SSO-44 of a former provider stay and do nothing", async () => {
+  test("SSO-44 of a former provider stay and have no effect", async () => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     await site.signIn({ iss: "https://old.example.org", sub: "old", email: ANA });

@@ -52,7 +52,7 @@ test("SSO-44 an unlinked user is no longer expected: the link used the move up",
   expect(await site.signInHere({ ...BEN, sub: "another person" })).toBe("password_needed");
 });
 
-test("SSO-44 a move is for one issuer and for 30 days, and a repetition begins them anew", async () => {
+test("SSO-44 a move is for one issuer and for 30 days, and a repetition restarts the 30 days", async () => {
   await using site = await createMovedSite();
   const { clock } = site.world;
   await site.moves.move(operator(site), { ...MOVE, toIssuer: "https://third.example.org" });

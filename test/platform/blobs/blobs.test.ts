@@ -158,7 +158,7 @@ describe("storing leaves nothing behind", () => {
     expect(refusal.message).toContain(HELLO_DIGEST);
   });
 
-  test("when the caller aborts half way", async () => {
+  test("when the caller aborts midway", async () => {
     const controller = new AbortController();
     const seen: number[] = [];
     const work = blobs.put(pieces(HELLO, HELLO, HELLO), {

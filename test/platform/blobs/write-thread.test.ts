@@ -70,7 +70,7 @@ test("SES-61 many files at once have their own bytes and digests", async () => {
     expect(readFileSync(blobs.path(digest)).equals(files[at] ?? Buffer.alloc(0))).toBe(true);
 });
 
-test("a piece that is part of a larger memory leaves the rest of it alone", async () => {
+test("a piece of a larger buffer leaves the rest of the buffer unchanged", async () => {
   const memory = filled(3 * PIECE_BYTES, 11);
   const middle = memory.subarray(PIECE_BYTES, 2 * PIECE_BYTES);
   async function* one() {

@@ -116,7 +116,7 @@ test.each(["common", "organizations", "Consumers"])(
   },
 );
 
-test("settings without an issuer do nothing, and mode oidc without an issuer locks everybody out: both are warned about", () => {
+test("settings without an issuer have no effect, and mode oidc without an issuer locks everybody out: both cause a warning", () => {
   expect(load({ client_id: "qm" }, "oidc").warnings).toEqual([
     "identity.oidc.issuer is not set, so these do nothing: identity.oidc.client_id",
     expect.stringContaining("only the first administrator can sign in"),

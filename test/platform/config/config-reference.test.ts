@@ -147,7 +147,7 @@ test("accepts a native key with the same value, and refuses a different value wi
   expect(problemsOf(both("127.0.0.1:8080"), given)).toEqual([
     {
       pointer: "/server/listen",
-      detail: "server.listen says otherwise than control_api.listen in line 2; remove one of them",
+      detail: "server.listen contradicts control_api.listen in line 2; remove one of them",
       line: 26,
     },
   ]);
@@ -162,7 +162,7 @@ test("compares secrets without showing them, in the file and in a separate file"
   for (const other of ["token: simsim", "token_file: other"]) {
     const problems = problemsOf(both(other), given);
     expect(problems.map(({ detail }) => detail)).toEqual([
-      `scim.${other.split(":")[0]} says otherwise than control_api.identity.scim_bearer_token in line 11; remove one of them`,
+      `scim.${other.split(":")[0]} contradicts control_api.identity.scim_bearer_token in line 11; remove one of them`,
     ]);
   }
 });

@@ -239,8 +239,8 @@ suite("form of the file", () => {
   });
 
   const faults: readonly [name: string, yaml: string | Uint8Array, detail: string, line: number][] = [
-    ["a key that stands twice", "log:\n  level: info\n  level: debug\n", "a second time", 3],
-    ["a section that stands twice", "log:\n  level: info\nlog:\n  format: json\n", "a second time", 3],
+    ["a duplicate key", "log:\n  level: info\n  level: debug\n", "a second time", 3],
+    ["a duplicate section", "log:\n  level: info\nlog:\n  format: json\n", "a second time", 3],
     ["a tab as indentation", "log:\n\tlevel: info\n", "is indented with a tab", 2],
     ["bytes that are not UTF-8", Buffer.from("log:\n  level: inf\xf6\n", "latin1"), "is not UTF-8", 2],
     [

@@ -47,7 +47,7 @@ test("SES-33: package archives are never in the bucket of sessions", () => {
   expect(problemsOf({ ...STORE, blobsS3PackageBucket: "packages" })).toEqual([]);
 });
 
-test("settings without an endpoint do nothing, and a warning says so", () => {
+test("settings without an endpoint have no effect, and a warning says so", () => {
   expect(warningsOf({ blobsS3Bucket: "sessions" })[0]).toBe(
     "blobs.s3.endpoint is not set, so these do nothing: blobs.s3.bucket, blobs.s3.access_key_id, blobs.s3.secret_access_key",
   );

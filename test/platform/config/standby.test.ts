@@ -71,7 +71,7 @@ test("STB-4 a lease needs a replica at s3://", () => {
   );
 });
 
-test("settings without a replica do nothing, and a warning says so", () => {
+test("settings without a replica have no effect, and a warning says so", () => {
   expect(load({ standbyLitestream: "/x" }).warnings).toContain(
     "standby.replica is not set, so these do nothing: standby.litestream",
   );

@@ -12,7 +12,7 @@ const digest = (digestOf: KeyedDigest, text: string): number[] => {
   return [...words];
 };
 
-test("a digest is the same for the same text, another for each other text, and another under each other key", () => {
+test("a digest is equal for equal text and key, and differs for every other text or key", () => {
   const [own, other] = [createKeyedDigest(), createKeyedDigest()];
   expect(digest(own, "a token")).toEqual(digest(own, "a token"));
   expect(digest(own, "a token")).not.toEqual(digest(own, "another token"));

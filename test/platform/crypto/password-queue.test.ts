@@ -175,7 +175,7 @@ test(`after ${PASSWORD_KNOWN_IN_A_ROW_MAX} known browsers, another caller has it
   ]);
 });
 
-test("a check that waits before all known browsers still has its turn after so many of them", async () => {
+test("a check that waits before all known browsers runs after a limited number of them", async () => {
   const bench = busyBench();
   bench.ask("new", asker("eve", "192.0.2.1"));
   const names = Array.from({ length: PASSWORD_KNOWN_IN_A_ROW_MAX + 1 }, (_, at) => `known ${at}`);

@@ -90,7 +90,7 @@ describe("at the limits of a text", () => {
     expect(kindOf(`{"a":{${members(OBJECT_MEMBERS_MAX)}},"b":1,"c":{},"d":1}`)).toBeUndefined();
   });
 
-  test("a string that is no name may be longer than one", () => {
+  test("a string that is not a name may be longer than a name", () => {
     expect(kindOf(JSON.stringify("a".repeat(NAME_CHARACTERS_MAX + 1)))).toBeUndefined();
   });
 

@@ -106,7 +106,7 @@ describe("a store that does not answer", () => {
     expect(server.seen.length).toBe(1);
   });
 
-  test("an object that breaks off is no whole object", async () => {
+  test("a truncated object is not accepted as whole", async () => {
     await using server = await rawServer((socket) => {
       socket.end("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nhello");
     });
@@ -168,7 +168,7 @@ describe("a store that answers wrongly", () => {
     expect((await refusalOf(listOf(ANSWER_BYTES_MAX + 1))).reason).toBe("object_store.invalid");
   });
 
-  test("a digest of several parts is none of the object", async () => {
+  test("a digest of several parts is not the digest of the object", async () => {
     await using server = createS3Server();
     const answered = (checksum: string) => {
       const headers = { "content-length": "5", "x-amz-checksum-sha256": checksum };
@@ -212,7 +212,7 @@ describe("documents of the store", () => {
   });
 });
 
-describe("the way to the store", () => {
+describe("the network path to the store", () => {
   test("SES-35: a private CA is trusted if the operator says so, and nothing else is", async () => {
     const { cert, key, ca } = await certify();
     const other = await certify();
@@ -226,7 +226,7 @@ describe("the way to the store", () => {
     expect((await refusalOf(bucketAt(elsewhere, { ca }).check())).reason).toBe("object_store.unreachable");
   });
 
-  test("SES-35: goes through the proxy of the environment and round it by NO_PROXY, and verifies whatever the environment says", async () => {
+  test("SES-35: uses the proxy of the environment, bypasses it for NO_PROXY hosts, and always verifies certificates", async () => {
     const { cert, key, ca } = await certify();
     await using server = createS3Server({ tls: { cert, key } });
     await using proxy = await createConnectProxy(server.port);

@@ -116,7 +116,7 @@ test("a change of the level counts from then on, for children as well", () => {
   expect(written).toEqual(all);
 });
 
-test("a member named toJSON that is no function is a member like any other", () => {
+test("a member named toJSON that is not a function is an ordinary member", () => {
   expect(shown({ a: { toJSON: 1, b: 2 } }).a).toEqual({ toJSON: 1, b: 2 });
 });
 

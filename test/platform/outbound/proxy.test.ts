@@ -23,7 +23,7 @@ test.each([
   expect(found).toEqual(isUsed ? { variable: "HTTPS_PROXY", url: PROXY } : undefined);
 });
 
-test("variables in small letters win, and ALL_PROXY stands for every scheme", () => {
+test("lower-case variables take precedence, and ALL_PROXY applies to every scheme", () => {
   const url = new URL("https://x.example/");
   expect(proxyFor(url, { HTTPS_PROXY: "http://a", https_proxy: "http://b" })?.url).toBe("http://b");
   expect(proxyFor(url, { ALL_PROXY: "http://c" })?.url).toBe("http://c");

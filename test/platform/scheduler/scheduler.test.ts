@@ -213,7 +213,7 @@ test.each([
   expect(rowOf(db)).toMatchObject({ lastOutcome: "succeeded", lastError: null });
 });
 
-test("a job that rejects with nothing has failed all the same", async () => {
+test("a job that rejects without a reason counts as failed", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(() => Promise.reject(undefined)));
   await turns(scheduler, 2);

@@ -71,7 +71,7 @@ describe("CON-90 the audit log", () => {
     expect(JSON.parse(entry?.after ?? "")).toEqual({ filter: "?action=job.run", rows: 30 });
   });
 
-  test("CON-24 is not exported with filters that mean nothing", async () => {
+  test("CON-24 is not exported with invalid filters", async () => {
     expect((await browser.request("/console/audit.csv?since=x")).status).toBe(400);
   });
 });

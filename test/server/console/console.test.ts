@@ -84,7 +84,7 @@ test("CON-139 a page is compressed for browsers that ask, and has the same conte
   expect(masked(unpacked)).toBe(masked(await plain.text()));
 });
 
-test("CON-143 the token of a form is masked anew on every page, and each mask is accepted", async () => {
+test("CON-143 the token of a form has a new mask on every page, and each mask is accepted", async () => {
   const tokens = await Promise.all(
     [1, 2].map(async () =>
       token(await (await site.request("GET", "/console/audit", { cookie: admin.cookie })).text()),

@@ -210,7 +210,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
     expect(whole?.after).toContain('"workstations":1');
   });
 
-  test("are asked for anew when their number has grown", async () => {
+  test("are asked for again when their number has grown", async () => {
     await workstation("lab-1");
     const { html } = await asked("act=remove&all=1&filter=");
     await workstation("lab-2");

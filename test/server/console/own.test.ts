@@ -108,7 +108,7 @@ describe("CON-31 the own policy", () => {
     expect(hers.html).toContain("for-eve");
   });
 
-  test("tells apart what is enforced and what stays the reader's choice", async () => {
+  test("distinguishes enforced values from the reader's choices", async () => {
     const managed_config = { model: "gpt-5", fast_mode: null };
     await publishFirst(site, { harnesses: { codex: { managed_config } } });
     const { html } = await (await browserOf()).visit("/console/me/policy?harness=codex");

@@ -197,7 +197,7 @@ describe("CON-70 CON-99 selected users", () => {
   });
 });
 
-test("CON-146 the end of all logins wants a fresh confirmation", async () => {
+test("CON-146 the end of all logins requires a fresh confirmation", async () => {
   const own = await site.signedIn("admin", { email: "severe@example.com" });
   await giveApp(site, own);
   const page = "/console/logins/end-all";
@@ -219,7 +219,7 @@ test("CON-146 the end of all logins wants a fresh confirmation", async () => {
   expect(await isSignedIn(own)).toBe(true);
 });
 
-test("CON-146 CON-99 a change of roles wants a fresh confirmation before anything changes", async () => {
+test("CON-146 CON-99 a change of roles requires a fresh confirmation before anything changes", async () => {
   const own = await site.signedIn("admin", { email: "factor@example.com" });
   await giveApp(site, own);
   const { html } = await asked(`act=make_admin&${byIds(ana, bob)}`, own.cookie);
@@ -253,7 +253,7 @@ test.each([
 });
 
 describe("CON-27 CON-99 all users that match a filter", () => {
-  test("are counted again, with the number typed, and walked in slices behind each other", async () => {
+  test("are counted again, with the number typed, and processed in consecutive slices", async () => {
     const filter = await addMany(BULK_ROWS_MAX + 1);
     const before = entries().length;
     const { html } = await asked(`act=end_logins&all=1&filter=${filter}`);
@@ -274,7 +274,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(JSON.parse(whole?.after ?? "")).toEqual({ users: 101, filter: "q=many-" });
   });
 
-  test("are asked for anew when their number has grown", async () => {
+  test("are asked for again when their number has grown", async () => {
     const filter = await addMany(1);
     const { html } = await asked(`act=suspend&all=1&filter=${filter}`);
     await addMany(1, "many-more");

@@ -76,7 +76,7 @@ describe("CON-70 the list of users", () => {
     expect(addressesIn(html)).toEqual(["ana@example.com"]);
   });
 
-  test("CON-22 names every value that means nothing, with 400 and no rows", async () => {
+  test("CON-22 names every invalid value, with 400 and no rows", async () => {
     const { status, html } = await read(
       "?role=x&not_seen=3&workstations=many&group=nobody&per_page=0&page=x",
     );
@@ -85,7 +85,7 @@ describe("CON-70 the list of users", () => {
       expect(html).toContain(`id="filter-${name}-error"`);
   });
 
-  test("CON-22 leads from a page behind the end to the last one", async () => {
+  test("CON-22 redirects from a page after the end to the last page", async () => {
     const { status, headers } = await read("?page=7&q=example");
     expect([status, headers.get("location")]).toEqual([303, "/console/users?q=example"]);
     const counted = await read("?page=7&known=999&q=example");

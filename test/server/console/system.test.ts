@@ -152,7 +152,7 @@ describe("CON-94 the keys", () => {
     expect(newestEntry().action).toBe(entry);
   });
 
-  test("CON-146 are not rotated by a browser that was not confirmed lately where a second factor is demanded", async () => {
+  test("CON-146 are not rotated by a browser that was not confirmed recently where a second factor is demanded", async () => {
     await using strict = await createTestServer({ access: { secondFactor: "everyone" } });
     const caller = await strict.signedIn("admin");
     const before = strict.domain.sealingKeys.list().length;

@@ -87,7 +87,7 @@ describe("CON-116 numbers", () => {
   });
 });
 
-test("CON-117 control and direction characters are visible, and piles of marks are cut", () => {
+test("CON-117 control and direction characters are visible, and long runs of combining marks are cut", () => {
   expect(visibleText("\u001b[31m\0\u007f")).toBe("␛[31m␀␡");
   expect(visibleText("a\u202eb\u2066c")).toBe("a[U+202E]b[U+2066]c");
   expect(visibleText(`e${"\u0301".repeat(500)}`)).toBe(`e${"\u0301".repeat(8)}…`);

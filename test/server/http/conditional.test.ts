@@ -91,7 +91,7 @@ interface Described {
   responses: object;
 }
 
-test("API-2: a read without a revision answers 304 until it changes, and nothing to strangers", async () => {
+test("API-2: a read without a revision answers 304 until it changes, and refuses unauthenticated callers", async () => {
   await using world = await createAdministration();
   const path = "/admin/scim/tokens";
   const etag = tagOf(await world.call("GET", path));

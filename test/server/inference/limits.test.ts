@@ -227,7 +227,7 @@ describe("a refusal", () => {
     expect(await body(reason, "messages")).toEqual({ ...anthropic, ...shared });
   });
 
-  test("INF-34 says what to do in one sentence, and tells nothing about the user of a refused token", async () => {
+  test("INF-34 says what to do in one sentence, and reveals nothing about the user of a refused token", async () => {
     for (const reason of REFUSAL_REASONS) {
       const { error } = await body(reason, "chat");
       expect(error.message.match(/\. /g)).toBeNull();

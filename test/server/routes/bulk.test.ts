@@ -82,7 +82,7 @@ describe("CON-43 many workstations", () => {
     ]);
   });
 
-  test("goes on behind a slice, leaves alone what reports meanwhile, and ends", async () => {
+  test("continues after a slice, skips workstations that report meanwhile, and ends", async () => {
     await workstation("lab-1");
     await copies(BULK_ROWS_MAX + 1);
     const wanted = { filter: { q: "copy-" }, expected: BULK_ROWS_MAX + 1 };
@@ -184,7 +184,7 @@ describe("CON-70 many users", () => {
     expect(site.domain.identity.users.show(site.organizationId, bob.user.id).status).toBe("suspended");
   });
 
-  test("takes the filters of the list, records them, and ends behind the last user", async () => {
+  test("takes the filters of the list, records them, and ends after the last user", async () => {
     const filter = { q: "bob@", role: "member", status: "suspended", provisioning_source: "local" };
     const { body } = await post("/admin/users/change", { action: "resume", filter, expected: 1 });
     expect([body.items.length, body.next_cursor]).toEqual([1, null]);

@@ -77,7 +77,7 @@ describe("many members", () => {
     }
   });
 
-  test("replace those that were there: only the difference is told", async () => {
+  test("replace those that were there: only the difference is reported", async () => {
     const id = await scim.group("Replaced", ...people.slice(0, 3));
     const put = async (some: readonly string[]) =>
       (await scim.ask("PUT", `/Groups/${id}`, { body: groupText(listOf(some), "Replaced") })).headers.get(
@@ -197,7 +197,7 @@ describe("unknown members", () => {
       },
     );
 
-    test("groups among them are told apart", async () => {
+    test("groups among them are distinguished", async () => {
       const group = await scim.group(crypto.randomUUID());
       expect(await send(listOf([group, ...people]))).toContain(`these are groups: "${group}"`);
     });
@@ -266,7 +266,7 @@ describe("limits", () => {
     }
   });
 
-  test("of members is told before the rest is read", async () => {
+  test("of members is reported before the rest is read", async () => {
     const entries = Array(REQUEST_MEMBERS_MAX + MANY).fill(`"${people[0]}"`);
     const body = `{"displayName":"Many","members":[${entries.join(",")},${GARBAGE}`;
     expect(expectRefusal(await scim.ask("POST", "/Groups", { body }))).toBe("413");

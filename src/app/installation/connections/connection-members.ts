@@ -1,5 +1,5 @@
-// Reads the members of one repository connection from the configuration file: which there are, what each may be, and which belong
-// together. configured-connections.ts decides how to treat a connection with problems.
+// Reads the members of one repository connection from the configuration file: their names, their valid values, and their
+// dependencies on each other. configured-connections.ts decides how to treat a connection with problems.
 import { closest } from "fastest-levenshtein";
 import {
   type CloneAddress,
@@ -79,7 +79,7 @@ export interface ConnectionMembers {
 
 /**
  * @param slug of the installation's organization
- * @returns the members, which are only of use without problems
+ * @returns the members, which may be used only if there are no problems
  */
 export function readMembers(
   given: JsonObject,
@@ -176,7 +176,7 @@ function baseIn(value: unknown): URL | undefined {
   return url.username === "" && url.password === "" && url.search === "" && url.hash === "" ? url : undefined;
 }
 
-/** Operators may write the address of the host or the one of its API. */
+/** Operators may configure the address of the host or of its API. */
 function apiOf({ origin, pathname }: URL, { api }: HostRule): string {
   const path = pathname
     .replace(/\/+$/, "")

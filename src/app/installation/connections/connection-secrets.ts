@@ -12,12 +12,12 @@ import { type ConnectionMembers, comesThroughGit } from "./connection-members.ts
 const FILE = "file://";
 /** Characters of a token. */
 export const TOKEN_CHARACTERS_MAX = 4_096;
-/** Whoever guesses a shorter one could make the service ask the host again and again. */
+/** An attacker who guesses a shorter secret could make the service query the host repeatedly. */
 export const WEBHOOK_SECRET_CHARACTERS_MIN = 16;
 /** Printable ASCII, so that no token can end a header. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** Where secrets may be. */
+/** Sources of secrets. */
 export interface SecretPlaces {
   /** folder of the configuration file */
   folder: string;
@@ -90,7 +90,7 @@ function loginOf(
   return reading;
 }
 
-/** A webhook may get lost, so the service also looks by itself. */
+/** A webhook may get lost, so the service also polls. */
 function webhookSecretOf(
   given: string | undefined,
   {
@@ -109,7 +109,7 @@ function webhookSecretOf(
   return new Secret(text);
 }
 
-/** Servers that take a token as the password mostly take any user name with it. */
+/** Most servers that accept a token as the password accept any user name with it. */
 const USERNAME_DEFAULT = "git";
 
 function tokenOf(token: string, { problems }: SecretReading): (Credential & { kind: "token" }) | undefined {

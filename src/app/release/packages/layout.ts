@@ -1,4 +1,4 @@
-// Where a package installs the files of a release. scriptlets.ts has what it runs; nfpm.ts makes it.
+// Where a package installs the files of a release. scriptlets.ts has the scripts that it runs; nfpm.ts builds it.
 import { gzipSync } from "node:zlib";
 
 export type PackageFormat = "deb" | "rpm";

@@ -16,7 +16,7 @@ export interface Scriptlets {
 
 /** @source Debian Policy, chapter 6: the arguments; debhelper's dh_installsystemd and dh_installsysusers: the calls */
 export const DEB_SCRIPTLETS: Scriptlets = {
-  // A configuration file is unpacked before its group exists. dpkg keeps owner and mode of one that was here before.
+  // A configuration file is unpacked before its group exists. dpkg keeps the owner and mode of an existing file.
   postinstall: `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then

@@ -1,5 +1,5 @@
-// Brings what the database and the running service hold up to date with the configuration: at a start, before any request is
-// answered, and at a reload.
+// Updates the database and the running service from the configuration: at a start, before any request is answered, and at a
+// reload.
 import type { Seeded } from "../../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../../domain/identity/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";

@@ -22,7 +22,7 @@ export const ownProxyListener = (config: Config, only?: Part): Listen | undefine
   only !== "control" && isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
 
 /**
- * Takes the lock of the one process that forwards on a listener of its own, if this is to be that process.
+ * Takes the lock of the one process that forwards on its own listener, if this process will be the one.
  * @returns the function that releases it
  * @throws DomainError `data_dir.forwarding`
  */

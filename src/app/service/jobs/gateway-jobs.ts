@@ -15,8 +15,8 @@ const RECONCILE_TIME_LIMIT_MS = 2 * MINUTE_MS;
 const DRAIN_WAIT_MS = 15 * SECOND_MS;
 
 /**
- * Takes over the attempts of a service that died, and marks keys as due that were made under another configuration. Logs pending
- * work while gateway mode is off.
+ * Takes over the attempts of a service that died, and marks keys that were made under another configuration as due. Logs
+ * pending work while gateway mode is off.
  */
 export async function startGatewayWork({ gateway }: Domain, log: Log): Promise<void> {
   if (gateway.reconciler) {

@@ -15,7 +15,7 @@ const SWEEP = { everyMs: DAY_MS, jitterMs: 10 * MINUTE_MS, timeLimitMs: 10 * MIN
 /** `stored`: uploaded to the local store and not completed */
 const STATES = [...ARTIFACT_STATUSES, "stored"];
 
-/** What an operator does about a bucket that this service has not claimed. */
+/** The remedy for a bucket that this service has not claimed. */
 const CLAIM = "quartermaster sessions sweep --dry-run";
 
 /** Registers the jobs that remove what retention no longer keeps, and what killed processes left; adds figures. */

@@ -58,7 +58,7 @@ export function watchArtifacts(
   });
   new Gauge({
     name: "quartermaster_package_sources_behind",
-    help: "Packages of the policy whose branch or tag stands for another commit by now",
+    help: "Packages of the policy whose branch or tag points to a newer commit",
     registers: [metrics],
     collect() {
       this.set(sourceWatch.behind(organizationId).length);

@@ -206,7 +206,8 @@ export class LeaseKeeper {
 const requestSignal = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
 
-/** A machine that fails while another one waits may still have renewed its lease this often; more changes prove that it runs. */
+/** A machine that fails while another one waits may have renewed its lease up to this many times; more changes prove that it
+ * runs. */
 const RENEWALS_BY_DEAD_MACHINE = 2;
 
 const stillActive = ({ machine, term }: Lease): DomainError =>

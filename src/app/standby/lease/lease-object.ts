@@ -28,7 +28,7 @@ export interface FoundLease {
   etag: string;
 }
 
-/** Every method throws DomainError `object_store.*` if the store is out of reach. */
+/** Every method throws DomainError `object_store.*` if the store is unreachable. */
 export interface LeaseObject {
   /** @returns undefined if there is none; one that cannot be read has no holder, and counts as held */
   read(signal: AbortSignal): Promise<FoundLease | undefined>;

@@ -20,14 +20,14 @@ export interface Moment {
 export const moment = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
 /**
- * For the end of a waiting time: never more than has passed, because the monotonic clock does not follow corrections.
- * @returns the time that has surely passed since then
+ * For the end of a wait: never more than the real elapsed time, because the monotonic clock does not follow corrections.
+ * @returns a lower bound of the time elapsed since then
  */
 export const waitedMs = (since: Moment, now: Moment): number => now.monotonicMs - since.monotonicMs;
 
 /**
- * For the end of a permission: never less than has passed.
- * @returns the time since then, by the clock that shows more; a wall clock that was set back counts as all the time there is
+ * For the end of a permission: never less than the real elapsed time. @returns the time elapsed since then by the clock that
+ * shows more; infinite if the wall clock was set back
  */
 export function elapsedMs(since: Moment, now: Moment): number {
   const wallMs = now.wallMs - since.wallMs;

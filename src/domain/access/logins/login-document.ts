@@ -33,7 +33,7 @@ const FIELDS = {
   user: Type.Union([Type.Object({ id: Uuid, email: Type.String() }), Type.Null()], {
     description: "null while nobody has opened a device login",
   }),
-  address: Type.Union([Type.String(), Type.Null()], { description: "network address it was asked for from" }),
+  address: Type.Union([Type.String(), Type.Null()], { description: "network address of the request" }),
   user_agent: Type.Union([Type.String(), Type.Null()], { description: "browser of a login session" }),
   method: Type.Union([...METHODS.map((method) => Type.Literal(method)), Type.Null()], {
     description:
@@ -45,7 +45,7 @@ const FIELDS = {
   scopes: Type.Array(Type.String()),
   created_at: Time,
   used_at: Type.Union([Time, Type.Null()], {
-    description: "last prolongation of a login session, last refresh of a grant, decision on a device login",
+    description: "last extension of a login session, last refresh of a grant, decision on a device login",
   }),
   expires_at: Time,
   ended_at: TimeOrNull,

@@ -146,7 +146,7 @@ export class Logins {
   }
 
   /**
-   * See the function of the same name. The confirmation is wanted first: the session that it belongs to ends, too.
+   * See the function of the same name. The confirmation is checked first, because its own session ends too.
    * @throws DomainError `access.confirmation_needed`
    */
   async revokeEverything(actor: Actor): Promise<EndedLogins> {

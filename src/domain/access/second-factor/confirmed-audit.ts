@@ -1,4 +1,4 @@
-// Refuses sensitive changes in browser sessions that were not confirmed lately. Every change is audited in its transaction, so a
+// Refuses sensitive changes in browser sessions that were not confirmed recently. Every change is audited in its transaction, so a
 // check in front of the audit log reaches every operation, whichever route or page calls it. An operation that does something
 // before its entry, such as a call to the gateway, calls confirmations.ts itself first.
 import type { Tx } from "../../../platform/database/database.ts";
@@ -29,7 +29,7 @@ const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
 };
 
 /**
- * @param require throws unless the actor's session was confirmed lately: see confirmations.ts
+ * @param require throws unless the actor's session was confirmed recently: see confirmations.ts
  * @returns the audit log, whose functions also throw what `require` throws; the change then rolls back
  */
 export function confirmedAudit(audit: Audit, require: (tx: Tx, actor: Actor) => void): Audit {

@@ -91,7 +91,7 @@ export const factorsOff = () =>
     "the second factor is turned off, or your organization manages how you sign in",
   );
 
-/** The browser session was not confirmed lately. */
+/** The browser session was not confirmed recently. */
 export const confirmationNeeded = () =>
   new DomainError("forbidden", "access.confirmation_needed", "confirm your identity first", {
     hint: "open the page /account/second-factor/confirm in this browser; then repeat the request within 10 minutes",

@@ -1,5 +1,5 @@
-// Removes all second factors of a user: for the operator, who restores access after a lost device, and with the user. Everything
-// that was signed in with them in a browser ends; workstations stay signed in.
+// Removes all second factors of a user: when the operator restores access after a lost device, and when the user is removed.
+// The user's browser sessions end; workstations stay signed in.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import type { Audit } from "../../audit/service.ts";

@@ -51,7 +51,7 @@ export class OwnSecondFactors {
     return user && this.own.factors.view(this.own.db.read, user);
   }
 
-  /** @returns whether the session was confirmed lately */
+  /** @returns whether the session was confirmed recently */
   isConfirmed({ sessionId }: Pick<OwnSession, "sessionId">): boolean {
     return this.#isConfirmed(sessionStore.findById(this.own.db.read, sessionId));
   }

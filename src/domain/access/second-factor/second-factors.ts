@@ -52,7 +52,7 @@ export interface ProofHolder {
   /** its id, which passkey challenges are bound to */
   holderId: string;
   /**
-   * Counts its wrong codes by themselves, so that guesses from elsewhere do not lock it out: the session, or the mark of a browser
+   * Counts its wrong codes separately, so that guesses from elsewhere do not lock it out: the session, or the mark of a browser
    * that has signed in before. Undefined counts them for the account.
    */
   known: string | undefined;

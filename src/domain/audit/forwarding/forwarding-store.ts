@@ -1,4 +1,4 @@
-// SQL on the one row that says how far the audit log was sent. forwarding.ts decides what it says.
+// SQL of the single row that records how far the audit log was sent. forwarding.ts decides its values.
 import { and, eq } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { auditForwarding } from "../tables.ts";
@@ -7,7 +7,7 @@ export type Progress = Omit<typeof auditForwarding.$inferSelect, "id">;
 
 const ROW_ID = 1;
 
-/** What holds before the first attempt. */
+/** The state before the first attempt. */
 const NOTHING_SENT: Progress = { entryId: 0, deliveredAtMs: null, failingSinceMs: null, error: null };
 
 export function findProgress(connection: Connection): Progress {

@@ -36,7 +36,7 @@ export interface ForwardingState {
   error: string | null;
 }
 
-/** What a run did. */
+/** The result of a run. */
 export interface ForwardingRun {
   entries: number;
   /** why it stopped early; undefined if nothing waits */
@@ -74,7 +74,7 @@ export class AuditForwarding {
     return { lastId: entryId, ...rest, waiting, waitingSinceMs: oldest?.atMs ?? null };
   }
 
-  /** Sends what waits, batch by batch, up to the first failure. Does nothing without a receiver. */
+  /** Sends the waiting entries batch by batch, up to the first failure. Does nothing without a receiver. */
   async run(signal: AbortSignal): Promise<ForwardingRun> {
     const { db, auditReceiver: receiver } = this.own;
     const wasFailing = store.findProgress(db.read).failingSinceMs !== null;
@@ -126,7 +126,7 @@ export class AuditForwarding {
     }, "unobserved");
   }
 
-  /** Writes only what differs, because a receiver may be down for days. @returns whether the reason is another one */
+  /** Writes only changes, because a receiver may be down for days. @returns whether the reason has changed */
   async #fail(entryId: number, error: string): Promise<boolean> {
     this.#failures += 1;
     const { db, clock } = this.own;
@@ -143,7 +143,7 @@ export class AuditForwarding {
 
 const ERROR_LENGTH_MAX = 300;
 
-/** With the settings that are wrong, or the text of the system error, because only operators see it. */
+/** Includes wrong settings and the text of the system error, because only operators see it. */
 function textOf({ message, problems, cause }: DomainError): string {
   const settings = problems.map(({ detail }) => detail).join(", ");
   const reason = settings || (cause instanceof Error ? cause.message : "");

@@ -1,4 +1,4 @@
-// What the forwarding of the audit log needs of a receiver, and the batches in which it gets entries.
+// The interface of a receiver of the audit log, and the batches of entries that it gets.
 import type { AuditRow } from "../chain.ts";
 
 /** Entries of a batch. With BATCH_BYTES_MAX, building one takes a few milliseconds. */

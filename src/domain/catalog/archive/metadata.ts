@@ -20,7 +20,7 @@ export function readPax(body: Uint8Array): Naming {
     if (key === "path") naming.path = value;
     if (key === "size") naming.sizeBytes = decimalOf(value);
     if (key.startsWith("GNU.sparse."))
-      throw refusal("special", "the archive holds a sparse file", "pack it without -S");
+      throw refusal("special", "the archive contains a sparse file", "pack it without -S");
   }
   return naming;
 }

@@ -30,7 +30,7 @@ export class ArchivePaths {
     const known = this.#kinds.get(path);
     if (known === "parent" && entry.kind === "file") throw fileWithChildren(path);
     if (known !== undefined && known !== "parent") {
-      throw refusal("duplicate_path", `${quoted(path)} is there twice`, REPACK);
+      throw refusal("duplicate_path", `${quoted(path)} occurs twice`, REPACK);
     }
     this.#addParents(path);
     this.#kinds.set(path, entry.kind);
@@ -71,7 +71,7 @@ export class ArchivePaths {
 }
 
 const fileWithChildren = (path: string) =>
-  refusal("duplicate_path", `${quoted(path)} is a file, but other entries lie in it`, REPACK);
+  refusal("duplicate_path", `${quoted(path)} is a file, but other entries are inside it`, REPACK);
 
 /** @returns the path without the slash that ends a folder */
 function checkedPath({ path: bytes, kind }: TarEntry, limits: ArchiveLimits): string {

@@ -63,7 +63,7 @@ export function readHeader(block: Uint8Array): SizedHeader {
   if (!header)
     throw refusal(
       "not_tar",
-      "it holds something else than tar headers, or they are damaged",
+      "it contains something other than tar headers, or they are damaged",
       "pack it with GNU tar, bsdtar or any tar that writes the ustar format",
     );
   const { sizeBytes } = header;
@@ -168,7 +168,7 @@ class Metadata {
 
   /** With two records for one entry, readers disagree on the path. */
   #keep(naming: Naming): void {
-    if (this.#naming) throw refusal("metadata", "two metadata records stand before one entry", REPACK);
+    if (this.#naming) throw refusal("metadata", "two metadata records precede one entry", REPACK);
     this.#naming = naming;
   }
 
@@ -237,8 +237,7 @@ function refusedKind(type: string, path: Uint8Array): DomainError {
 async function refuseBytesAfterEnd(source: ByteSource): Promise<void> {
   let rest = await source.take(TAR_BLOCK_BYTES);
   while (rest.byteLength > 0) {
-    if (!isZeros(rest))
-      throw refusal("trailing_data", "there is something after the end of the archive", REPACK);
+    if (!isZeros(rest)) throw refusal("trailing_data", "there is data after the end of the archive", REPACK);
     rest = await source.some(ZEROS.byteLength);
   }
 }

@@ -1,6 +1,6 @@
-// Reads a bundle from front to back and trusts only what a trusted key has signed: first the signature, then the
-// manifest, then that the members are exactly those the manifest names, byte for byte, headers and padding included. Nothing
-// is kept but where they lie.
+// Reads a bundle from front to back and trusts only what a trusted key has signed: first the signature, then the manifest, then
+// that the members are exactly those the manifest names, byte for byte, headers and padding included. Only the positions of the
+// archives are kept.
 import { Value } from "@sinclair/typebox/value";
 import { SIGNATURE_BYTES } from "../../../platform/crypto/file-signatures.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
@@ -32,7 +32,7 @@ export interface BundledArchive {
 
 export interface ReadBundle {
   manifest: BundleManifest;
-  /** id of the key that signed it, whatever it says of itself */
+  /** id of the key that verified its signature, whatever id it names */
   signer: string;
   /** by digest */
   archives: Map<string, BundledArchive>;
@@ -62,7 +62,7 @@ export async function readBundle(file: BundleFile, options: ReadBundleOptions): 
   }
 }
 
-/** The reader of archives reads tar headers here, too; what it refuses is the bundle then. */
+/** The archive reader also reads the tar headers of bundles; its errors then concern the bundle. */
 function inBundle(error: unknown, name: string): unknown {
   if (!(error instanceof DomainError) || !error.reason.startsWith("archive.")) return error;
   const what = error.reason.slice("archive.".length);

@@ -33,7 +33,7 @@ export interface Connection {
   clone: CloneAddress | undefined;
   /** origins to which the host may redirect for an archive, besides its own */
   downloadOrigins: readonly string[];
-  /** owners that the organization may use; `*` stands for all; empty if the connection is not for this organization */
+  /** owners that the organization may use; `*` means all; empty if the connection is not for this organization */
   namespaces: readonly string[];
   /** read again whenever its file changes */
   credential: () => Credential;

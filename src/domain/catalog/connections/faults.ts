@@ -32,7 +32,7 @@ const FAULTS = {
   ref_not_found: [
     "invalid",
     "the repository has no such branch, tag or commit",
-    "name a branch, a tag or a whole commit; abbreviated commits are refused, because they may stand for another commit later",
+    "name a branch, a tag or a whole commit; abbreviated commits are refused, because they may become ambiguous later",
   ],
   ref_ambiguous: [
     "invalid",
@@ -41,7 +41,7 @@ const FAULTS = {
   ],
   renamed: [
     "forbidden",
-    "the host answered with another repository than the one that was named",
+    "the host answered for a different repository than the named one",
     "name the repository by its current name; its owner may have renamed or moved it",
   ],
   redirect_refused: [

@@ -1,4 +1,4 @@
-// Finds the commit that a ref stands for, after checking that the host answered about the named repository.
+// Resolves a ref to a commit, after checking that the host answered about the named repository.
 import type { Connection } from "./connection.ts";
 import { type Coordinates, isCommit } from "./coordinates.ts";
 import { sourceFault } from "./faults.ts";

@@ -50,7 +50,7 @@ export interface VerifyParts {
 export interface Verification {
   /** in the order of the questions */
   findings: ConnectionFinding[];
-  /** how the host took the credential, or why it was not reached; undefined if the credential was not sent */
+  /** whether the host accepted the credential, or why it was not reached; undefined if the credential was not sent */
   outcome: { error: DomainError | undefined } | undefined;
 }
 

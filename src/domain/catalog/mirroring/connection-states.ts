@@ -1,5 +1,5 @@
-// Remembers how the last request to each repository connection went, so that administrators and operators see which one fails and
-// since when. Outcomes that say nothing about the connection, such as an unknown branch, count as an answer.
+// Remembers the outcome of the last request to each repository connection, so that administrators and operators see which one
+// fails and since when. Outcomes that say nothing about the connection, such as an unknown branch, count as an answer.
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";

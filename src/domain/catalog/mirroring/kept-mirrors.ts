@@ -120,7 +120,7 @@ const notReproduced = ({ message }: DomainError): DomainError =>
   new DomainError(
     "conflict",
     "source.not_reproduced",
-    `the archive of this commit was mirrored before and is another one now: ${message}`,
+    `the archive of this commit differs from the one that was mirrored before: ${message}`,
     {
       hint: "the host changed what the commit contains, for example by export rules; mirror a newer commit",
     },

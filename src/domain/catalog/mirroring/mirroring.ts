@@ -1,4 +1,4 @@
-// What the program gives the domain for mirroring repositories.
+// Dependencies of repository mirroring that the program supplies.
 import { TemporaryFolders } from "../../../platform/files/temporary-folders.ts";
 import { type Connections, NO_CONNECTIONS } from "../connections/connection.ts";
 import type { SourceInspection } from "./mirrors.ts";

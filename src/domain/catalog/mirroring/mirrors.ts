@@ -44,7 +44,7 @@ export interface MirrorsDependencies extends KeptArchivesDependencies, Pick<Clon
   connections: Connections;
   folders: TemporaryFolders;
   repack: RunRepack;
-  /** counts an inspection of a user, who may start only so many in a while */
+  /** counts an inspection of a user against the user's budget */
   spendInspection(tx: Tx, actor: Actor): void;
   observeSource?: ((inspection: SourceInspection) => void) | undefined;
   /** default: INSPECTION_MS_MAX */
@@ -117,7 +117,7 @@ export class Mirrors {
     );
   }
 
-  /** @returns connections that need the git program, if the machine has none that is fit */
+  /** @returns connections that need the git program, if the machine has no suitable one */
   async withoutGit(): Promise<string[]> {
     const needing = this.own.connections.list().filter(({ clone }) => clone);
     const [first] = needing;

@@ -25,7 +25,7 @@ export const mirrors = sqliteTable("mirrors", {
   mirroredAtMs: integer("mirrored_at_ms").notNull(),
 });
 
-/** How the last request to each connection went. */
+/** The outcome of the last request to each connection. */
 export const connectionStates = sqliteTable(
   "connection_states",
   {
@@ -39,7 +39,7 @@ export const connectionStates = sqliteTable(
   (table) => [primaryKey({ columns: [table.organizationId, table.connectionId] })],
 );
 
-/** What branches and tags of packages in the policy stood for when they were last looked up. */
+/** The commits that branches and tags of packages in the policy pointed to at the last lookup. */
 export const sourceWatches = sqliteTable(
   "source_watches",
   {

@@ -58,21 +58,18 @@ export const readAvailability = (members: ObjectReader): Interval | undefined =>
   });
 };
 
-/** Older input: `>=A` or `>=A, <B` stands for the two members of the interval form. */
+/** Older input: `>=A` or `>=A, <B` is equivalent to the two members of the interval form. */
 const readRequirement = (members: ObjectReader): Interval | undefined => {
   const name = "version_requirement";
   if (members.has("introduced") || members.has("before")) {
-    members.report("cannot stand beside introduced or before; keep those and remove it", name);
+    members.report("cannot be combined with introduced or before; keep those and remove it", name);
     return undefined;
   }
   const text = members.text(name, LABEL_CHARACTERS_MAX);
   if (text === undefined) return undefined;
   const [, start, end] = REQUIREMENT.exec(text) ?? [];
   if (start === undefined) {
-    members.report(
-      `${quoted(text)} must have the form >=A or >=A, <B; better write introduced and before`,
-      name,
-    );
+    members.report(`${quoted(text)} must have the form >=A or >=A, <B; prefer introduced and before`, name);
     return undefined;
   }
   const introduced = boundOf(members, name, start);
@@ -136,7 +133,7 @@ export const checkOrder = (problems: ProblemList, variants: readonly PlacedInter
     if (previous && compare(variant.introduced, previous.introduced) <= 0)
       problems.add(
         `${variant.pointer}/introduced`,
-        `variants stand in ascending order, but ${variant.introduced.raw} follows ${previous.introduced.raw}`,
+        `variants must be in ascending order, but ${variant.introduced.raw} follows ${previous.introduced.raw}`,
       );
   });
 };

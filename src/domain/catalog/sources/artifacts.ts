@@ -1,4 +1,4 @@
-// Everything that is stored: what it came from, whether its bytes are intact, and its end. An artifact that a revision of the policy
+// Stored archives: their origin, whether their bytes are intact, and their removal. An artifact that a revision of the policy
 // ever named is kept, because a revision is a record; any other one is removed when nothing has named it for a while.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DAY_MS } from "../../../platform/clock.ts";

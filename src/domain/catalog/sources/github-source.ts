@@ -1,4 +1,4 @@
-// Public repositories as package sources: the grammar of `github:owner/repository@ref`, and the URLs it stands for.
+// Public repositories as package sources: the grammar of `github:owner/repository@ref`, and the URLs that it expands to.
 // package-sources.ts fetches them.
 import { DomainError } from "../../../platform/errors.ts";
 

@@ -149,7 +149,7 @@ export class PackageSources {
     });
   }
 
-  /** A ref may move; the URL that this returns always stands for the same commit. */
+  /** A ref may move; the URL that this returns always refers to the same commit. */
   async #locate(source: string, signal: AbortSignal): Promise<{ url: URL; commit?: string }> {
     const github = readGithubSource(source);
     if (!github) return { url: publicUrl(source) };

@@ -1,5 +1,5 @@
-// Webhooks of git hosts: who knows the secret of a connection makes the job look up its refs soon, instead of when they are due next. The
-// content of a webhook is not used (SRC-27).
+// Webhooks of git hosts: a caller that knows the secret of a connection makes the job look up its refs soon, instead of at
+// their next due time. The content of a webhook is not used (SRC-27).
 import { createHmac } from "node:crypto";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { equalInConstantTime } from "../../../platform/crypto/constant-time.ts";

@@ -1,5 +1,5 @@
-// Looks whether the branches and tags of packages in the policy stand for newer commits. It downloads nothing and changes no policy. A
-// tag that moved is a sign of tampering, so it is recorded.
+// Checks whether the branches and tags of packages in the policy point to newer commits. It downloads nothing and changes no
+// policy. A tag that moved is a sign of tampering, so it is recorded.
 import { HOUR_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -19,9 +19,9 @@ export interface TrackedPackage extends PackageOrigin {
   version: string;
 }
 
-/** A package whose branch or tag stands for another commit than its archive. */
+/** A package whose branch or tag points to a different commit than that of its archive. */
 export interface PackageBehind extends TrackedPackage {
-  /** what the ref stands for now */
+  /** the commit that the ref points to now */
   latestCommit: string;
   checkedAtMs: number;
 }
@@ -29,7 +29,7 @@ export interface PackageBehind extends TrackedPackage {
 export interface LookResult {
   /** refs that were looked up */
   looked: number;
-  /** tags that stand for another commit than before */
+  /** tags that moved to another commit */
   movedTags: { connectionId: string; repository: string; tag: string }[];
 }
 
@@ -85,8 +85,8 @@ export class SourceWatch {
   }
 
   /**
-   * Looks up every ref that is due. The other refs of a connection that fails wait for the next look, so that a host that hangs does
-   * not take the time of the others.
+   * Looks up every ref that is due. The other refs of a connection that fails wait for the next run, so that a hanging host
+   * does not use up the time of the others.
    */
   async look(actor: Actor, signal: AbortSignal): Promise<LookResult> {
     const result: LookResult = { looked: 0, movedTags: [] };

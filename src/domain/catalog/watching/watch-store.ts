@@ -1,4 +1,4 @@
-// SQL of what branches and tags stood for when they were last looked up, and of announced changes.
+// SQL of the commits that branches and tags pointed to at the last lookup, and of announced changes.
 import { and, eq } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { sourceAnnouncements, sourceWatches } from "../mirroring/tables.ts";
@@ -21,7 +21,7 @@ export const findWatch = (connection: Connection, key: WatchKey): WatchRow | und
     .limit(1)
     .get();
 
-/** Inserts or replaces what a ref stands for. */
+/** Inserts or replaces the commit of a ref. */
 export function putWatch(tx: Tx, { commit, reason, checkedAtMs, ...key }: WatchRow): void {
   tx.insert(sourceWatches)
     .values({ ...key, commit, reason, checkedAtMs })

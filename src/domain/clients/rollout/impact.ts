@@ -92,7 +92,7 @@ export function* impactOf(
   const inForce = governance.revisions.current(organizationId)?.id ?? null;
   const tally = new Tally(dependencies.checkVersion, before.document, after.document);
   const kindsIn = installedKinds(db.read, { organizationId, inForce });
-  // Many workstations have the same installed; what the policies say to these is worked out once.
+  // Many workstations have the same software installed, so the policies are evaluated once for each combination.
   const clients = new Map<string, number>();
   yield* overSpans({ placeAhead: reportPlaces(db.read, organizationId) }, (span) => {
     const { kinds, current } = kindsIn(span);

@@ -66,8 +66,8 @@ export interface RolloutDependencies {
 }
 
 /**
- * Counts are shared by readers for so many times the time that counting took, so that pages which follow a rollout take at most a
- * twentieth of a core; a small fleet is always counted anew.
+ * Readers share counts for this many times the duration of counting, so that pages that follow a rollout use at most a
+ * twentieth of a core. A small fleet is counted for each reader.
  */
 const SHARED_TIMES = 20;
 /** The longest time for which counts are shared. Live pages change no faster (CON-115). */

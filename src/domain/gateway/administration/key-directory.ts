@@ -121,7 +121,7 @@ export class KeyDirectory {
   }
 }
 
-/** @returns the cursor behind a key: keys are ordered by address, then by user */
+/** @returns the cursor after a key: keys are ordered by address, then by user */
 export const keyCursor = ({ email, userId }: KeyPlace): string =>
   `${userId}.${Buffer.from(email).toString("base64url")}`;
 
@@ -165,10 +165,10 @@ const NO_KEY: Omit<KeyView, "userId" | "email"> = {
 
 /** For operators. The texts in provisioner.ts are for users and refer them to their administrator. */
 const PROBLEMS: Readonly<Record<ProvisionerCode, string>> = {
-  invalid_config: "the gateway or its provisioner is not configured as it must be",
+  invalid_config: "the gateway or its provisioner is misconfigured",
   account_missing: "the gateway has no account of this address",
   conflict: "the gateway has conflicting entries for this address",
-  credential_invalid: "the gateway accepts neither the key nor another in its place",
+  credential_invalid: "the gateway accepts neither the key nor a replacement",
   unavailable: "the gateway is unavailable",
   rejected: "the gateway refused to make a key",
 };

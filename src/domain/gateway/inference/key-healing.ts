@@ -1,4 +1,4 @@
-// Replaces a key that the gateway refused while the request that found out waits for a moment. Several requests with the same key
+// Replaces a key that the gateway refused, while the request that was refused waits briefly. Several requests with the same key
 // share one replacement.
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";

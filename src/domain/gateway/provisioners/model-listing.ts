@@ -11,7 +11,7 @@ import { modelIdProblem } from "../../shared/model-ids.ts";
 import { toDiagnosis } from "./diagnosis.ts";
 
 export const MODELS_LISTED_MAX = 5_000;
-/** Reading so many takes 1 ms. */
+/** Reading this many takes 1 ms. */
 const MODELS_PER_STEP = 250;
 /** Bytes of the answer with the list. */
 export const LISTING_BYTES_MAX = 1024 * 1024;

@@ -41,7 +41,7 @@ export class PackageAdditions {
     return addition;
   }
 
-  /** Starts with an archive, or continues with another one: the name and the audience stay, the layouts are proposed anew. */
+  /** Starts with an archive, or continues with another one: the name and the audience stay, new layouts are proposed. */
   async start(actor: Actor, source: AdditionSource): Promise<Addition> {
     const { id: ownerId, organizationId } = actor;
     invariant(ownerId !== null, "only a user adds packages");
@@ -131,7 +131,7 @@ export class PackageAdditions {
     }, "unobserved");
   }
 
-  /** Removes what nobody has gone on with for ADDITION_DAYS_MAX. @returns how many */
+  /** Removes additions that nobody has continued for ADDITION_DAYS_MAX. @returns how many */
   async expire(actor: Actor): Promise<number> {
     const { audit, clock, db } = this.own;
     const beforeMs = clock.nowMs() - ADDITION_DAYS_MAX * DAY_MS;

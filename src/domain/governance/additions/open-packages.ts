@@ -1,4 +1,5 @@
-// Joins what administrators make packages of: archives from everywhere, packages that are being added, and uploaded bundles.
+// Joins the parts from which administrators make packages: stored archives, packages that are being added, and uploaded
+// bundles.
 import {
   Artifacts,
   KeptBundles,

@@ -7,7 +7,7 @@ const ARCHIVE_ENDING = /\.(?:tar\.gz|tgz|tar)$/i;
 const WITH_VERSION = /^(?<name>.+?)[-_.@]v?(?<version>\d+(?:\.\d+)*(?:[-+.][0-9A-Za-z.-]+)?)$/;
 const REPOSITORY = /^github:[^/]+\/(?<name>[^@]+)@v?(?<version>.+)$/;
 
-/** @param sourceRef name of a file, address of an archive, or a repository @returns what it says; empty texts for nothing */
+/** @param sourceRef name of a file, address of an archive, or a repository @returns the proposal; empty texts for missing parts */
 export function proposeIdentity(sourceRef: string): AdditionIdentity {
   const file = (sourceRef.split(/[?#]/)[0] ?? "").split(/[\\/]/).at(-1)?.replace(ARCHIVE_ENDING, "") ?? "";
   const { name = file, version = "" } = (REPOSITORY.exec(sourceRef) ?? WITH_VERSION.exec(file))?.groups ?? {};

@@ -130,7 +130,7 @@ const textOf = ({ digest, expires }: Pick<ArtifactLink, "digest" | "expires">): 
 
 const notFound = () =>
   new DomainError("not_found", "artifact.not_found", "no such archive", {
-    hint: "fetch the policy again: it names the archives of today",
+    hint: "fetch the policy again: it names the current archives",
   });
 
 const bytesMissing = () =>

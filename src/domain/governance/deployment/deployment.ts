@@ -68,7 +68,7 @@ export class Deployments {
       if (outcome) return outcome;
     }
     throw new DomainError("conflict", "governance.stale_revision", "the policy changes too often", {
-      hint: "have the file read again when nobody publishes",
+      hint: "reload the file when nobody is publishing",
     });
   }
 

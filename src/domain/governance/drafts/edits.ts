@@ -85,7 +85,7 @@ export class Edits {
     const read = await this.audiences(actor, { packages: judged.packages, former: content.audiences }, input);
     const own = [...judged.before, ...archives, ...judged.after, ...read.problems];
     refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
-    invariant(judged.whole, "sound extensions were judged against the document of the draft");
+    invariant(judged.whole, "valid extensions were checked against the document of the draft");
     return { ...content, document: await parseInTurn(judged.whole.document), audiences: read.audiences };
   }
 
@@ -113,7 +113,7 @@ export class Edits {
     const request = { harness, assignment: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("models", { ...request, frame: this.#frame(actor) });
     refuseProblems([...unread, ...(whole?.problems ?? [])]);
-    invariant(whole, "sound models were judged against the document of the draft");
+    invariant(whole, "valid models were checked against the document of the draft");
     const typed = harnesses[harness] && (await this.#withModel(harnesses[harness], input.defaultModel));
     return {
       ...(await withDocument(content, whole.document)),
@@ -190,7 +190,7 @@ async function withDocument(content: DraftContent, text: string): Promise<DraftC
   return { ...content, document, audiences: carryOverAudiences(content.audiences, document.packages) };
 }
 
-/** The text of the policy also has the settings of the harness, so it is written anew. */
+/** The text of the policy also has the settings of the harness, so it is rewritten. */
 const withHarness = (
   { harnesses }: TypedTexts,
   harness: HarnessKey,

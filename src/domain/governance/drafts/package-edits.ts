@@ -28,7 +28,7 @@ const extensionsOf = ({ document, audiences }: Content): ExtensionsInput => ({
   mcp: membersOf(document, "mcp"),
 });
 
-/** Adds a package behind the others, or replaces the one with its id; audience and uses of that one stay. */
+/** Adds a package after the others, or replaces the one with its id; audience and uses of that one stay. */
 export function withPackage(content: Content, managed: PackageInput): ExtensionsInput {
   const { packages } = content.document;
   const isKnown = packages.some(({ id }) => id === managed.id);

@@ -1,4 +1,4 @@
-// What a check of a publication says: the problems, or the stamped document compared with the current one. Documents are JSON
+// The result of checking a publication: the problems, or the stamped document compared with the current one. Documents are JSON
 // texts here, which are cheap to copy to a thread.
 import { setImmediate } from "node:timers/promises";
 import type { Problem } from "../../../platform/errors.ts";

@@ -21,7 +21,7 @@ export interface PlacedServer {
   harnesses: readonly HarnessKey[];
 }
 
-/** What shall become of a server. */
+/** A requested change of a server. */
 export interface ServerChange {
   /** undefined for a new one */
   former: PlacedServer | undefined;
@@ -109,7 +109,7 @@ export function changedLists(document: Servers, { former, next }: ServerChange):
   return Object.fromEntries(lists);
 }
 
-/** @returns what is wrong with a server by itself, with pointers into it */
+/** @returns the problems of one server, with pointers into it */
 export const serverProblems = (server: unknown): Problem[] =>
   readDraft({ revision: "", harnesses: { [HARNESS_KEYS[0]]: { mcp: [server] } } }).problems.map(
     ({ pointer, detail }) => ({ pointer: pointer.replace(/^(?:\/[^/]*){4}/, ""), detail }),

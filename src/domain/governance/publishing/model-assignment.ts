@@ -22,7 +22,7 @@ type Assignment = Pick<ModelsPublication, "gatewayModels" | "defaultModel">;
 
 const NO_POLICY: HarnessPolicy = { managed_config: {}, mcp: [], package_overrides: {} };
 
-/** @returns only problems if the assignment is wrong by itself: they are reported before a stale revision */
+/** @returns only problems if the assignment itself is invalid: they are reported before a stale revision */
 export function validateModels({
   harness,
   assignment,

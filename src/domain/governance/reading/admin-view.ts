@@ -30,7 +30,7 @@ export const AdminConfig = Type.Object({
   package_audiences: Type.Record(Type.String(), PackageAudience),
   deployment_conflicts: Type.Array(Type.String(), {
     description:
-      "Places where the deployment file says otherwise; an entry of a list is named by its id or name",
+      "Places where the deployment file has a different value; an entry of a list is named by its id or name",
   }),
   warnings: Type.Array(Problem, {
     description: "What may prevent workstations from fetching an archive or uploading captured sessions",

@@ -94,7 +94,7 @@ export function explain(
   };
 }
 
-/** What a user meets of a revision, in a few figures. */
+/** The effect of a revision on a user, in a few figures. */
 export interface PolicySummary {
   revision: Pick<Revision, "id" | "sequence" | "createdAtMs">;
   /** harnesses that may run, in published order */

@@ -23,7 +23,7 @@ interface Listed extends PackageContent {
   name?: string | undefined;
 }
 
-/** @returns the wanted page, and whether a package has the wanted name and content; of use only without problems */
+/** @returns the wanted page, and whether a package has the wanted name and content; valid only without problems */
 export function readContentFilter(
   query: ContentQuery,
   problems: Problem[],

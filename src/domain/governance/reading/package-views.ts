@@ -35,7 +35,7 @@ interface Beside {
   offered: ReadonlyMap<string, PackageVersion>;
 }
 
-/** @returns the packages of the policy in its order, and behind them those that only the draft has */
+/** @returns the packages of the policy in its order, followed by those that only the draft has */
 export function* packageViews(policy: Policy, { draft, offered }: Beside): Steps<PackageView[]> {
   const inDraft = draft && byId(draft);
   const views: PackageView[] = [];

@@ -17,7 +17,7 @@ export interface ChangeList {
   listed: readonly ListedChange[];
   /** places that are not listed */
   left: number;
-  /** what publishing writes by itself */
+  /** changes that publishing adds automatically */
   stamped: readonly ListedChange[];
   /** every Change, as a JSON array */
   text: string;

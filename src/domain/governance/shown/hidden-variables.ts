@@ -6,9 +6,9 @@ import { yamlText } from "../../../platform/text/yaml-write.ts";
 import type { McpServer } from "../model.ts";
 import { splitParts } from "../publishing/document-paths.ts";
 
-/** Stands for a value. */
+/** Shown in place of a value. */
 export const HIDDEN = "••••••";
-/** Stands for a value that differs from the one that it is compared with. */
+/** Shown in place of a value that differs from the one that it is compared with. */
 export const HIDDEN_OTHER = `${HIDDEN} (another value)`;
 
 /**

@@ -58,7 +58,7 @@ export function* idsWithAddress(
   return found.slice(0, limit);
 }
 
-/** Behind every address. */
+/** Sorts after every address. */
 const LAST = "\u{10ffff}";
 
 /** The order of rows by the address of their user. */

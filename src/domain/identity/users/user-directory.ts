@@ -119,7 +119,7 @@ export class UserDirectory {
     return { items: lists.usersOf(read, organizationId, ids), total: places.length };
   }
 
-  /** @returns the ids of users without a workstation, at most so many */
+  /** @returns the ids of at most `limit` users without a workstation */
   withoutWorkstation(organizationId: string, limit: number): string[] {
     return lists.idsWithoutWorkstation(this.dependencies.db.read, organizationId, limit);
   }

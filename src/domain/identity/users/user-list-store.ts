@@ -97,7 +97,7 @@ export const usersOf = (connection: Connection, organizationId: string, ids: rea
 /** The plus keeps SQLite from looking at every user of the organization. */
 const isInAnyOrder = (organizationId: string): SQL => sql`+${users.organizationId} = ${organizationId}`;
 
-/** @returns ids of users without a workstation, at most so many */
+/** @returns the ids of at most `limit` users without a workstation */
 export const idsWithoutWorkstation = (
   connection: Connection,
   organizationId: string,

@@ -65,7 +65,7 @@ export class ModelScanner {
     return !this.#isDone;
   }
 
-  /** @returns the position behind what was read */
+  /** @returns the position after the bytes that were read */
   #byte(bytes: Uint8Array, at: number): number {
     const byte = bytes[at];
     switch (byte) {
@@ -144,7 +144,7 @@ export class ModelScanner {
     return this.#skipString(bytes, at);
   }
 
-  /** Every quote behind an even number of backslashes ends the string. */
+  /** A quote after an even number of backslashes ends the string. */
   #skipString(bytes: Uint8Array, start: number): number {
     let from = start;
     while (from < bytes.length) {
@@ -160,7 +160,7 @@ export class ModelScanner {
     return from;
   }
 
-  /** @param next position behind the closing quote */
+  /** @param next position after the closing quote */
   #endString(next: number): number {
     const string = this.#string;
     this.#string = undefined;

@@ -25,7 +25,7 @@ type Tokens = Omit<Usage, "usageSource">;
 /** Number of candidates to try: tools and metadata may have members of the same name. */
 export const CANDIDATES_MAX = 8;
 const KEY = '"usage"';
-/** Behind the key; searched from its `lastIndex`. */
+/** Matches after the key; searched from its `lastIndex`. */
 const BEGIN = /\s*:\s*\{/y;
 /**
  * Larger counts are ignored. A stream that ends early may contain a `usage` of the client's own tools, and a sum beyond the safe
@@ -94,7 +94,7 @@ function usageAt(text: string, at: number): Tokens | undefined {
   return end === undefined ? undefined : tokensOf(parse(text.slice(begin - 1, end)));
 }
 
-/** @param from position behind the opening brace */
+/** @param from position after the opening brace */
 function endOfObject(text: string, from: number): number | undefined {
   let depth = 1;
   let isInString = false;

@@ -95,6 +95,6 @@ export type ExceededBudget = "requests" | "tokens";
 export interface Budgets {
   /** @returns undefined if the user may send another request today */
   exceeded(userId: string): ExceededBudget | undefined;
-  /** @returns seconds until midnight UTC, when budgets begin anew; at least 1 */
+  /** @returns seconds until midnight UTC, when budgets are reset; at least 1 */
   retryAfterSeconds(): number;
 }

@@ -64,7 +64,7 @@ const syncOf = statement((connection) =>
     .prepare(),
 );
 
-/** @returns how refreshing went; undefined before the first refresh */
+/** @returns the state of refreshing; undefined before the first refresh */
 export const findSync = (connection: Connection, organizationId: string): SyncRow | undefined =>
   syncOf(connection).get({ organizationId });
 

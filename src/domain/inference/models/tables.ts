@@ -1,4 +1,4 @@
-// Tables of the model catalog: the models that were listed, and how refreshing went. Constraints are in the migrations.
+// Tables of the model catalog: the models that were listed, and the state of refreshing. Constraints are in the migrations.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const gatewayModels = sqliteTable(

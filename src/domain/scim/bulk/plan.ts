@@ -1,7 +1,7 @@
 // The order in which the operations of a bulk request are attempted: as in the request, but after the creation of everything
 // that they refer to. Knows nothing of resources; references.ts finds references.
 
-/** An operation as far as order is concerned. */
+/** The parts of an operation that determine its order. */
 export interface Dependent {
   /** the bulkId under which others refer to the created resource */
   creates: string | undefined;

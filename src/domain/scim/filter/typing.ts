@@ -165,7 +165,7 @@ class Typing {
   }
 }
 
-/** A complex attribute stands for its `value` in a comparison (SCIM-54). */
+/** A comparison of a complex attribute uses its `value` (SCIM-54). */
 function comparedPath(path: AttributePath): AttributePath {
   if (path.sub || path.attribute.type !== "complex") return path;
   return { ...path, sub: subAttributeOf(path.attribute, "value") };

@@ -19,7 +19,7 @@ const { sequence, organizationId: ofOrganization, displayNameKey, ...shown } = g
 
 interface GroupSlice extends PageSlice {
   search: { text: string; key: string } | undefined;
-  /** folded name of the group behind which the page begins */
+  /** folded name of the group after which the page begins */
   after?: string | undefined;
 }
 
@@ -116,7 +116,7 @@ export const countMembers = (connection: Connection, groupId: string): number =>
     .where(eq(scimGroupMembers.groupSequence, sequenceOf(connection, groupId)))
     .get()?.total ?? 0;
 
-/** @returns the ids of the users who are members, at most so many */
+/** @returns the ids of at most `limit` members */
 export const listMemberIds = (
   connection: Connection,
   { groupId, limit }: { groupId: string; limit: number },

@@ -29,7 +29,7 @@ interface PlaceOfList {
 }
 
 export interface LongMemberList {
-  /** stands for the list in the body */
+  /** replaces the list in the body */
   readonly value: unknown;
   /** @param elements parsed JSON @throws ScimError when no further elements are needed to refuse the body */
   take(elements: readonly unknown[]): Steps<void>;

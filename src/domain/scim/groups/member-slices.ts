@@ -9,9 +9,9 @@ export const STEP_MEMBERS = 1_000;
 /** Users in one step whose roles change, whose logins end then: 5 to 10 ms. */
 export const STEP_ROLES = 250;
 
-/** Sorting so many ids takes 2 to 4 ms. */
+/** Sorting this many ids takes 2 to 4 ms. */
 const SORTED_AT_ONCE = 12_500;
-/** Merging so many ids takes 0.3 ms, and 3 ms before the code is compiled: in the first large request after a start. */
+/** Merging this many ids takes 0.3 ms, and 3 ms before the code is compiled: in the first large request after a start. */
 const MERGED_AT_ONCE = 5_000;
 
 /** @returns the ids in order: parts are sorted, and then merged two by two */

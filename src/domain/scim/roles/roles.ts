@@ -36,7 +36,7 @@ export function createRoles({ db, audit, accounts, settings }: RoleDependencies)
     *recompute(tx: Tx, { actor, userIds }: { actor: Actor; userIds: readonly string[] }): Steps<number> {
       let changed = 0;
       function* apply(some: readonly string[]): Steps<void> {
-        yield; // what led here has taken its time
+        yield; // the steps before this have used up their slice
         changed += applyRoles(tx, actor, some);
       }
       yield* inSlices(userIds, apply, STEP_ROLES);

@@ -159,7 +159,7 @@ export function readParts(raw: unknown, { attribute, name }: Wanted): ScimObject
 }
 
 /**
- * @returns the members of a complex value as they were sent; plain text stands for `value` if it has one
+ * @returns the members of a complex value as they were sent; plain text becomes `value` if it has one
  * @throws ScimError `invalidValue`
  */
 export function partsSent(value: unknown, { attribute, name }: Wanted): Readonly<Record<string, unknown>> {
@@ -183,8 +183,8 @@ export function readElements(raw: unknown, { attribute, name }: Wanted): readonl
 }
 
 /**
- * A list may have so many elements for each value that the attribute can have: some say nothing new or nothing at all. A longer one
- * is refused unread, because reading an element takes some microseconds.
+ * Elements of a list for each value that the attribute can have: some elements are duplicates or empty. A longer list is
+ * refused unread, because reading an element takes some microseconds.
  */
 export const SENT_PER_VALUE = 16;
 

@@ -86,7 +86,7 @@ function readOrder(
   return { keys, isDescending: direction === "descending" };
 }
 
-/** A list stands for its values; another complex attribute has no order. */
+/** A list is ordered by its values; other complex attributes have no order. */
 function sortKey(type: ResourceTypeName, name: string): AttributePath | undefined {
   const path = filterablePath(type, name);
   if (!path || path.sub || path.attribute.type !== "complex") return path;

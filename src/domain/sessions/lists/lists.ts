@@ -1,4 +1,4 @@
-// Lists of the sessions that a caller may see: numbered pages, pages behind a cursor, and portable sessions to resume.
+// Lists of the sessions that a caller may see: numbered pages, pages after a cursor, and portable sessions to resume.
 import type { Steps } from "../../../platform/steps.ts";
 import { offsetOf, type Page, type PageRequest, WALK_PAGE_MAX } from "../../shared/page.ts";
 import { type PageWindow, pageInSteps } from "../../shared/page-steps.ts";
@@ -25,7 +25,7 @@ export interface SessionView extends ListedSession {
   recipientCount: number;
 }
 
-/** A page behind a cursor. */
+/** A page after a cursor. */
 interface CursorPage {
   items: readonly SessionView[];
   /** null at the end */
@@ -62,7 +62,7 @@ export class SessionLists {
   /**
    * Walks a numbered list by key.
    * @param after the last session so far; undefined for the first ones
-   * @returns up to WALK_PAGE_MAX sessions behind it; none at the end
+   * @returns up to WALK_PAGE_MAX sessions after it; none at the end
    * @throws DomainError `sessions.invalid`
    */
   *following(

@@ -22,7 +22,7 @@ const PRIMARY_ROLES: Readonly<Record<string, string>> = {
   opencode: "portable_export",
 };
 
-/** What the row of the session says. */
+/** Facts from the row of the session. */
 export interface StoredAs {
   format: ArtifactFormat;
   harness: string;
@@ -117,10 +117,10 @@ async function nextHeader(
   if (isZeros(block)) return undefined;
   const header = readTarHeader(block);
   if (header?.sizeBytes === undefined)
-    throw noTranscript("its archive holds something else than tar headers");
+    throw noTranscript("its archive contains something other than tar headers");
   const { type, sizeBytes } = header;
   if (type !== "0" && type !== "L")
-    throw noTranscript("its archive holds something else than files, such as a link");
+    throw noTranscript("its archive contains something other than files, such as a link");
   return { type, path: textOf(header.path), sizeBytes: readable(sizeBytes, BUNDLE_FILE_BYTES_MAX) };
 }
 
@@ -168,7 +168,7 @@ async function* unpacked(stored: Bytes): AsyncGenerator<Uint8Array> {
   } catch (error) {
     if (sourceError !== undefined) throw sourceError;
     throw error instanceof Error && "code" in error
-      ? noTranscript("its archive is damaged, cut or no gzip data")
+      ? noTranscript("its archive is damaged, truncated or not gzip data")
       : error;
   } finally {
     unpacker.destroy();

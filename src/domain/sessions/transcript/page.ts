@@ -49,7 +49,7 @@ export async function readPage(stored: Bytes, storedAs: StoredAs, place: Place):
   }
   if (isFirst && place.offset > 0) throw wrongCursor();
   if (page.hasOnlyNotes && place.before === 0)
-    throw noTranscript(`nothing in it has a form that is known of ${storedAs.harness}`);
+    throw noTranscript(`nothing in it has a known form of ${storedAs.harness}`);
   return page.end({});
 }
 

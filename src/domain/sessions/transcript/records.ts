@@ -8,11 +8,11 @@ export interface RawRecord {
   /** of its first byte */
   offset: number;
   sizeBytes: number;
-  /** undefined if it is too large, or stands before the wanted offset */
+  /** undefined if it is too large, or is before the wanted offset */
   bytes: Uint8Array | undefined;
 }
 
-/** Stands for all records after RECORDS_MAX. */
+/** Replaces all records after RECORDS_MAX. */
 export type Rest = "rest";
 
 const LINE_FEED = 0x0a;

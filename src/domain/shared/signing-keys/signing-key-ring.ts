@@ -87,7 +87,7 @@ export class SigningKeyRing {
   /** Makes a new active key. It does not need the old private key, so it also recovers from its loss. */
   async rotate(actor: Actor): Promise<SigningKeyView> {
     const key = await this.#replace(actor, () => true);
-    invariant(key, "a rotation that nothing speaks against makes a key");
+    invariant(key, "an unconditional rotation makes a key");
     return key;
   }
 

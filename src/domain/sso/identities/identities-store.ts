@@ -1,4 +1,4 @@
-// SQL of identities at providers: which user each (issuer, subject) stands for.
+// SQL of identities at providers: which user each (issuer, subject) identifies.
 import { and, asc, count, eq, gt, max, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, named, updateAll } from "../../../platform/database/drizzle.ts";

@@ -67,8 +67,8 @@ export class IdentityMoves {
   }
 
   /**
-   * Expects the users at the other provider for EXPECTED_TTL_MS. By external id there is nothing to do. A repetition is harmless
-   * and begins the time anew.
+   * Expects the users at the other provider for EXPECTED_TTL_MS. By external id there is nothing to do. A repetition is
+   * harmless and restarts the time.
    * @throws DomainError like `plan`
    */
   async move(actor: Actor, move: Move): Promise<MovePlan> {

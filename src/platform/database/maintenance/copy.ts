@@ -13,7 +13,7 @@ import { foreignKeyViolations, integrityProblems } from "./integrity.ts";
 
 export interface Inspected {
   sizeBytes: number;
-  /** damage in the pages, or else in the references, found by SQLite; empty for a sound file */
+  /** damage in the pages, or else in the references, found by SQLite; empty for an intact file */
   problems: readonly string[];
   /** number of the last migration; 0 without any */
   schema: number;
@@ -70,11 +70,11 @@ export function inspectDatabase(file: string): Inspected {
   }
 }
 
-/** Checks references only if all pages are sound. */
+/** Checks references only if all pages are intact. */
 function problemsIn(connection: Database): string[] {
   const damages = integrityProblems(connection);
   if (damages.length > 0) return damages;
-  return foreignKeyViolations(connection).map((place) => `a reference to a row that is not there, ${place}`);
+  return foreignKeyViolations(connection).map((place) => `a reference to a missing row, ${place}`);
 }
 
 const tablesIn = (connection: Database): string[] =>

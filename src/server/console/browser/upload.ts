@@ -38,7 +38,7 @@ function send(form: HTMLFormElement): void {
   request.send(new FormData(form));
 }
 
-/** A second try replaces what the first one said. */
+/** A second attempt replaces the message of the first one. */
 function showProgress(form: HTMLFormElement) {
   for (const former of form.querySelectorAll(".upload-state")) former.remove();
   const state = document.createElement("div");
@@ -55,7 +55,7 @@ function showProgress(form: HTMLFormElement) {
   return { bar, say };
 }
 
-/** The answer is a page with what was refused. */
+/** The answer is a page that explains the refusal. */
 function showPage(html: string): void {
   const page = pageOf(html);
   const main = page.querySelector("main");

@@ -21,7 +21,7 @@ const LABELS: Readonly<Record<string, string>> = {
   approval_policy: "Approval policy",
   sandbox_mode: "Sandbox mode",
   reasoning_effort: "Reasoning effort",
-  auto_approve: "Approve by itself",
+  auto_approve: "Approve automatically",
   fast_mode: "Fast mode",
 };
 

@@ -54,7 +54,7 @@ async function* csvText<Row>(
 
 /**
  * Walks a list by key.
- * @param read returns the rows behind a row, or the first rows; none at the end
+ * @param read returns the rows after a row, or the first rows; none at the end
  * @returns all pages; the first one is read before this returns, so that a wrong filter is answered before the file begins
  */
 export async function walkPages<Row>(

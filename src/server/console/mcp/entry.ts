@@ -188,7 +188,7 @@ export function entryProblems({ isRemote, variables, harnesses }: McpEntry): Pro
   const names = new Set<string>();
   for (const { name } of isRemote ? [] : variables) {
     if (name !== "" && names.has(name))
-      problems.push({ pointer: pointerOf(["env", name]), detail: "is there twice" });
+      problems.push({ pointer: pointerOf(["env", name]), detail: "occurs twice" });
     names.add(name);
   }
   if (!isRemote && variables.some(({ name, value }) => name === "" && value !== ""))

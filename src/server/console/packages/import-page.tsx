@@ -11,7 +11,7 @@ import { Count, Facts, Id, Size, Text, Time, useReader } from "../parts/values.t
 import { Refusal } from "./refusal.tsx";
 import { CATALOG_PATH, IMPORT_PATH, PLAN_PATH } from "./words.ts";
 
-/** Why a bundle was not taken. */
+/** Why a bundle was not accepted. */
 export interface RefusedImport {
   error: string;
   problems: readonly { pointer: string; detail: string }[];
@@ -74,7 +74,7 @@ const Trust = ({ trust }: { trust: string }) => (
   <div class="field">
     <label for="trust">Public key of the installation that exported it</label>
     <p class="hint" id="trust-hint">
-      <code>quartermaster catalog bundle-key</code> prints it there. Get it over another channel than the
+      <code>quartermaster catalog bundle-key</code> prints it there. Get it over a different channel than the
       bundle.
     </p>
     <textarea
@@ -161,7 +161,7 @@ function Plan({ plan, name }: { plan: ImportPlan; name: string }) {
           { label: "Unchanged packages", value: <Count value={unchanged} /> },
         ]}
       />
-      {isUnchanged(plan) && <p>The catalog says the same already, so there is nothing to import.</p>}
+      {isUnchanged(plan) && <p>The catalog already has this content, so there is nothing to import.</p>}
       <Part id="refused" title="Refused" items={blocked.map(blockedText)}>
         The policy in force names these packages, so the whole bundle is refused. Change the policy first, or
         keep packages that the bundle lacks.
@@ -194,7 +194,7 @@ const versionText = ({ id, version }: PackageVersion): string => `${id} ${versio
 const blockedText = ({ revision, ...entry }: ImportPlan["blocked"][number]): string =>
   `${versionText(entry)} is used by r${revision}`;
 
-/** Names that are listed of one part. */
+/** Names that are listed for one part. */
 const LISTED = 200;
 
 const Part = ({
@@ -243,7 +243,7 @@ function Apply({ kept, mayApply }: { kept: KeptImport; mayApply: boolean }) {
         </button>
       )}
       <button class="button" type="submit" name="act" value="drop">
-        Drop the bundle
+        Discard the bundle
       </button>
     </ConsoleForm>
   );

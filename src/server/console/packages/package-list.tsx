@@ -19,7 +19,7 @@ import { audienceText, CATALOG_PATH, DRAFT_WORDS, PACKAGES_PATH, packagePath, up
 export interface PackageRow extends PackageView {
   /** undefined if no workstation reports the package */
   counts: PackageCounts | undefined;
-  /** what its branch or tag stands for now, if that is another commit than its archive */
+  /** the commit that its branch or tag points to now, if it is not the commit of its archive */
   newerCommit: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface PackagePageProps {
   managed: ManagedPackage;
   view: PackageView;
   counts: PackageCounts | undefined;
-  /** undefined unless its branch or tag stands for another commit than its archive */
+  /** undefined unless its branch or tag points to another commit than its archive */
   behind: PackageBehind | undefined;
   /** addresses of some people in the audience; empty if it is everybody */
   people: readonly string[];

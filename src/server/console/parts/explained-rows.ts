@@ -1,4 +1,4 @@
-// What the page with the effect of the policy shows of explanations that may have thousands of values.
+// Rows of the page with the effect of the policy: the first part of explanations that may have thousands of values.
 import type { Explanation } from "../../../domain/governance/service.ts";
 import { hasVariablesAt } from "../../../domain/governance/shown/hidden-variables.ts";
 import type { Steps } from "../../../platform/steps.ts";

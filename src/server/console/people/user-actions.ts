@@ -125,7 +125,7 @@ const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
   remove: ({ email, path, canceled }) => ({
     title: `Remove ${email}?`,
     consequences: [
-      "They cannot sign in again unless invited anew. Their history, workstations and sessions stay.",
+      "They cannot sign in again unless they are invited again. Their history, workstations and sessions stay.",
       ...canceled,
     ],
     verb: "Remove access",

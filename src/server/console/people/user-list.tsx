@@ -22,7 +22,7 @@ export interface ListedUser extends User, UserFigures {
   key: KeyState;
 }
 
-/** Days of the filter for users who were not seen lately. */
+/** Days of the filter for users who were not seen recently. */
 export const NOT_SEEN_DAYS = ["7", "30", "90"] as const;
 /** Value of the filter for users without a workstation. */
 export const NO_WORKSTATION = "none";

@@ -18,10 +18,10 @@ export function Conflicts({ version, total, conflicts }: FileConflicts) {
   const [{ path } = { path: "" }] = conflicts;
   return (
     <section aria-labelledby="conflicts">
-      <h2 id="conflicts">Where the configuration file says otherwise</h2>
+      <h2 id="conflicts">Differences from the configuration file</h2>
       <p>
-        What an administrator published stays in force. Keep it, and the place is listed again only if the
-        file changes there; or take the value of the file into your draft.
+        The published values stay in force. Keep one, and its place is listed again only if the file changes
+        there; or take the value of the file into your draft.
       </p>
       <ConsoleForm action={CONFLICTS_PATH}>
         <Hidden name="version" value={version} />

@@ -174,8 +174,8 @@ function DraftFromRevision({ revision }: { revision: Revision }) {
     <section aria-labelledby="again">
       <h2 id="again">Go back to it</h2>
       <p>
-        Makes a draft that says what {revisionText(revision)} said, with its audiences, and opens the review.
-        Nothing is published by that.
+        Creates a draft with the content of {revisionText(revision)}, including its audiences, and opens the
+        review. Nothing is published yet.
       </p>
       <ConsoleForm action={`${HISTORY_PATH}/${revision.id}/draft`}>
         <button class="button" type="submit">

@@ -42,7 +42,7 @@ export function rolloutPage(rollout: Rollout, former: Revision | undefined): Con
           Published <Time at={revision.createdAtMs} /> by <Text value={revision.authorLabel} />.{" "}
           {!isInForce && "It is not the current revision. "}
           <a href={`${HISTORY_PATH}/${revision.id}`}>
-            {isInForce ? "What it says" : "What it says, and how to go back to it"}
+            {isInForce ? "Its content" : "Its content, and how to go back to it"}
           </a>
         </p>
         {isInForce && former && <GoBack former={former} />}
@@ -67,7 +67,7 @@ function GoBack({ former }: { former: Revision }) {
       <button class="button" type="submit">
         Go back to {name}
       </button>
-      <p class="hint">Makes a draft that says what {name} said, and opens the review.</p>
+      <p class="hint">Creates a draft with the content of {name}, and opens the review.</p>
     </ConsoleForm>
   );
 }

@@ -32,7 +32,7 @@ const ACTIONS: readonly Action[] = [
   {
     page: `${CONSOLE}/clients`,
     href: `${CONSOLE}/clients?stale=true`,
-    label: "Workstations not seen lately",
+    label: "Workstations not seen recently",
     detail: "Workstations",
   },
   {

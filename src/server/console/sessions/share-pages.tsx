@@ -67,7 +67,8 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
         <div class="field">
           <label for="people">People</label>
           <p class="hint" id="people-hint">
-            Addresses, one per line, at most {RECIPIENTS_MAX}. They count only with “{MODES.selected.label}”.
+            Addresses, one per line, at most {RECIPIENTS_MAX}. They have an effect only with “
+            {MODES.selected.label}”.
           </p>
           <textarea id="people" name="people" rows={6} aria-describedby="people-hint" spellcheck={false}>
             {form.people}

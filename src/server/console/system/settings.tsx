@@ -33,7 +33,7 @@ export const settingsPage = ({
             The configuration file is <Text value={file} />.
           </>
         )}{" "}
-        Settings are changed on the server: <code>quartermaster config explain</code> tells how for each of
+        Settings are changed on the server: <code>quartermaster config explain</code> explains how for each of
         them.
       </p>
       <SettingTable caption="Changed settings" items={items.filter(isChosen)} />

@@ -16,8 +16,8 @@ export const UNAUTHENTICATED_BODY_BYTES_MAX = 64 * 1024;
 /** Maximum number of form fields. */
 export const FORM_FIELDS_MAX = 100;
 /**
- * A JSON body with a list of more than so many times its maximum is refused before it is parsed. A shorter one that is too long is
- * refused with all other problems of the body.
+ * A JSON body is refused before it is parsed if a list is longer than this many times its maximum. A list that exceeds its
+ * maximum by less is reported together with all other problems of the body.
  */
 export const LIST_EXCESS_MAX = 2;
 

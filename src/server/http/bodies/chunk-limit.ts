@@ -1,4 +1,4 @@
-// A limit on how finely a chunked body is divided. The runtime gives each chunk to the service by itself, which takes about a
+// A limit on how finely a chunked body is divided. The runtime passes each chunk to the service separately, which takes about a
 // microsecond even for one byte, so a body of tiny chunks would cost many times its bytes and delay all other requests.
 import { HttpError } from "../problems/problem.ts";
 

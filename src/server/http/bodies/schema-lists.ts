@@ -12,7 +12,7 @@ export function listsIn(schema: unknown, times: number): ReadonlyMap<string, num
   return new Map(maxima.filter(([, elementsMax]) => Number.isFinite(elementsMax)));
 }
 
-/** @returns the most elements that a list may have which the schema allows; Infinity without a maximum, or without a list */
+/** @returns the largest number of elements that the schema allows in a list; Infinity without a maximum, or without a list */
 function elementsMaxOf(schema: unknown): number {
   if (KindGuard.IsArray(schema)) return schema.maxItems ?? Infinity;
   if (!KindGuard.IsUnion(schema)) return Infinity;

@@ -18,7 +18,8 @@ const LIMITS = {
   ...{ headerPairs: 16, headerSize: 8 * 1024 },
 };
 
-/** The runtime hands over much of a form at once. Its parser takes up to 20 ms for so much, which may have thousands of parts. */
+/** The parser gets at most this much at once: the runtime may deliver a large part of a form, and its parts can take the parser
+ * 20 ms. */
 const PIECE_BYTES = 32 * 1024;
 
 export interface FormFile {
@@ -67,7 +68,8 @@ export async function openStreamedForm(
   return { fields, file: file && { name: file.name, bytes: piecesOf(file.stream) }, end };
 }
 
-/** @returns the fields as they arrive, a promise of the file, which fails for fields beyond their limits, and whether they are */
+/** @returns the fields as they arrive, a promise of the file, which rejects if a limit on fields is exceeded, and a signal of
+ * that */
 function watch(parser: BusboyInstance) {
   const fields: Record<string, string> = {};
   const start = Promise.withResolvers<FileStream | undefined>();

@@ -1,5 +1,5 @@
-// The headers of an answer that a client gets: the upstream's, without hop-by-hop headers, what belongs to the connection with the
-// upstream or sets state in the client, and what names the inside of the gateway.
+// Builds the headers of an answer for the client. They are those of the upstream, except hop-by-hop headers, headers of the
+// upstream connection, headers that set state in the client, and headers that reveal internals of the gateway.
 import { namesIn } from "./request-headers.ts";
 
 const REQUEST_ID_HEADER = "x-quartermaster-request-id";
@@ -8,12 +8,12 @@ const DROPPED: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
   ...["set-cookie", "set-cookie2", "alt-svc", "server", "via", "x-powered-by", "strict-transport-security"],
   "x-litellm-model-api-base", // an address inside the operator's network
-  "content-length", // set again by the runtime where the whole body is at hand
+  "content-length", // set again by the runtime if it has the whole body
   REQUEST_ID_HEADER,
 ]);
 const DROPPED_PREFIXES = ["proxy-", "x-litellm-key-", "llm_provider-", "access-control-"] as const;
 
-/** Without them, a proxy in between may hold an event stream back. */
+/** Without these headers, a proxy in between may buffer an event stream. */
 const STREAM_DEFAULTS = { "cache-control": "no-cache", "x-accel-buffering": "no" } as const;
 
 /** @returns the headers, in an object of its own */

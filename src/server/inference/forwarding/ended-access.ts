@@ -1,5 +1,6 @@
-// Ends calls whose caller has lost access: the session was revoked, the login ended, the user is suspended or removed, or the time of
-// token and login is over. It asks only when something changed, also by another process. A new key ends nothing.
+// Ends calls whose caller has lost access: the session was revoked, the login ended, the user is suspended or removed, or the
+// time of token and login is over. It checks only after a change, including a change by another process. A new key ends
+// nothing.
 import type { EndedBy, SessionWatch } from "../../../domain/gateway/service.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { RefusalReason } from "../refusals.ts";

@@ -7,7 +7,7 @@ import type { OpenCall, Phase } from "./open-call.ts";
 const BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 5, 15, 60, 300];
 const ADDED_BUCKETS_SECONDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.02, 0.1];
 
-/** Values that are read when the metrics are. */
+/** Values that are read at each scrape of the metrics. */
 export interface Gauges {
   streams(): number;
   bufferedBytes(): number;

@@ -14,7 +14,7 @@ interface Piece {
   value?: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Reads an answer; the reader of a response is one. */
+/** Reads an answer; implemented by the stream reader of a response. */
 export interface AnswerReader {
   read(): Promise<Piece>;
 }

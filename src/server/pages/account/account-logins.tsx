@@ -67,7 +67,7 @@ function Login({ id, title, isCurrent = false, csrf, which, children }: LoginPro
         {isCurrent ? <span class="badge">This browser</span> : null}
       </div>
       <dl class="facts">{children}</dl>
-      {/* Signing out the browser at hand is the ordinary sign-out: it leaves the workstations alone. */}
+      {/* Signing out this browser is the ordinary sign-out, which does not affect workstations. */}
       <form method="post" action={isCurrent ? "/sign-out" : `/account/logins/${id}/end`}>
         <Hidden name="csrf" value={csrf} />
         <button class="button quiet" type="submit">

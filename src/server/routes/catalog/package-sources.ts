@@ -39,9 +39,9 @@ const PackageSourceConnection = Type.Object({
   id: Type.String(),
   name: Type.String(),
   provider: Type.String({ description: `One of ${PROVIDERS.join(", ")}.` }),
-  namespaces: Type.Array(Type.String(), { description: "Owners of repositories; `*` stands for all." }),
+  namespaces: Type.Array(Type.String(), { description: "Owners of repositories; `*` means all." }),
   status: Type.Union([Type.Literal("ok"), Type.Literal("unverified"), Type.Literal("failing")], {
-    description: "How the last request to the host went.",
+    description: "Outcome of the last request to the host.",
   }),
 });
 

@@ -1,4 +1,4 @@
-// How gateway mode stands in this process, and how healthy the inference proxy is: for the API and for the console.
+// The state of gateway mode in this process, and the health of the inference proxy: for the API and for the console.
 import type { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
 import { type GatewayStatus, gatewayStatus } from "../../../domain/gateway/status.ts";
 import type { GovernanceConfig } from "../../../domain/governance/service.ts";

@@ -186,7 +186,7 @@ async function savePackage(
   return await drafts.use(actor, stated, id, { harness: readHarnessKey(harness), isEnabled, settings });
 }
 
-/** What is no object has problems of its own then. */
+/** A value that is not an object is reported by another check. */
 const asObject = (entry: unknown): object => (isJsonObject(entry) ? entry : {});
 
 const oneChangeOnly = (): DomainError =>

@@ -48,13 +48,13 @@ export const needsConfirmation = (error: unknown): boolean =>
 
 export type Work = (visitor: Visitor, session: ReturnType<typeof sessionOf>) => Response | Promise<Response>;
 
-/** @returns the visitor as the domain wants it */
+/** @returns the visitor in the form that the domain expects */
 export const sessionOf = (request: Request, { sessionId }: Visitor) => ({
   actor: actorOf(request),
   sessionId,
 });
 
-/** @returns a function that runs work for a signed-in visitor and asks for a confirmation where the domain wants one */
+/** @returns a function that runs work for a signed-in visitor and asks for a confirmation where the domain requires one */
 export const createForVisitor =
   (browser: Browser) =>
   async (request: Request, back: string, work: Work): Promise<Response> => {

@@ -1,4 +1,4 @@
-// The second half of a password sign-in: asks for the second factor. The browser has no session yet; a cookie stands for the
+// The second half of a password sign-in: asks for the second factor. The browser has no session yet; a cookie identifies the
 // sign-in. first-factor-pages.ts sets the first factor up.
 import type { Demand } from "../../../domain/access/second-factor/model.ts";
 import { Secret } from "../../../platform/secret.ts";

@@ -1,5 +1,5 @@
 // Sets the first second factor up right after the password, for users who must have one. The browser has no session until it is
-// done; a cookie stands for the sign-in.
+// done; a cookie identifies the sign-in.
 import type { SignedInAndSetUp } from "../../../domain/access/sign-in/factor-sign-in.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, BrowserAttempt } from "../../auth/browser.ts";

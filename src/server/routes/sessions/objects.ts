@@ -1,5 +1,5 @@
-// The bytes of captured sessions in the local store: exchanged with any caller that has a signed address. Nothing is read of a
-// body before its address, length and type are right, and what is given is never served as what the uploader called it.
+// The bytes of captured sessions in the local store: exchanged with any caller that has a signed address. No byte of a body is
+// read before its address, length and type are checked, and bytes are never served with the type that the uploader announced.
 import { Type } from "@sinclair/typebox";
 import type { AddressParameters, OpenedObject } from "../../../domain/sessions/service.ts";
 import { refuseForeignOrigin } from "../../auth/guard.ts";
@@ -68,7 +68,7 @@ export function sessionObjectRoutes({ router, domain, baseUrl, uploadTimes }: Ro
 
 const EXPIRES = /^\d{1,12}$/;
 
-/** A query without these parameters is that of an address that ended long ago. */
+/** A query without these parameters counts as that of an expired address. */
 const addressOf = (
   id: string,
   { expires = "", signature = "" }: { expires?: string | undefined; signature?: string | undefined },

@@ -44,7 +44,7 @@ const described = operationsOf("Sessions")(
   {
     200: { description: "One page. Everybody but the owner leaves an audit entry", schema: Transcript },
     410: { description: "The retention is over, or the bytes are lost" },
-    422: { description: "The bytes have no form that is known; download them" },
+    422: { description: "The bytes have no known form; download them" },
     503: { description: "The store does not answer, or too many sessions are being read" },
   },
 );

@@ -106,7 +106,7 @@ describe("INF-48 gateway logs export --store", () => {
     for (const places of ["", " --store --out ."])
       expect(await bench.run(`gateway logs export --jsonl${places} --config store.yaml`)).toMatchObject({
         exitCode: 2,
-        stderr: expect.stringContaining("name one place for the files"),
+        stderr: expect.stringContaining("choose one destination for the files"),
       });
   });
 });

@@ -123,7 +123,7 @@ describe("INF-48 gateway logs", () => {
     ]);
   });
 
-  test("export writes a file for each day that is over, and a repeated one continues", async () => {
+  test("export writes a file for each completed day, and a repeated export continues", async () => {
     const folder = join(bench.folder, "logs");
     mkdirSync(folder);
     const line = "gateway logs export --jsonl --out logs";

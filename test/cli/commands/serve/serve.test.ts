@@ -239,7 +239,7 @@ describe("a running service", () => {
     expect(await (await catalogAs(service, ADMIN_PASSWORD)).text()).toBe(before);
   });
 
-  test("starts to look for newer commits at the SIGHUP that brings the first connection to watch, and at later ones goes on", async () => {
+  test("starts to check for newer commits at the SIGHUP that adds the first connection to watch, and continues at later ones", async () => {
     const file = folder("watched.yaml");
     const dataDir = await installed("watched");
     const connection = (hours: number) =>

@@ -152,7 +152,7 @@ describe("INF-62 a service in two processes", () => {
     expect(await stream.text()).toContain("inference.session_revoked");
   });
 
-  test("replaces a key that the gateway refuses, and answers the request that found out", async () => {
+  test("replaces a key that the gateway refuses, and answers the request that detected it", async () => {
     const token = await inferenceToken(ben);
     const [former] = admin.keys.splice(0);
     expect(await statusOf(token)).toBe(200);

@@ -129,7 +129,7 @@ test("SES-39 a changed, missing or foreign file of a session makes the backup da
   };
   const at = whole.indexOf(OTHER);
   expect(await verdictOf((bytes) => bytes.write("OTHER", at))).toMatch(
-    /^7 .*captured session .* has other bytes/,
+    /^7 .*captured session .* has different bytes/,
   );
   const name = whole.indexOf("sessions/sha256/");
   expect(await verdictOf((bytes) => bytes.write("artifact", name))).toMatch(/^7 /);

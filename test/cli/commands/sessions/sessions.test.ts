@@ -120,7 +120,7 @@ describe("SES-46 sessions export to stdout", () => {
   test("refuses a terminal, and a JSON document beside the bytes", async () => {
     const args = ["sessions", "export", id, "-", "--data-dir", bench.data];
     const { screen, exitCode } = await runOnTerminal(args);
-    expect([exitCode, screen]).toEqual([2, expect.stringContaining("not for a terminal")]);
+    expect([exitCode, screen]).toEqual([2, expect.stringContaining("cannot be shown on a terminal")]);
     expect(await outcome(`sessions export ${id} - --json`)).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
@@ -180,7 +180,7 @@ describe("SES-46 sessions revoke", () => {
     });
   });
 
-  test("wants a session or an owner, not both", async () => {
+  test("requires a session or an owner, not both", async () => {
     for (const line of ["sessions revoke --yes", `sessions revoke ${id} --owner root@example.org --yes`])
       expect(await outcome(line)).toMatchObject({ exitCode: 2 });
     expect(await outcome("sessions revoke nothing --yes")).toMatchObject({ exitCode: 3 });
@@ -260,7 +260,7 @@ describe("SES-46 doctor and status", () => {
     writeFileSync(join(bench.folder, "key"), "not-asked", { mode: 0o600 });
     const files = "access_key_id_file: key, secret_access_key_file: key";
     const store = `blobs: {store: s3, s3: {endpoint: 'http://127.0.0.1:9', region: x, bucket: sessions, ${files}}}`;
-    const net = `a lifecycle rule of the bucket is only a second net: after ${7 + SECOND_NET_DAYS} days or more`;
+    const net = `a lifecycle rule of the bucket must not remove objects before ${7 + SECOND_NET_DAYS} days`;
     writeFileSync(
       join(bench.folder, "store.yaml"),
       `${store}\nsessions: {retention_days: 7, superseded_days: 7}\n`,

@@ -33,7 +33,7 @@ const told = (bench: Bench, claims: object, config = "invited") =>
     .run(`sso verify --claims - --config ${config}.yaml --json`, { stdin: JSON.stringify(claims) })
     .then(({ stdout }) => JSON.parse(stdout));
 
-test("SSO-33 claims say who would sign in as what and why, without a provider that answers", async () => {
+test("SSO-33 claims show who would sign in as which user and why, without contacting the provider", async () => {
   using bench = await createSite();
   const write = (name: string, text: string) => writeFileSync(join(bench.folder, name), text);
   const person = { sub: "00u1a2b3", email: ANA, email_verified: true };

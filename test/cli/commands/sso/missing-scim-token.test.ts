@@ -14,7 +14,7 @@ function configure({ folder }: Bench, rules = ""): void {
   writeFileSync(join(folder, "client-secret"), "client-secret", { mode: 0o600 });
 }
 
-test("SSO-3 config check finds that no SCIM token was ever made where only SCIM makes users", async () => {
+test("SSO-3 config check finds that no SCIM token was ever created where only SCIM creates users", async () => {
   using bench = await createInstallation();
   configure(bench);
   expect(await bench.run(CHECK)).toMatchObject({ exitCode: 2, stderr: MISSING });

@@ -177,8 +177,8 @@ test("STB-2 config check and doctor report a replica that does not move", async 
   writeFileSync(join(bench.data, "standby.json"), JSON.stringify({ term: "t00000001-bbbbbb", holder: "x" }));
   rmSync(join(bench.folder, "replica"), { recursive: true });
   const { stderr } = await bench.run(`config check ${SETTINGS}`);
-  expect(stderr).toContain("warning: the store has nothing of this database; check that Litestream runs");
+  expect(stderr).toContain("warning: the store has no files of this database; check that Litestream runs");
   const doctor = await bench.run(`doctor --offline-ok ${SETTINGS}`);
-  expect(doctor.stdout).toContain("the store has nothing of this database");
+  expect(doctor.stdout).toContain("the store has no files of this database");
   expect(doctor.stdout).toContain("the replica has not been restored for a test yet");
 });

@@ -53,7 +53,7 @@ test("a revision of more than 32 bits is compared by its lowest ones, also negat
   expect(find(holders, idAt(9), 2 ** 32 - 1)).toBeDefined();
 });
 
-test("holders of so many organizations are cached, of the last of them any number, and none of another", () => {
+test("holders of a limited number of organizations are cached, of the last of them any number, and none of another", () => {
   const holders = new GrantHolders(2 ** 22);
   const put = (grant: number, organization: number) =>
     holders.put(idAt(grant), holder({ organizationId: `organization ${organization}` }), {

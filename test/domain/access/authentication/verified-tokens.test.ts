@@ -71,7 +71,7 @@ test("tokens that are looked up before they are added are kept apart", () => {
   expect(tokens.find("nobody")).toBeUndefined();
 });
 
-test("a token of so many signing keys as a row can tell is cached, and one of a later key is not", () => {
+test("tokens of as many signing keys as a row can identify are cached, and those of a later key are not", () => {
   const tokens = open();
   for (let at = 0; at <= KEYS_MAX; at += 1) tokens.add(`token ${at}`, read({}, `key ${at}`), NOW);
   for (const at of [0, KEYS_MAX - 2, KEYS_MAX - 1])

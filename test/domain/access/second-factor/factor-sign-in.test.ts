@@ -118,7 +118,7 @@ test("the secret of an app is stored sealed", async () => {
   expect(isAtRest(world.file, app.secret)).toBe(false);
 });
 
-test("codes of another user are worth nothing", async () => {
+test("codes of another user are not accepted", async () => {
   await using world = await createFactorWorld();
   const { user: other } = await world.identity.users.create(world.system, {
     email: "bob@example.com",

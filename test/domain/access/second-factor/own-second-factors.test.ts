@@ -173,7 +173,7 @@ test("who must have a factor keeps the last one", async () => {
   expect(await outcomeOf(world.ownFactors.removeApp(session))).toBe("done");
 });
 
-test("a new app replaces the old one, whose codes are worth nothing", async () => {
+test("a new app replaces the old one, whose codes are no longer accepted", async () => {
   await using world = await createFactorWorld();
   const old = await addApp(world);
   const app = await addApp(world);

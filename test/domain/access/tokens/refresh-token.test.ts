@@ -110,7 +110,7 @@ test("rows are removed only once their token counts as reused anyway", () => {
   }
 });
 
-test("a refresh after a quiet grace window cleans up, and one of so many in a burst", () => {
+test("a refresh after a quiet grace window cleans up, and one of several in a burst", () => {
   const rotations = 1;
   expect(isCleanupDue({ refreshedAtMs: 1_000, rotations }, 1_000 + GRACE_MS)).toBe(false);
   expect(isCleanupDue({ refreshedAtMs: 1_000, rotations }, 1_001 + GRACE_MS)).toBe(true);

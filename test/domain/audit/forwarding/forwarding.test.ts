@@ -65,7 +65,7 @@ test("FWD-2 a batch that the end of the service interrupts is no failure of the 
   expect(forwarding.state()).toMatchObject({ waiting: 1, failingSinceMs: null, error: null });
 });
 
-test("FWD-2 a receiver that is down for a day loses nothing, and only a change of the reason is news", async () => {
+test("FWD-2 a receiver that is down for a day loses nothing, and only changes of the reason are logged", async () => {
   await using world = await createWorld();
   const { receiver, taken, fail } = createReceiver();
   const forwarding = forwardingTo(world, receiver);

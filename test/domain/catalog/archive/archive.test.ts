@@ -236,8 +236,8 @@ describe("an entry is refused", () => {
     ["a folder twice, once without its slash", [tarFolder("a/"), tarFolder("a")], "twice"],
     ["a file and a folder", [tarFile("a"), tarFolder("a/")], "twice"],
     ["a folder and a file", [tarFolder("a/"), tarFile("a")], "twice"],
-    ["a file, then something inside it", [tarFile("a"), tarFile("a/b/c")], "lie in it"],
-    ["something inside it, then a file", [tarFile("a/b/c"), tarFile("a/b")], "lie in it"],
+    ["a file, then something inside it", [tarFile("a"), tarFile("a/b/c")], "are inside it"],
+    ["something inside it, then a file", [tarFile("a/b/c"), tarFile("a/b")], "are inside it"],
     ["a file, then the same by its PAX path", [tarFile("a"), tarPax({ path: "a" }), tarFile("b")], "twice"],
   ])("when its path is %s", async (_what, entries, text) => {
     const refusal = await refusalOfEntries(...entries);

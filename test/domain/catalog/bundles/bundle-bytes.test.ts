@@ -115,7 +115,7 @@ test("reading stops between the pieces of an archive when it is aborted", async 
   expect(pieces).toBe(1);
 });
 
-test("a disk that fails while the archives are inspected is no problem of the bundle", async () => {
+test("a disk failure during the inspection of archives is not a problem of the bundle", async () => {
   const { read, ...file } = inMemory(await written());
   const failing = (range?: { offset: number; length: number }) => {
     if (range) throw new Error("disk failed");

@@ -192,7 +192,7 @@ describe("an administrator", () => {
     expect((await refusalOf(site.inspect({ repository: "a/b/c" }))).reason).toBe("package_source.invalid");
   });
 
-  test("is not told what the host said (SRC-40)", async () => {
+  test("does not learn what the host said (SRC-40)", async () => {
     host.instead = () => new Response(`secret of ${host.origin}`, { status: 500 });
     const refusal = await refusalOf(site.inspect());
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);

@@ -61,7 +61,7 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(host.seen.some(({ path }) => path.includes("feature/x"))).toBe(false);
   });
 
-  test("that is missing or closed is not told apart (SRC-7)", async () => {
+  test("that is missing or closed is not distinguished (SRC-7)", async () => {
     host.branches.set("main", host.commit(FILES));
     expect(await refusal(site.inspect({ repository: "acme/other" }))).toEqual([
       "invalid",

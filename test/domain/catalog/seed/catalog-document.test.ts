@@ -122,7 +122,7 @@ describe("hostile files yield one clear problem with its line", () => {
     ["a letter cut in half", new Uint8Array([0x61, 0x0a, 0xe2, 0x82, 0x41]), "not UTF-8 text at byte 2", 2],
     ["UTF-16", new Uint8Array(Buffer.from(`\ufeff${ONE}`, "utf16le")), "not UTF-8 text at byte 0", 1],
     ["a NUL", `${ONE}\0`, `holds a NUL at byte ${ONE.length}`, 5],
-    ["a key twice", `${ONE}  id: two\n`, 'the key "id" stands here a second time', 5],
+    ["a key twice", `${ONE}  id: two\n`, 'the key "id" occurs here a second time', 5],
     ["a key twice in another section", "x:\n  a: 1\n  a: 2\npackage_catalog: {}\n", 'the key "a"', 3],
     ["a key twice in JSON", '[{"id": 1,\n"id": 2}]', 'the key "id"', 2],
     ["a tab as indentation", ONE.replace("  version", "\tversion"), "indented with a tab", 2],

@@ -83,7 +83,7 @@ describe("an uploaded archive", () => {
     expect([artifactRows().length, audited().length]).toEqual([1, 1]);
   });
 
-  test("that is cut half-way leaves nothing behind, whether its sender knows it or not", async () => {
+  test("that is cut midway leaves nothing behind, whether its sender notices it or not", async () => {
     expect(await reasonOf(upload(ARCHIVE.subarray(0, ARCHIVE.byteLength / 2)))).toBe("archive.truncated");
     expect(left()).toEqual(NOTHING);
     const broken = async function* () {

@@ -46,7 +46,7 @@ const behind = () =>
   watch.behind(site.world.organizationId).map(({ packageId, latestCommit }) => [packageId, latestCommit]);
 
 describe("SRC-26 the packages of the policy", () => {
-  test("are behind once a look found a newer commit, and nothing is downloaded", async () => {
+  test("are listed as behind once a check found a newer commit, and nothing is downloaded", async () => {
     await publish("guide", "main");
     await publish("pinned", commit);
     await look();

@@ -23,17 +23,17 @@ describe("of a provisioner's answer", () => {
     ["nothing is missing", { credential }, undefined],
     ["nothing is missing if the key expires later", { expiresAtMs: NOW + 1 }, undefined],
     ["nothing is missing without a credential beside a stored one", {}, undefined],
-    ["a blank id is missing", { externalId: " " }, "the provisioner gave no external id"],
-    ["a blank alias is missing", { alias: "\t" }, "the provisioner gave no alias"],
+    ["a blank id is missing", { externalId: " " }, "the provisioner returned no external id"],
+    ["a blank alias is missing", { alias: "\t" }, "the provisioner returned no alias"],
     [
       "a blank credential counts as none",
       { credential: new Secret(" ") },
-      "the provisioner gave a blank credential",
+      "the provisioner returned a blank credential",
     ],
     [
       "a key that expires now has expired",
       { expiresAtMs: NOW },
-      "the provisioner gave a key that has expired",
+      "the provisioner returned a key that has expired",
     ],
   ])("%s", (_what, changes, missing) => {
     expect(missingFields(row(), { ...kept, ...changes }, NOW)).toBe(missing);
@@ -41,7 +41,7 @@ describe("of a provisioner's answer", () => {
 
   test("the credential is missing if none is stored", () => {
     const first = row({ sealedCredential: null });
-    expect(missingFields(first, kept, NOW)).toBe("the provisioner gave no credential");
+    expect(missingFields(first, kept, NOW)).toBe("the provisioner returned no credential");
     expect(missingFields(first, { ...kept, credential }, NOW)).toBeUndefined();
   });
 });

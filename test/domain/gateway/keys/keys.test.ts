@@ -153,7 +153,7 @@ test("every call is reported with its user and its outcome", async () => {
   ]);
 });
 
-test("a manual call passes over the wait", async () => {
+test("a manual call skips the wait", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   world.upstream.failure = "unavailable";

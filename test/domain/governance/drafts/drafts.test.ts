@@ -145,7 +145,7 @@ describe("a draft", () => {
     expect(world.count()).toBe(1);
   });
 
-  test("CON-62 says what a former revision says", async () => {
+  test("CON-62 has the content of a former revision", async () => {
     await using world = await createDraftWorld();
     const former = world.inForce();
     await world.publish({ required: true });
@@ -244,7 +244,7 @@ describe("another administrator", () => {
   });
 });
 
-describe("a draft that somebody overtook", () => {
+describe("a draft with an outdated base revision", () => {
   test("CON-54 is not published until it is merged; both changes are in it then", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;

@@ -41,7 +41,7 @@ test("a package is replaced in its place, and keeps its audience and its overrid
   expect(document.harnesses.codex).toEqual(world.inForce().document.harnesses.codex);
 });
 
-test("a new package stands behind the others, and is for everybody", async () => {
+test("a new package is added after the others, and is for everybody", async () => {
   await using world = await createPackageWorld();
   const added = packageOf("added");
   const { document, audiences } = await world.governance.drafts.takePackage(world.ana, FIRST, added);
@@ -66,7 +66,7 @@ test("an audience is replaced, and taken back", async () => {
   expect(second.audiences).toEqual({ tool: audienceIn(world) });
 });
 
-test("an override is set for one harness, and goes once it says nothing", async () => {
+test("an override is set for one harness, and is removed once it is empty", async () => {
   await using world = await createPackageWorld();
   const { drafts } = world.governance;
   const settings = { depth: 3 };

@@ -93,7 +93,7 @@ describe("INF-43 the file", () => {
     openLogForReading(file)?.close();
   });
 
-  test("is let go of when it is closed, however many statements are left", () => {
+  test("is released when it is closed, however many statements are left", () => {
     const database = openLogFile(file);
     const statements = Array.from({ length: 100 }, (_, at) => database.prepare(`SELECT ${at}`));
     const open = () => {

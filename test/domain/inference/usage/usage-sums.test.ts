@@ -139,7 +139,7 @@ describe("INF-57 budgets", () => {
     await sums.flush();
   });
 
-  test("survive a restart, and begin anew at midnight UTC", async () => {
+  test("survive a restart, and are reset at midnight UTC", async () => {
     await using world = await createWorld();
     world.clock.set(START_MS + 23 * HOUR_MS + 1);
     const before = sumsIn(world, { requestsPerDay: 1 }).sums;

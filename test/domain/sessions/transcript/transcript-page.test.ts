@@ -135,7 +135,7 @@ describe("CON-37: pages", () => {
     );
   });
 
-  test("a place in the middle of a line, or behind the end, is refused", async () => {
+  test("a place in the middle of a line, or after the end, is refused", async () => {
     const text = linesOf(userLine("one"), userLine("two"));
     for (const offset of [3, 10_000])
       expect(await refusalOf(text, "claude", { offset, skipped: 0, before: 0 })).toStartWith(
@@ -232,12 +232,12 @@ describe("CON-37: bundles made to do harm", () => {
     }
   });
 
-  test("lines that are no JSON, null, numbers and lists do no harm", async () => {
+  test("ignores lines that are not JSON, null, numbers and lists", async () => {
     const odd = `null\n1\n[]\n"x"\n{"type":"user"}\n{"type":"user","message":{"content":[null,1,{"type":"text","text":7}]}}\nnot json\n\xff\n`;
     const { entries } = await read(odd + linesOf(userLine("next")), "claude");
     expect(entries.map(({ kind }) => kind)).toEqual(["note", "note", "user"]);
     for (const harness of ["codex", "kimi"])
-      expect(await refusalOf(odd, harness)).toContain("nothing in it has a form");
+      expect(await refusalOf(odd, harness)).toContain("nothing in it has a known form");
     expect(await refusalOf('{"messages":[null,{"parts":[1]}]}', "opencode")).toContain("nothing in it");
   });
 
@@ -248,9 +248,9 @@ describe("CON-37: bundles made to do harm", () => {
   test("archives that are broken, or hold something else, say why", async () => {
     const bundle = bundleOf("codex", TRANSCRIPTS.codex ?? "");
     const reasons = {
-      "no gzip data": Buffer.from("plain text"),
-      "damaged, cut": bundle.subarray(0, bundle.byteLength / 2),
-      "something else than tar headers": tarGzOf(new Uint8Array(512).fill(7)),
+      "not gzip data": Buffer.from("plain text"),
+      "damaged, truncated": bundle.subarray(0, bundle.byteLength / 2),
+      "something other than tar headers": tarGzOf(new Uint8Array(512).fill(7)),
       "ends in the middle": tarGzOf(manifest(), tarHeader({ name: "files/0000-x", size: 9_999 }, 9_999)),
       "does not begin with manifest.json": tarGzOf(fileOf("files/0000-x", "{}")),
       "manifest is not JSON": tarGzOf(fileOf("manifest.json", "{")),
@@ -263,7 +263,7 @@ describe("CON-37: bundles made to do harm", () => {
     };
     for (const [reason, bytes] of Object.entries(reasons)) expect(await refusalOf(bytes)).toContain(reason);
     expect(await refusalOf(bundle, "copilot")).toContain("transcripts of copilot are not known");
-    expect(await refusalOf("", "claude")).toContain("nothing in it has a form that is known of claude");
+    expect(await refusalOf("", "claude")).toContain("nothing in it has a known form of claude");
   });
 
   test("a manifest, a file and the number of files are bounded", async () => {
@@ -292,7 +292,7 @@ describe("CON-37: bundles made to do harm", () => {
     expect(await refusalOf(filled(BUNDLE_FILES_MAX + 1))).toContain(`more than ${BUNDLE_FILES_MAX} files`);
   });
 
-  test("what unpacks to more than a client makes is given up there", async () => {
+  test("stops at more unpacked bytes than a client ever produces", async () => {
     const zeros = Bun.gzipSync(new Uint8Array(BUNDLE_BYTES_MAX / 2));
     const header = (size: number) =>
       Bun.gzipSync(Buffer.concat([manifest(), tarHeader({ name: "files/other", size }, size)]));

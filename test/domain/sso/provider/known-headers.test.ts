@@ -32,7 +32,7 @@ describe.each(["RS256", "PS256", "ES256"])("SSO-22 with a known header of %s", (
     expect(verified).toMatchObject({ payload: { sub: "eve-1" }, protectedHeader: { ...HEADER, alg } });
   });
 
-  test("claims are checked as ever", async () => {
+  test("claims are still checked", async () => {
     const signer = await signerOf(alg);
     const headers = await knownOf(signer);
     const refused = async (claims: object) => {

@@ -23,7 +23,7 @@ test.each([
   expect(reasonOf(fromLibrary(errorWith({ code, ...members })))).toBe(reason);
 });
 
-test("an error that is none of the library's stays the same", () => {
+test("an error that is not from the library is unchanged", () => {
   const others = [
     errorWith({ code: "ENOENT" }),
     errorWith({ code: 1 }),

@@ -49,7 +49,7 @@ const DEEDS: Readonly<Record<string, readonly [wire: string, page: string]>> = {
   "set the logo": ["PUT /admin/branding", "POST /console/branding"],
 };
 
-test("CON-1 each operation of the contract for administrators is there, and so is the page that does the same", async () => {
+test("CON-1 every operation of the contract for administrators exists, and so does the equivalent page", async () => {
   const { paths } = await (await site.request("GET", "/openapi.json")).json();
   const known = Object.entries<object>(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

@@ -79,7 +79,7 @@ describe("CON-79 the page of requests", () => {
     expect((await browser.visit(`${REQUESTS}?bucket=week`)).html).toContain('href="#filter-bucket"');
   });
 
-  test("leads to the last page from behind it", async () => {
+  test("redirects from a page after the end to the last page", async () => {
     expect((await browser.visit(`${REQUESTS}?page=99`)).path).toBe(`${REQUESTS}?page=2`);
   });
 

@@ -37,7 +37,7 @@ const sourcesIn = async (made: Overview): Promise<string[]> =>
 const { html: before } = await shown("/console/audit");
 const { html: empty } = await shown();
 
-test("CON-15 the header has the number of problems once somebody has looked, and finds none by itself", async () => {
+test("CON-15 the header shows the number of problems of the last check, and runs no check itself", async () => {
   expect(before).not.toContain('class="health');
   const { problems } = await overview();
   const { html } = await shown("/console/audit");

@@ -126,7 +126,7 @@ test("CON-66 all problems of a layout are named at once beside what was entered,
   expect(packageAdditions.get(actor).adapters).toBeUndefined();
 });
 
-test("CON-66 another archive keeps the name, and proposes the layouts anew", async () => {
+test("CON-66 another archive keeps the name, and proposes new layouts", async () => {
   await upload(fileOf(ARCHIVE));
   await send("identity", { id: "other" });
   await send("layout", CODEX_ONLY);
@@ -230,7 +230,7 @@ test.each([
   expect(status).toBe(wanted);
 });
 
-test("CON-66 a member and a stranger store nothing", async () => {
+test("CON-66 a member and an unauthenticated caller cannot store a package", async () => {
   const form = formTo(await browser.visit(NEW), UPLOAD);
   const member = consoleBrowser(site, await site.signedIn("member", { email: "bo@example.com" }));
   expect((await member.upload(form, "file", fileOf(ARCHIVE))).status).toBe(403);

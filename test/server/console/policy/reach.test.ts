@@ -44,7 +44,7 @@ test("CON-58 everybody who gains a package is in the file, whether the audience 
   );
 });
 
-test("CON-22 a question that means nothing is refused", async () => {
+test("CON-22 an invalid query is refused", async () => {
   expect((await file({ draft, package: "some", change: "odd" })).status).toBe(400);
   expect((await file({ package: "some" })).status).toBe(400);
   expect((await file({ draft: "none", package: "some" })).status).toBe(404);

@@ -104,7 +104,7 @@ describe("SES-31 the page of a captured session", () => {
     expect(audited.forms.map(({ action }) => action)).not.toContain(`${path}/download`);
   });
 
-  test("says that its bytes are lost, held, announced anew, or over their retention", async () => {
+  test("says that its bytes are lost, held, announced again, or over their retention", async () => {
     const pending = announcementOf("newer", { session_id: "native" });
     await presign(site, { token: ada.accessToken }, pending);
     expect((await visit(ada, path)).html).toContain("its upload is not finished");

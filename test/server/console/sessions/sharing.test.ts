@@ -144,7 +144,7 @@ describe("SES-31 sharing in the console", () => {
     expect((await stranger.visit(path)).status).toBe(404);
   });
 
-  test("a person who is searched for with too long a text is told so beside the field", async () => {
+  test("a search text that is too long is reported beside the field", async () => {
     const page = await send({ person: "x".repeat(201), act: "find" });
     expect([page.status, page.html.includes('href="#person"')]).toEqual([400, true]);
     const none = await send({ person: "zzz", act: "find" });
@@ -175,9 +175,9 @@ describe("SES-56 what looks like a key", () => {
     expect(await question(id)).toContain("No string in it looks like a key of a known kind.");
   });
 
-  test("cannot be told of bytes that nobody can unpack, which is said too", async () => {
+  test("are not counted in bytes that cannot be unpacked, and the page says so", async () => {
     const html = await question(await captured(Buffer.from("no archive")));
     expect(html).toContain("It could not be searched for keys:");
-    expect(html).toContain("damaged, cut or no gzip data");
+    expect(html).toContain("damaged, truncated or not gzip data");
   });
 });

@@ -81,7 +81,7 @@ describe("CON-37 the transcript", () => {
     },
   );
 
-  test("CON-148 is text whatever it says: no markup, no image, no link", async () => {
+  test("CON-148 is always shown as text: no markup, no image, no link", async () => {
     const long = `${"x".repeat(ENTRY_CHARACTERS_MAX)} end`;
     const { path } = await captureOf(
       bundleOf("codex", linesOf(said(HOSTILE), said(long, "assistant"), result(HOSTILE))),
@@ -96,7 +96,7 @@ describe("CON-37 the transcript", () => {
     expect(main).not.toContain("x end");
   });
 
-  test("folds results and the like above 20 lines, and never what people and the agent say", async () => {
+  test("folds tool results above 20 lines, and never messages of people and the agent", async () => {
     const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}`).join("\n");
     const [at, above] = [lines(OPEN_LINES_MAX), lines(OPEN_LINES_MAX + 1)];
     expect(foldedAs({ kind: "result", text: lines(OPEN_LINES_MAX - 1) })).toBeUndefined();
@@ -130,7 +130,7 @@ describe("CON-37 the transcript", () => {
     );
   });
 
-  test("an address that is no page of it is answered with the way to the first page", async () => {
+  test("an address that is not one of its pages is answered with a link to the first page", async () => {
     const { path } = await captureOf(bundleOf("codex", TRANSCRIPTS.codex ?? ""));
     for (const cursor of ["x", "7.0.0", "999999999.0.0", "1.2.3.4"]) {
       const page = await visit(`${path}?cursor=${cursor}`);
@@ -140,12 +140,8 @@ describe("CON-37 the transcript", () => {
   });
 
   test.each([
-    ["that is no archive", "no archive at all", "damaged, cut or no gzip data"],
-    [
-      "of an unknown form",
-      bundleOf("codex", linesOf({ type: "unknown" })),
-      "nothing in it has a form that is known",
-    ],
+    ["that is no archive", "no archive at all", "damaged, truncated or not gzip data"],
+    ["of an unknown form", bundleOf("codex", linesOf({ type: "unknown" })), "nothing in it has a known form"],
   ])("of a session %s is left to the download", async (_, bytes, why) => {
     const { path, id } = await captureOf(bytes);
     const { html, status } = await visit(path);

@@ -72,7 +72,7 @@ test("an invalid query is refused with all problems at once", async () => {
   ]);
 });
 
-test("a key is shown, replaced, revoked and made anew, and no answer has the credential", async () => {
+test("a key is shown, replaced, revoked and created again, and no answer has the credential", async () => {
   await using site = await createSite(["ana"]);
   const path = `${KEYS}/${site.members[0]?.user.id}`;
   const before = await site.ask("GET", path);

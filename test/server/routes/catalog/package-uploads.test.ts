@@ -55,7 +55,7 @@ test("a body that is no archive, or a part of one, leaves nothing behind", async
   expect(keptFiles()).toEqual([]);
 });
 
-test("a sender who leaves or falls silent half-way is refused, and nothing stays", async () => {
+test("a sender that disconnects or stops sending is refused, and nothing is stored", async () => {
   const length = `Content-Length: ${ARCHIVE.byteLength}`;
   expect(await talk([length], ["some bytes", TIMES.idleMs * 3])).toBe("408 request.too_slow");
   const { origin } = face;

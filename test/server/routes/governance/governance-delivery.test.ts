@@ -195,7 +195,7 @@ describe("a client", () => {
     expect((await get()).status).toBe(200);
   });
 
-  test("is told briefly everything it lacks", async () => {
+  test("gets a short list of everything it lacks", async () => {
     await publishFirst(site, ranged);
     const { error, reason, title } = await (await get(ana, capable(...ALL.slice(2)))).json();
     expect([reason, title]).toEqual(["governance.client_too_old", "Upgrade Required"]);

@@ -120,7 +120,7 @@ test("CON-46 a text is checked without being saved: all problems with their line
   expect((await ask("GET", "")).body.version).toBe(0);
 });
 
-test("CON-58 the impact of the own draft is worked out, and of none refused", async () => {
+test("CON-58 the impact of the own draft is computed, and refused without a draft", async () => {
   const impact = async () =>
     (
       await face.request("POST", "/admin/governance-config/impact", { token: admin.accessToken, body: {} })

@@ -473,7 +473,7 @@ describe("SSO-5 the proof of a password", () => {
     expect([late.heading, late.status]).toEqual(["Link your account", 409]);
   });
 
-  test("also needs the second factor of the account, which the provider would go round otherwise", async () => {
+  test("also needs the second factor of the account, which the provider would otherwise bypass", async () => {
     await using site = await createProviderSite({}, { access: { secondFactor: "everyone" } });
     const { recoveryCodes } = await giveApp(site, await site.signedIn("admin", { email: ADA }));
     const browser = site.browser();

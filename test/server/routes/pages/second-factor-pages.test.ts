@@ -235,7 +235,7 @@ describe("the account", () => {
     expect(removed.html).toContain("It was removed.");
   });
 
-  test("leads a stranger to the sign-in page, and shows nothing where the setting is off", async () => {
+  test("redirects an unauthenticated caller to the sign-in page, and shows nothing where the setting is off", async () => {
     const site = await sameServer();
     expect((await browse(site).visit(FACTORS)).heading).toBe("Sign in");
     await using off = await createTestServer({ hasConsole: false, access: { secondFactor: "off" } });

@@ -80,7 +80,7 @@ describe("SES-2 a wrong value is refused with 400", () => {
     expect([sessionsIn(face), artifactsIn(face)]).toEqual([[], []]);
   });
 
-  test("all faults are named at once", async () => {
+  test("all problems are named at once", async () => {
     const face = await sameServer();
     const wrong = {
       ...{ harness: "vim", session_id: "é".repeat(513), sha256: "x", size_bytes: -1 },
@@ -103,7 +103,7 @@ describe("SES-2 a wrong value is refused with 400", () => {
   });
 });
 
-test("SES-2 a wrong shape is refused with 422, all faults at once", async () => {
+test("SES-2 a wrong shape is refused with 422, all problems at once", async () => {
   const face = await sameServer();
   const response = await presign(face, await member(face), {
     ...announce({ harness: 1, size_bytes: "5", title: [], resumable: "yes" }),

@@ -135,7 +135,7 @@ describe("SES-19 completion", () => {
     expect(artifactsIn(face)[0]?.status).toBe("pending");
   });
 
-  test("of bytes that were damaged fails, and a repeated upload mends them", async () => {
+  test("of bytes that were damaged fails, and a repeated upload repairs them", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const presigned = await uploaded(face, owner, "text");

@@ -66,7 +66,7 @@ test("SES-16 SES-62 a capture goes to the store, is completed by one HEAD, and i
   );
 });
 
-test("SES-62 a store that tells no digest is read once", async () => {
+test("SES-62 a store that reports no digest is read once", async () => {
   await using own = await site({ digests: "ignored" });
   await own.send();
   own.store.seen.length = 0;

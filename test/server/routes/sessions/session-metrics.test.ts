@@ -95,7 +95,7 @@ test("SES-48 versions are counted by state, and bytes by store without those tha
   expect((await figuresOf(face))("session_objects_bytes")).toEqual({ local: 10, s3: 0 });
 });
 
-test("SES-42 SES-48 objects that wait for their deletion are told since when", async () => {
+test("SES-42 SES-48 reports since when objects wait for their deletion", async () => {
   await using face = await createSessionServer();
   const { db, clock } = face.world;
   const since = async () => (await figuresOf(face))("session_removal_waiting_since_timestamp_seconds")[""];

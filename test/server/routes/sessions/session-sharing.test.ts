@@ -103,7 +103,7 @@ test.each([
   ]);
 });
 
-test("SES-26 each problem names its place and the wrong value, and only so many are listed", async () => {
+test("SES-26 each problem names its place and the wrong value, and a limited number are listed", async () => {
   const { face, path, ada } = await site();
   await using _ = face;
   const detailsOf = async (body: unknown) => {

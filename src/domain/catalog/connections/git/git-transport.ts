@@ -1,6 +1,6 @@
-// Reads repositories with the git program of the machine: which commit a ref stands for, and the archive of a commit. Nothing of a
-// repository runs: nothing is checked out, and git has no hooks, filters, submodules and settings but ours. Each run has a private
-// folder, which its owner removes.
+// Reads repositories with the git program of the machine: resolves a ref to a commit, and fetches the archive of a commit.
+// Nothing of a repository runs: nothing is checked out, and git has no hooks, filters, submodules and settings but ours. Each
+// run has a private folder, which its owner removes.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DomainError } from "../../../../platform/errors.ts";

@@ -11,7 +11,7 @@ const Commit = Type.Object({ id: Type.String(), committerTimestamp: Type.Optiona
 
 /** Branches whose names contain the ref; the list begins with the best match. */
 const BRANCHES_LISTED = 100;
-/** The host puts no folder around an archive unless it is told to. */
+/** The host adds a folder around an archive only on request. */
 const PREFIX = "archive/";
 
 function pathOf(repository: string): string {

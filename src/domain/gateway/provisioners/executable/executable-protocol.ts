@@ -117,7 +117,7 @@ function readAnswer(ran: ProgramResult): { error?: Static<typeof Failure>["error
   const { exitCode, errorBytes } = ran;
   const ending = `${exitCode === null ? "killed by a signal" : `exit status ${exitCode}`}, ${errorBytes} bytes on standard error`;
   const answer = exitCode === null ? undefined : parseJson(ran.output);
-  if (answer === undefined) throw violation(`gave no answer in JSON (${ending})`);
+  if (answer === undefined) throw violation(`returned no JSON (${ending})`);
   if (expected(Status, answer).status === "success") {
     if (exitCode !== 0) throw violation(`contradicts its success (${ending})`);
     return { result: expected(Success, answer).result };
@@ -131,7 +131,7 @@ function readAnswer(ran: ProgramResult): { error?: Static<typeof Failure>["error
 export function toProvisionedKey(result: unknown): ProvisionedKey {
   const { credential, external_id, alias, metadata = null, expires_at } = expected(EnsureResult, result);
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES_MAX) {
-    throw violation(`gave more than ${METADATA_BYTES_MAX} bytes of metadata`);
+    throw violation(`returned more than ${METADATA_BYTES_MAX} bytes of metadata`);
   }
   return {
     ...(credential != null && { credential: new Secret(credential) }),
@@ -153,7 +153,7 @@ export const externalIdOf = (result: unknown): string | undefined =>
 
 function toExpiry(text: string): number {
   const ms = parseTime(text);
-  if (ms === undefined) throw violation("gave an expiry that is not a time of RFC 3339");
+  if (ms === undefined) throw violation("returned an expiry that is not an RFC 3339 time");
   return ms;
 }
 
@@ -169,7 +169,7 @@ function parseJson(bytes: Uint8Array): unknown {
 function expected<T extends TSchema>(schema: T, answer: unknown): Static<T> {
   if (Value.Check(schema, answer)) return answer;
   const places = new Set(Array.from(Value.Errors(schema, answer), ({ path }) => path || "/"));
-  throw violation(`gave a wrong answer at ${[...places].slice(0, PLACES_MAX).join(", ")}`);
+  throw violation(`returned an invalid answer at ${[...places].slice(0, PLACES_MAX).join(", ")}`);
 }
 
 const isCode = (code: string): code is ProvisionerCode => PROVISIONER_CODES.some((known) => known === code);

@@ -26,7 +26,7 @@ import {
 import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
 
-/** What a key is to be, but for its name and its life. */
+/** The wanted properties of a key, except its name and lifetime. */
 interface Wanted {
   email: string;
   members: JsonObject;
@@ -34,7 +34,7 @@ interface Wanted {
   metadata: JsonObject;
 }
 
-/** What one call of the provisioner does, in its order. */
+/** The steps of one provisioner call, in order. */
 export class Provisioning {
   constructor(
     private readonly api: LitellmApi,
@@ -55,7 +55,7 @@ export class Provisioning {
     return kept ?? (await this.#make(wanted, new Set(staying.map(({ key_alias }) => key_alias))));
   }
 
-  /** @returns the key as it is after this, or null when it ends so soon that it needs a successor */
+  /** @returns the key after the update, or null if it expires so soon that it must be replaced */
   async #keep(
     { externalId, alias }: PreviousKey,
     { listed, wanted }: { listed: readonly ListedKey[]; wanted: Wanted },
@@ -87,8 +87,8 @@ export class Provisioning {
   }
 
   /**
-   * Only what differs is sent: to name the period of a budget again would begin it anew, and to name a life would prolong
-   * it. What administrators noted on a key stays.
+   * Sends only changed values: an unchanged budget period would restart the period, and a lifetime would extend the key.
+   * Metadata that administrators added to a key stays.
    */
   #changes({ info }: KeyInfo, { alias, wanted }: { alias: string; wanted: Wanted }): JsonObject {
     const { duration } = this.given.policy;
@@ -139,8 +139,8 @@ function refuseUnusable({ blocked, info }: KeyInfo): void {
 }
 
 /**
- * Whether a key of ours is not one that an attempt left behind: it is the one that the service knows, or the service
- * replaces a healthy key and has it revoked once the new one is stored.
+ * Whether a key of ours is in use, not left behind by an attempt: the service knows it, or the service is replacing a healthy
+ * key and revokes it once the new one is stored.
  */
 const isKept = ({ reason, previous }: ProvisionRequest, { token }: ListedKey): boolean =>
   previous

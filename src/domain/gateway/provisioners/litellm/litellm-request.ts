@@ -3,7 +3,7 @@
 import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../../../platform/outbound/outbound.ts";
 import { ProvisionerError } from "../provisioner.ts";
 
-/** A page of a hundred keys with all that a gateway keeps of them has some hundred kilobytes. */
+/** A page of a hundred keys with their metadata has a few hundred kilobytes. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface AdminMessage {
@@ -21,7 +21,7 @@ export interface AdminAnswer {
   text: string;
 }
 
-/** Rejects with whatever went wrong on the way; a status of any sort is an answer. */
+/** Rejects if no answer arrives; an answer may have any status. */
 export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promise<AdminAnswer>;
 
 /**

@@ -54,7 +54,7 @@ export class Discovery {
     const { clock } = this.parts;
     const ageMs = this.#known ? clock.nowMs() - this.#known.atMs : Number.POSITIVE_INFINITY;
     if (!this.#known || ageMs > METADATA_KEPT_MS) return await this.#refresh();
-    // The failure is remembered and counted there; the document in hand is good enough.
+    // The failure is remembered and counted there; the known document is still valid.
     if (ageMs > METADATA_FRESH_MS) this.#refresh().catch(() => {});
     return this.#known.metadata;
   }

@@ -17,7 +17,7 @@ export interface TokenChecks {
   clockOffsetMs: number | undefined;
 }
 
-/** A time by which the other clock is wrong, in the words of the log. */
+/** The offset of the provider's clock, as text for the log. */
 export const offsetText = (offsetMs: number | undefined): string =>
   offsetMs === undefined
     ? "the provider sent no time"

@@ -1,4 +1,4 @@
-// What the parts of the editor share, and how they call the server.
+// Types shared by the parts of the editor, and calls to the server.
 import type { EditorView } from "@codemirror/view";
 
 /** A text in the editor. */

@@ -19,7 +19,7 @@ export interface IdentityPageProps {
   refused?: RefusedStep | undefined;
 }
 
-/** ID_PATTERN as browsers want it, who read a bare hyphen as a mistake. */
+/** ID_PATTERN for browsers, which reject an unescaped hyphen. */
 const ID_CHARACTERS = "[a-z0-9\\-]+";
 
 /** @returns the page of the third step */
@@ -41,7 +41,7 @@ function Form({ addition, entered, known, isReplacement, refused }: IdentityPage
         <div class="field">
           <label for="id">Id</label>
           <p class="hint" id="id-hint">
-            Small letters, digits and hyphens. Workstations and the policy know the package by it.
+            Lowercase letters, digits and hyphens. The policy and workstations identify the package by it.
           </p>
           <input
             id="id"

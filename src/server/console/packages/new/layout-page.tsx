@@ -133,7 +133,7 @@ const PATHS = [
   { member: "plugin_dir", label: "Folder of the plugin" },
 ] as const;
 
-/** What a version of the harness does not accept, so that it need not be found out by a refusal. */
+/** Components that a version of the harness does not accept, listed so that nobody learns about them only from a refusal. */
 function Rules({ harness: { generations } }: Pick<HarnessProps, "harness">) {
   const alone = generations.at(-1)?.needPluginDir ?? [];
   const rules = [

@@ -25,7 +25,7 @@ export interface SourcePageProps {
   refused?: RefusedStep | undefined;
 }
 
-/** How the form names the controls that a problem may point to. The entries of an archive are no controls. */
+/** How the form names the controls that a problem may point to. Entries of an archive have no controls. */
 const LABELS: Readonly<Record<string, string>> = {
   "/file": "Archive",
   "/source_ref": "Address",

@@ -11,7 +11,7 @@ import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../..
 import type { RouteContext } from "../../../router.ts";
 import { healthOf, standingOf } from "../../gateway/standing.ts";
 
-/** Stands for a policy that names neither gateway nor agent. */
+/** The default for a policy that names neither gateway nor agent. */
 const NO_POLICY = { allowed_harnesses: [] };
 
 /** @returns the page about gateway mode */

@@ -88,7 +88,7 @@ async function save(
   }
 }
 
-const AGAIN = "What you chose is below; saving it again replaces what the draft says here";
+const AGAIN = "Your selection is below; saving it again replaces that of the draft";
 
 /** @returns what the form says: models that were assigned before keep their order, new ones follow */
 function entryIn(fields: Fields, standing: readonly string[]): AssignmentEntry {

@@ -116,7 +116,7 @@ function oneModelPages({ router, domain }: RouteContext, console: Console) {
     );
 }
 
-/** @returns what became of the refresh; a failure of the gateway is a message beside the state of discovery */
+/** @returns the outcome of the refresh; a failure of the gateway is a message beside the state of discovery */
 async function refreshed(
   { modelCatalog }: Domain,
   actor: Reader["actor"],

@@ -74,7 +74,7 @@ export function importPages({ router, domain, uploadTimes }: RouteContext, conso
         console.act(request, body, ACTION, (reader) =>
           body.act === "import" ? importKept(domain, reader, keptIn(body)) : drop(domain, keptIn(body)),
         ),
-      formRoute(PLAN, formOperation("sendCatalogImportPlan", "Imports an uploaded bundle, or drops it")),
+      formRoute(PLAN, formOperation("sendCatalogImportPlan", "Imports an uploaded bundle, or discards it")),
     );
 }
 
@@ -135,7 +135,7 @@ async function importKept(domain: Domain, reader: Reader, kept: KeptImport): Pro
 
 async function drop({ keptBundles }: Domain, { bundle }: KeptImport): Promise<Done> {
   await keptBundles.drop(bundle);
-  return { to: CATALOG_PATH, notice: "The bundle is dropped. Nothing was changed." };
+  return { to: CATALOG_PATH, notice: "The bundle is discarded. Nothing was changed." };
 }
 
 /** @returns why the bundle is refused @throws what its reader cannot solve on the page */

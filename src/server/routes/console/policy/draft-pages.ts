@@ -174,10 +174,10 @@ export function draftActionPages(context: RouteContext, console: Console) {
             const revision = revisions.named(organizationId, params.revision);
             await drafts.saveFormer(actor, { version: drafts.versionOf(actor) }, revision.id);
             const to = `${REVIEW_PATH}?again=${revision.sequence}`;
-            return { to, notice: `The draft says what ${revisionText(revision)} said.` };
+            return { to, notice: `The draft has the content of ${revisionText(revision)}.` };
           },
         ),
-      formRoute(PLAIN, formOperation("sendPolicyRollback", "Makes a draft that says what a revision said")),
+      formRoute(PLAIN, formOperation("sendPolicyRollback", "Creates a draft with the content of a revision")),
     );
 }
 

@@ -170,7 +170,7 @@ async function withFields(
 function whyRefused(error: unknown): string | undefined {
   if (!(error instanceof DomainError) || !error.reason.startsWith("policy_draft.")) return undefined;
   if (error.reason !== "policy_draft.changed") return error.message;
-  return `${error.message}. What you typed is below; saving it again replaces what the draft says here`;
+  return `${error.message}. Your input is below; saving it again replaces this part of the draft`;
 }
 
 function viewOf(

@@ -131,7 +131,7 @@ describe("an answer", () => {
     ["half a document", '{"protocol_version":1'],
     ["two documents", JSON.stringify(success).repeat(2)],
   ])("that is %s is invalid", (_, answer) => {
-    expect(diagnosisOf(() => read(answer))).toContain("no answer in JSON (exit status 0, 17 bytes");
+    expect(diagnosisOf(() => read(answer))).toContain("no JSON (exit status 0, 17 bytes");
   });
 
   test("that is not UTF-8 is invalid", () => {
@@ -139,7 +139,7 @@ describe("an answer", () => {
       Buffer.from('{"protocol_version":1,"x":"'),
       Buffer.from([0xff, 0x22, 0x7d]),
     ]);
-    expect(diagnosisOf(() => readResult({ exitCode: 0, output, errorBytes: 0 }))).toContain("no answer");
+    expect(diagnosisOf(() => readResult({ exitCode: 0, output, errorBytes: 0 }))).toContain("no JSON");
   });
 
   test.each([
@@ -163,7 +163,7 @@ describe("an answer", () => {
       read({ ...success, ...Object.fromEntries(unknown.map((name) => [name, 1])) }),
     );
     const named = unknown.slice(0, PLACES_MAX).map((name) => `/${name}`);
-    expect(diagnosis).toEndWith(`gave a wrong answer at ${named.join(", ")}`);
+    expect(diagnosis).toEndWith(`returned an invalid answer at ${named.join(", ")}`);
   });
 
   test("never appears in a diagnosis at the place of a problem", () => {

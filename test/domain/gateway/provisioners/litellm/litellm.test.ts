@@ -288,7 +288,7 @@ describe("an existing key", () => {
     });
   });
 
-  test("gets a life once if one is configured", async () => {
+  test("gets a lifetime once if one is configured", async () => {
     await using subject = await start();
     const key = await makeKey(subject.provisioner);
     const provisioner = subject.configured({ policy: { duration: "90d" } });

@@ -160,7 +160,7 @@ test(`SES-62 more than ${SEARCH_CANDIDATES_MAX} sessions that may have the text 
   expect(await total()).toBe(SEARCH_CANDIDATES_MAX + 2);
 }, 20_000);
 
-test("SES-62 sessions whose text is not indexed yet are found without a look at the others", async () => {
+test("SES-62 sessions whose text is not indexed yet are found without reading the others", async () => {
   using log = listenToStatements();
   const { face, find, captured } = await site();
   await using _ = face;
