@@ -1,5 +1,6 @@
 // Decides who may call a route. Every route declares `requires`; the check runs before the body, query or path is read. The
 // access area authenticates; this file finds the credential and compares it with the requirement.
+import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
 import type { Authenticator, Principal } from "../../domain/access/authentication/authenticate.ts";
 import { type Scope, USER_SCOPES } from "../../domain/access/wire.ts";
@@ -45,7 +46,7 @@ const WORKSTATION_SCOPE: Scope = "governance:read";
 
 /** @returns the plugin with the macro `requires` */
 export function createGuard(options: GuardOptions) {
-  return new Elysia({ name: "guard" }).macro({
+  return new Elysia({ name: "guard" }).use(bearer()).macro({
     requires: (requirement: Requirement) => {
       const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
       const gate = { ...options, requirement };
@@ -55,10 +56,10 @@ export function createGuard(options: GuardOptions) {
         introspect(route: Schemas) {
           checkAddress = createAddressCheck(route);
         },
-        transform: async ({ request, route, params, query }) => {
+        transform: async ({ request, route, bearer, params, query }) => {
           const exchange = exchangeOf(request);
           exchange.route = route;
-          await admit(gate, request, exchange);
+          await admit(gate, { request, exchange, bearer });
           checkAddress({ request, params, query });
         },
       };
@@ -70,17 +71,25 @@ interface Gate extends GuardOptions {
   requirement: Requirement;
 }
 
+interface Asked {
+  request: Request;
+  exchange: Exchange;
+  /** the token as the plugin found it, not necessarily in the Authorization header */
+  bearer: string | undefined;
+}
+
 /** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
-async function admit(gate: Gate, request: Request, exchange: Exchange): Promise<void> {
+async function admit(gate: Gate, asked: Asked): Promise<void> {
   const { requirement, authenticator, verificationLimit } = gate;
+  const { request, exchange } = asked;
   if (requirement === "nobody") return;
   // User tokens and cookies do not count on these two.
   if (requirement === "scim") gate.admitProvider(request);
   else if (requirement === "proxy") gate.admitProxy(request);
   else if (requirement !== "metrics" || !gate.canReadMetrics(request, exchange)) {
-    const token = tokenOf(request);
+    const token = tokenOf(asked);
     const principal =
       token === undefined
         ? visitorOf(request, { ...gate, requirement })
@@ -121,13 +130,13 @@ function requireScope(principal: Principal, scope: Scope): void {
 const SCHEME = "Bearer ";
 
 /**
- * Only the header counts: RFC 9700 section 4.3.2 forbids `?access_token=`.
+ * The plugin also accepts `?access_token=`, which RFC 9700 section 4.3.2 forbids, and `Bearerabc`; neither counts here.
  * @returns the bearer token; a request with one never falls back to the cookie, even if the token is invalid
  */
-function tokenOf({ headers }: Request): string | undefined {
-  const header = headers.get("authorization");
+function tokenOf({ request, bearer }: Asked): string | undefined {
+  const header = request.headers.get("authorization");
   if (header === SCHEME.trim()) return "";
-  return header?.startsWith(SCHEME) ? header.slice(SCHEME.length) : undefined;
+  return header?.startsWith(SCHEME) ? bearer : undefined;
 }
 
 /** @returns the user of the session cookie */
