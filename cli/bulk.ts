@@ -12,10 +12,10 @@ const NAMED = 10;
 const WORD_WIDTH = "unchanged".length + 2;
 
 /** Named rows, or a filter with its text for the audit log. */
-export type Chosen<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };
+export type BulkSelection<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };
 
 export interface BulkVerb<Filter> {
-  chosen: Chosen<Filter>;
+  chosen: BulkSelection<Filter>;
   /** nouns for one row and for several */
   nouns: readonly [string, string];
   /** starts with a verb in the infinitive: `suspend 3 users` */
@@ -24,9 +24,9 @@ export interface BulkVerb<Filter> {
   details: readonly string[];
   /** `suspended 3 users` */
   done(rows: string): string;
-  count(chosen: Chosen<Filter>): Promise<number>;
+  count(chosen: BulkSelection<Filter>): Promise<number>;
   slice(slice: {
-    selection: Chosen<Filter>;
+    selection: BulkSelection<Filter>;
     whole?: number;
     cursor?: string | undefined;
     isDryRun?: boolean;
@@ -66,7 +66,7 @@ export async function runBulk<Filter>(call: Call, verb: BulkVerb<Filter>): Promi
 
 async function runParts<Filter>(
   call: Call,
-  parts: readonly Chosen<Filter>[],
+  parts: readonly BulkSelection<Filter>[],
   whole: number,
   slice: BulkVerb<Filter>["slice"],
 ): Promise<BulkRow[]> {
@@ -86,7 +86,7 @@ async function runParts<Filter>(
 }
 
 /** A slice takes at most BULK_ROWS_MAX ids. */
-function partsOf<Filter>(chosen: Chosen<Filter>): Chosen<Filter>[] {
+function partsOf<Filter>(chosen: BulkSelection<Filter>): BulkSelection<Filter>[] {
   if (!("ids" in chosen)) return [chosen];
   const ids = [...new Set(chosen.ids)];
   return Array.from({ length: Math.ceil(ids.length / BULK_ROWS_MAX) }, (_, part) => ({

@@ -23,7 +23,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "one step of a loop that continues": [
     "ARTIFACT_PAGE_MAX of src/domain/catalog/store.ts",
-    "BATCH_SUMS_MAX of src/domain/inference/usage/handed-sums-store.ts",
+    "BATCH_SUMS_MAX of src/domain/inference/usage/pending-usage-sums-store.ts",
     "LABELS_MAX of src/domain/audit/redaction-store.ts",
     "LAST_PAGES_MAX of src/platform/database/checkpoints.ts",
     "LINKS_MAX of src/domain/audit/store.ts",

@@ -43,7 +43,7 @@ import {
 } from "../../src/domain/harnesses/harness-file.ts";
 import { HARNESS_KEYS } from "../../src/domain/harnesses/harnesses.ts";
 import { MODEL_STATES } from "../../src/domain/inference/models/model.ts";
-import { SECOND_NET_DAYS } from "../../src/domain/sessions/limits.ts";
+import { LIFECYCLE_RULE_DELAY_DAYS } from "../../src/domain/sessions/limits.ts";
 import { MODEL_ID_CHARACTERS_MAX } from "../../src/domain/shared/model-ids.ts";
 import { SSO_REASONS } from "../../src/domain/sso/service.ts";
 import { handbookText } from "../../src/handbook/chapters.ts";
@@ -78,10 +78,10 @@ const STATED: readonly (readonly [chapter: string, words: string])[] = [
   ["backups", `the newest ${fallback("backup.keep")} (\`backup.keep\`)`],
   ["backups", `kept for ${fallback("backup.keep_replaced")} days (\`backup.keep_replaced\`)`],
   // SES-45
-  ["object-store", `expire objects ${SECOND_NET_DAYS} days after \`sessions.retention_days\``],
+  ["object-store", `expire objects ${LIFECYCLE_RULE_DELAY_DAYS} days after \`sessions.retention_days\``],
   [
     "object-store",
-    `of ${fallback("sessions.retention_days")} days, after ${Number(fallback("sessions.retention_days")) + SECOND_NET_DAYS} days`,
+    `of ${fallback("sessions.retention_days")} days, after ${Number(fallback("sessions.retention_days")) + LIFECYCLE_RULE_DELAY_DAYS} days`,
   ],
   ["object-store", "useful only as a fallback"],
   ["backups", `A backup (\`${BACKUP_SUFFIX}\`)`],

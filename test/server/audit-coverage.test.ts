@@ -237,7 +237,7 @@ async function bundleFor(site: TestServer): Promise<Uint8Array<ArrayBuffer>> {
 /** @returns the question whether a kept bundle shall be imported, answered with yes */
 async function onKeptBundle(site: TestServer) {
   const bytes = await bundleFor(site);
-  const bundle = await site.domain.keptBundles.keep(
+  const bundle = await site.domain.pendingBundles.keep(
     (async function* () {
       yield bytes;
     })(),

@@ -9,7 +9,7 @@ import {
   restoreBackup,
 } from "../../../src/app/backup/restore.ts";
 import { DATABASE_NAME } from "../../../src/domain/backup/model.ts";
-import type { KeptKeys } from "../../../src/platform/crypto/key-file.ts";
+import type { KeyFileContent } from "../../../src/platform/crypto/key-file.ts";
 import {
   type DataDirectory,
   isServerRunning,
@@ -66,7 +66,7 @@ async function confirmEarly(call: SettingsCall, path: string): Promise<Read | "d
 
 interface Read {
   backup: Restorable;
-  keys: KeptKeys | undefined;
+  keys: KeyFileContent | undefined;
 }
 
 async function readPlan(call: SettingsCall, directory: DataDirectory): Promise<Read> {

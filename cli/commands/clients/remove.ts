@@ -5,7 +5,7 @@ import { toClientDocument } from "../../../src/domain/clients/inventory/document
 import type { ClientFilterQuery, ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
-import { type Chosen, runBulk } from "../../bulk.ts";
+import { type BulkSelection, runBulk } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
@@ -41,7 +41,11 @@ const textOf = ({ text }: Call): string =>
     }),
   ).toString();
 
-async function removeMany(call: Call, verb: RemovalKind, chosen: Chosen<ClientFilterQuery>): Promise<void> {
+async function removeMany(
+  call: Call,
+  verb: RemovalKind,
+  chosen: BulkSelection<ClientFilterQuery>,
+): Promise<void> {
   const { actor, domain } = call;
   const { bulkRemovals } = domain.clients;
   await runBulk<ClientFilterQuery>(call, {

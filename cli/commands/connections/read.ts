@@ -1,5 +1,9 @@
 // `connections list` and `connections show`: the repository connections of the configuration, usable or not.
-import { type PackageBehind, unknownConnection, WEBHOOK_PATH } from "../../../src/domain/catalog/service.ts";
+import {
+  type OutdatedPackage,
+  unknownConnection,
+  WEBHOOK_PATH,
+} from "../../../src/domain/catalog/service.ts";
 import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { detailsText, type Fact, timeOf } from "../../output/details.ts";
@@ -82,7 +86,7 @@ export async function show({ domain, actor, output, args }: Call): Promise<void>
 const watchText = (hours: number | undefined): string =>
   hours === undefined ? "no" : hours === 1 ? "every hour" : `every ${hours} hours`;
 
-const behindDocument = (behind: PackageBehind) => ({
+const behindDocument = (behind: OutdatedPackage) => ({
   package_id: behind.packageId,
   repository: behind.repository,
   ref: behind.ref,

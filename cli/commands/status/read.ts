@@ -25,7 +25,7 @@ import { type Replication, replicationOf } from "../../../src/platform/database/
 import { programSchema, schemaIn } from "../../../src/platform/database/schema/schema.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { type DiskSpace, diskSpace, fileSizeOf } from "../../../src/platform/files/disk.ts";
-import { trustIn } from "../../../src/server/listener/peer-address.ts";
+import { trustedPeerCheck } from "../../../src/server/listener/peer-address.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { withDomain } from "../../data-directory/with-domain.ts";
@@ -137,7 +137,7 @@ const contentOf = (context: Context, config: Config) =>
       forwarding: auditForwarding.isOn ? auditForwarding.state() : undefined,
       connections: packageSources.operatorView(organizationId),
       administratorsWithoutFactor: access.administratorsWithoutFactor(organizationId),
-      untrustedProxy: untrustedProxies.find(trustIn(config.get("server.trusted_proxies"))),
+      untrustedProxy: untrustedProxies.find(trustedPeerCheck(config.get("server.trusted_proxies"))),
     }),
   );
 

@@ -2,7 +2,7 @@
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
 import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type Chosen, runBulk } from "../../bulk.ts";
+import { type BulkSelection, runBulk } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 
 const LOGINS_END = "Their logins end at once, on every workstation.";
@@ -43,7 +43,7 @@ export async function change(call: Call): Promise<void> {
   });
 }
 
-function chosenBy({ domain, actor, text }: Call, references: readonly string[]): Chosen<UserQuery> {
+function chosenBy({ domain, actor, text }: Call, references: readonly string[]): BulkSelection<UserQuery> {
   const given = {
     q: text("q"),
     role: text("role"),

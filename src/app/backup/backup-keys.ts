@@ -5,8 +5,8 @@ import {
   decryptKeys,
   encryptKeys,
   KEY_FILE_BYTES_MAX,
-  type KeptKey,
-  type KeptKeys,
+  type KeyFileContent,
+  type KeyFileEntry,
   type PassphraseCost,
 } from "../../platform/crypto/key-file.ts";
 import { putOwnKey, readOwnKey } from "../../platform/crypto/own-signing-key.ts";
@@ -23,7 +23,7 @@ export interface KeyPlace {
 }
 
 /** @returns every sealing key of the installation, the one from the configuration first */
-export function sealingKeysAt({ directory, config, ids }: KeyPlace): KeptKey[] {
+export function sealingKeysAt({ directory, config, ids }: KeyPlace): KeyFileEntry[] {
   const provided = config.get("keys.sealing_key");
   const given = provided && decodeKey(provided.reveal(), "keys.sealing_key");
   const files = new SealingKeyFiles(directory.keys, ids).look();
@@ -52,13 +52,13 @@ export async function writeKeyFile(place: KeyPlace, to: NewKeyFile): Promise<voi
 }
 
 /** @throws DomainError `keys.unreadable`, `keys.wrong_passphrase`, `file.*` */
-export async function readKeyFile(from: { path: string; passphrase: Secret }): Promise<KeptKeys> {
+export async function readKeyFile(from: { path: string; passphrase: Secret }): Promise<KeyFileContent> {
   const bytes = await readFile(from.path, KEY_FILE_BYTES_MAX);
   return decryptKeys(Buffer.from(bytes).toString("utf8"), from.passphrase);
 }
 
 /** Adds keys to the data directory; keys that exist already are not changed. */
-export function importKeys({ directory, ids }: Omit<KeyPlace, "config">, keys: KeptKeys): void {
+export function importKeys({ directory, ids }: Omit<KeyPlace, "config">, keys: KeyFileContent): void {
   const files = new SealingKeyFiles(directory.keys, ids);
   for (const { name, key } of keys.sealing) files.adopt(name, Buffer.from(key, "base64"));
   if (keys.bundleSigning !== null) putOwnKey(directory.keys, { pem: keys.bundleSigning, ids });

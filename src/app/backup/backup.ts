@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { databaseDamaged } from "../../domain/backup/errors.ts";
 import { requireFreeSpace } from "../../domain/backup/free-space.ts";
 import { type BackupKind, fileNameOf, keysPathOf, type Manifest } from "../../domain/backup/model.ts";
-import type { MadeBackup } from "../../domain/backup/service.ts";
+import type { BackupRecord } from "../../domain/backup/service.ts";
 import { type Kept, keptIn, type StoreTotals, sessionTotals } from "../../domain/sessions/service.ts";
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -38,7 +38,7 @@ export interface BackupRequest extends TaskOptions {
   keyIdsIn(connection: Connection): readonly string[];
 }
 
-export interface Backup extends MadeBackup {
+export interface Backup extends BackupRecord {
   manifest: Manifest;
   /** unexpected objects in the database, which make a restore refuse it: see database/schema/schema-differences.ts */
   differences: readonly string[];

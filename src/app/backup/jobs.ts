@@ -54,13 +54,13 @@ export function registerBackupJob(
         duration_ms: durationMs,
         removed: removed.length,
       });
-      warnOfFlaws({ manifest, differences }, log);
+      warnOfBackupProblems({ manifest, differences }, log);
     },
   });
 }
 
 /** Logs why a restore would refuse the backup, and how many files were left out. */
-export function warnOfFlaws(
+export function warnOfBackupProblems(
   { manifest, differences }: Pick<Backup, "manifest" | "differences">,
   log: Pick<Log, "warning">,
 ): void {

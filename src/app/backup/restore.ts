@@ -9,7 +9,7 @@ import { firstOrganization } from "../../domain/identity/store.ts";
 import { type Absent, recordAbsent } from "../../domain/sessions/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, toStamp } from "../../platform/clock.ts";
-import type { KeptKeys } from "../../platform/crypto/key-file.ts";
+import type { KeyFileContent } from "../../platform/crypto/key-file.ts";
 import { markInstallation } from "../../platform/data-directory/installation-marker.ts";
 import { openConnection } from "../../platform/database/connection.ts";
 import { openDatabase } from "../../platform/database/database.ts";
@@ -32,7 +32,7 @@ export interface RestoreRequest extends TaskOptions, KeyPlace {
   /** the user who runs the command; the organization is that of the backup */
   operator: Omit<Actor, "organizationId">;
   /** keys to add to the data directory before the swap */
-  keys: KeptKeys | undefined;
+  keys: KeyFileContent | undefined;
   revokeLogins: boolean;
 }
 
@@ -49,7 +49,10 @@ export interface Restored {
  * Reads the facts about a backup and compares its keys with the available ones. Changes nothing.
  * @throws DomainError see inspectFile
  */
-export function inspectBackup(path: string, place: KeyPlace & { keys: KeptKeys | undefined }): Restorable {
+export function inspectBackup(
+  path: string,
+  place: KeyPlace & { keys: KeyFileContent | undefined },
+): Restorable {
   const file = inspectFile(path);
   const atHand = new Set([...sealingKeysAt(place), ...(place.keys?.sealing ?? [])].map(({ id }) => id));
   const needed = file.manifest?.sealing_key_ids ?? [];

@@ -1,7 +1,7 @@
 // Checks that a recent backup exists where it was written, and that no backup is from the future.
 import { existsSync, statSync } from "node:fs";
 import { FUTURE_TOLERANCE_MS } from "../../domain/backup/model.ts";
-import type { MadeBackup } from "../../domain/backup/service.ts";
+import type { BackupRecord } from "../../domain/backup/service.ts";
 import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
 import { placesIn } from "../../platform/data-directory/data-directory.ts";
 import { backupFolder } from "../backup/backup.ts";
@@ -45,7 +45,7 @@ export function checkBackups(check: Check, examined: Examined): Finding[] {
   ];
 }
 
-function judge(check: Check, newest: MadeBackup, { config, nowMs }: Examined): Finding {
+function judge(check: Check, newest: BackupRecord, { config, nowMs }: Examined): Finding {
   const everyMs = config.get("backup.every_hours") * HOUR_MS;
   const detail = `the last backup was made at ${toRfc3339(newest.createdAtMs)}: ${newest.path}`;
   if (nowMs - newest.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)
@@ -54,7 +54,7 @@ function judge(check: Check, newest: MadeBackup, { config, nowMs }: Examined): F
   return check.warning(`no backup is scheduled; ${detail}`, "set backup.every_hours");
 }
 
-const isThere = ({ path, sizeBytes }: MadeBackup): boolean => {
+const isThere = ({ path, sizeBytes }: BackupRecord): boolean => {
   try {
     const found = statSync(path);
     return found.isFile() && found.size === sizeBytes;
@@ -63,7 +63,7 @@ const isThere = ({ path, sizeBytes }: MadeBackup): boolean => {
   }
 };
 
-const missingFileText = ({ path, createdAtMs }: MadeBackup): string =>
+const missingFileText = ({ path, createdAtMs }: BackupRecord): string =>
   `the backup of ${toRfc3339(createdAtMs)} is missing or was changed: ${path}`;
 const MISSING_FILE_REMEDY =
   "check whether its disk is mounted, and make one now: quartermaster backup create";

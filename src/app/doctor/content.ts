@@ -13,7 +13,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import { nameList } from "../../platform/text/name-list.ts";
-import { trustIn } from "../../server/listener/peer-address.ts";
+import { trustedPeerCheck } from "../../server/listener/peer-address.ts";
 import { lacksScimToken, NO_SCIM_TOKEN } from "../service/configuration/provisioning-start.ts";
 import type { Check, Finding } from "./finding.ts";
 
@@ -149,7 +149,7 @@ function overdueFindings(
 
 /** Reports a proxy that forwards requests but is not in the trusted proxies of this configuration. */
 export function checkProxy(check: Check, { domain, config }: Examined): Finding {
-  const seen = domain.untrustedProxies.find(trustIn(config.get("server.trusted_proxies")));
+  const seen = domain.untrustedProxies.find(trustedPeerCheck(config.get("server.trusted_proxies")));
   if (!seen) return check.ok("no untrusted peer forwarded an address");
   const detail = `${untrustedProxyText(seen)} (last seen at ${toRfc3339(seen.seenAtMs)})`;
   return check.warning(detail, untrustedProxyRemedy(seen.peer));

@@ -1,8 +1,8 @@
 // Checks the stores of captured sessions: whether the local store can be used and has free space, and whether every store that
 // rows name is configured. buckets.ts tests the object store itself.
 
-import { SECOND_NET_DAYS } from "../../domain/sessions/limits.ts";
-import { type Kept, keptFree, keptIn } from "../../domain/sessions/service.ts";
+import { LIFECYCLE_RULE_DELAY_DAYS } from "../../domain/sessions/limits.ts";
+import { type Kept, keptIn, reservedFreeBytes } from "../../domain/sessions/service.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
 import type { Examined } from "./content.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -22,7 +22,9 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
   return sessionStoreFinding(check, {
     ...{ kept: keptIn(sums), withoutBytes: countLost(), store: active.kind, space: active.space() },
     totalBytesMax: config.get("sessions.total_bytes_max"),
-    ...(active.kind === "s3" && { netDays: config.get("sessions.retention_days") + SECOND_NET_DAYS }),
+    ...(active.kind === "s3" && {
+      netDays: config.get("sessions.retention_days") + LIFECYCLE_RULE_DELAY_DAYS,
+    }),
   });
 }
 
@@ -51,9 +53,9 @@ export function sessionStoreFinding(
       `${detail}; sessions.total_bytes_max is reached, so uploads are refused`,
       "set sessions.total_bytes_max higher or sessions.retention_days lower; see: quartermaster sessions apply --dry-run",
     );
-  if (space && space.availableBytes <= keptFree(space))
+  if (space && space.availableBytes <= reservedFreeBytes(space))
     return check.warning(
-      `${detail}; ${bytesText(space.availableBytes)} are free and ${bytesText(keptFree(space))} are kept free, so uploads are refused`,
+      `${detail}; ${bytesText(space.availableBytes)} are free and ${bytesText(reservedFreeBytes(space))} are kept free, so uploads are refused`,
       "free some space, or set sessions.retention_days lower; see: quartermaster sessions apply --dry-run",
     );
   if (withoutBytes > 0)

@@ -2,7 +2,7 @@
 import type { DomainOptions } from "../../domain/domain.ts";
 import type { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";
-import type { HandOver } from "../../domain/inference/usage/usage-sums.ts";
+import type { FlushUsage } from "../../domain/inference/usage/usage-sums.ts";
 import type { SsoSettings } from "../../domain/sso/settings.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Values } from "../../platform/config/table.ts";
@@ -104,7 +104,7 @@ export interface RecordOptions {
   /** searches the request log; default: the file itself is read */
   requestLog?: ServiceLog | undefined;
   /** leaves sums of usage for the service to count; default: they go to the database */
-  handOverUsage?: HandOver | undefined;
+  handOverUsage?: FlushUsage | undefined;
   /** whether this process counts those that it cannot hand over */
   isUsageCounter?: boolean | undefined;
   /** called with the reason why sums of usage could not be written yet */

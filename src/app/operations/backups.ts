@@ -16,7 +16,7 @@ import { quoted } from "../../platform/text/problem-list.ts";
 import { backupFolder, makeBackup } from "../backup/backup.ts";
 import { type FoundBackup, listBackups } from "../backup/backup-folder.ts";
 import type { PerformTask } from "../backup/backup-task.ts";
-import { warnOfFlaws } from "../backup/jobs.ts";
+import { warnOfBackupProblems } from "../backup/jobs.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import type { Installation } from "../installation/installation.ts";
 
@@ -76,7 +76,7 @@ export class BackupWork implements BackupOperations {
       this.#failure = null;
       const { path, sizeBytes, durationMs } = made;
       log.info("backup.created", { path, size_bytes: sizeBytes, duration_ms: durationMs, removed: 0 });
-      warnOfFlaws({ manifest, differences }, log);
+      warnOfBackupProblems({ manifest, differences }, log);
       return listBackups(this.#folder).find((found) => found.path === path)?.name;
     } catch (error) {
       this.#failure = { at: toRfc3339(clock.nowMs()), detail: detailOf(error) };

@@ -88,7 +88,7 @@ export interface ReleaseOptions {
 type Files = Map<string, Uint8Array>;
 
 /** Paths of what was made. */
-export interface MadeRelease {
+export interface ReleasePaths {
   archive: string;
   /** the bill of materials, as the archive has it */
   sbom: string;
@@ -98,7 +98,7 @@ export interface MadeRelease {
 /**
  * @throws Error if the executable does not print the expected files, or with the output of nfpm
  */
-export async function makeRelease(options: ReleaseOptions): Promise<MadeRelease> {
+export async function makeRelease(options: ReleaseOptions): Promise<ReleasePaths> {
   const { directory, executable, other, signer, nfpm } = options;
   const facts = JSON.parse(printedBy(executable, ["version", "--json"]));
   const architecture = other?.architecture ?? process.arch;
@@ -146,7 +146,7 @@ function packagesOf(
   return makePackages(sources, { nfpm, directory, work: work.path });
 }
 
-export const pathsOf = ({ archive, sbom, packages }: MadeRelease): string[] => [archive, sbom, ...packages];
+export const pathsOf = ({ archive, sbom, packages }: ReleasePaths): string[] => [archive, sbom, ...packages];
 
 /** Writes a signed list of the files into their folder. */
 export function signRelease(directory: string, paths: readonly string[], signer: FileSigner): void {

@@ -17,7 +17,7 @@ import { createForwarding, type Forwarding } from "../../server/inference/forwar
 import { InferenceHandler, type ObservedRefusal } from "../../server/inference/handler.ts";
 import { createInferenceMetrics, type InferenceMetrics } from "../../server/inference/inference-metrics.ts";
 import { refusedRow } from "../../server/inference/refused-row.ts";
-import { HeldSpans } from "../../server/tracing/held-spans.ts";
+import { OpenRequestSpans } from "../../server/tracing/open-request-spans.ts";
 import { PROXY_PREFIX } from "../installation/proxy-settings.ts";
 
 export interface InferenceParts {
@@ -54,7 +54,7 @@ export function startInference(parts: InferenceParts): RunningInference | undefi
   const report = (error: unknown, requestId?: string) =>
     log.error("inference.failed", { error, request_id: requestId });
   const upstream = parts.outbound.upstream(UPSTREAM_DESTINATION, settings);
-  const spans = tracing && new HeldSpans(tracing.tracer);
+  const spans = tracing && new OpenRequestSpans(tracing.tracer);
   const forwarding = forwardingOf(parts, { settings, upstream, counters, report, spans });
   const forward = spans ? spans.forward(forwarding.forward) : forwarding.forward;
   const handler = new InferenceHandler({
@@ -89,7 +89,7 @@ interface Observers {
   upstream: Upstream;
   counters: InferenceMetrics;
   report(error: unknown, requestId?: string): void;
-  spans: HeldSpans | undefined;
+  spans: OpenRequestSpans | undefined;
 }
 
 function forwardingOf(

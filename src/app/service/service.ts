@@ -23,7 +23,7 @@ import type { AdjustableLog } from "../../platform/observe/log.ts";
 import { createScheduler, type Scheduler } from "../../platform/scheduler/scheduler.ts";
 import type { UpstreamTracing } from "../../platform/tracing/traced-outbound.ts";
 import { DRAIN_MS } from "../../server/listener/listen.ts";
-import { trustIn } from "../../server/listener/peer-address.ts";
+import { trustedPeerCheck } from "../../server/listener/peer-address.ts";
 import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
 import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
 import { createReadiness } from "../../server/readiness.ts";
@@ -205,7 +205,7 @@ async function watchProxies(
   { untrusted }: ServiceSockets,
   { config, log }: Pick<ServiceOptions, "config" | "log">,
 ): Promise<void> {
-  await untrustedProxies.forgetTrusted(trustIn(config.get("server.trusted_proxies")));
+  await untrustedProxies.forgetTrusted(trustedPeerCheck(config.get("server.trusted_proxies")));
   reportUntrustedProxy(untrusted, untrustedProxies, log);
 }
 

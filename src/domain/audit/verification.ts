@@ -21,7 +21,7 @@ export interface VerifyOptions {
 }
 
 /** The first place at which the log differs from its recorded state. */
-export type Break =
+export type ChainBreak =
   /** the content of the entry was changed */
   | { kind: "altered"; entry: AuditRow }
   /** the entry before this one was removed, inserted or moved */
@@ -42,10 +42,10 @@ export interface Verification {
   removed: number;
   /** the last valid entry; a copy of it kept elsewhere reveals a log that was rewritten as a whole */
   last: AuditRow | undefined;
-  broken: Break | undefined;
+  broken: ChainBreak | undefined;
 }
 
-type EntryBreak = Exclude<Break["kind"], "cut_off" | "emptied">;
+type EntryBreak = Exclude<ChainBreak["kind"], "cut_off" | "emptied">;
 
 interface Page {
   checkpoint: Checkpoint;
@@ -107,7 +107,7 @@ class ChainReading {
   }
 
   /** @returns the first mismatch of the page */
-  read(page: Page): Break | undefined {
+  read(page: Page): ChainBreak | undefined {
     this.#checkpoint = page.checkpoint;
     for (const entry of page.entries) {
       const kind = contentBreak(entry, page) ?? this.#placeBreak(entry);
@@ -143,7 +143,7 @@ class ChainReading {
   }: {
     recordedUpTo: number;
     isInstalled: boolean;
-  }): Break | undefined {
+  }): ChainBreak | undefined {
     if (this.#first === undefined || this.lastId < recordedUpTo) {
       const isTraceless = recordedUpTo === 0 && this.#checkpoint.removed === 0;
       if (!isTraceless) return { kind: "cut_off", recordedUpTo };
@@ -155,7 +155,7 @@ class ChainReading {
     return isTold ? undefined : { kind: "begins_late", entry: this.#first };
   }
 
-  verification(broken: Break | undefined): Verification {
+  verification(broken: ChainBreak | undefined): Verification {
     return { entries: this.#entries, removed: this.#checkpoint.removed, last: this.#last, broken };
   }
 }

@@ -11,7 +11,7 @@ import * as store from "./store.ts";
 /** Number of newest backups that are recorded. */
 export const REMEMBERED_MAX = 100;
 
-export interface MadeBackup {
+export interface BackupRecord {
   kind: BackupKind;
   path: string;
   /** UTC milliseconds of its start: it contains nothing later */
@@ -32,12 +32,12 @@ export class Backups {
   constructor(private readonly own: BackupsDependencies) {}
 
   /** @returns the newest backup, wherever its file is now; backups dated in the future by a wrong clock do not count */
-  last(): MadeBackup | undefined {
+  last(): BackupRecord | undefined {
     return store.lastBackup(this.own.db.read, this.own.clock.nowMs() + FUTURE_TOLERANCE_MS);
   }
 
   /** @returns the recorded backups, newest first, wherever their files are now */
-  made(): readonly MadeBackup[] {
+  made(): readonly BackupRecord[] {
     return store.newestBackups(this.own.db.read, REMEMBERED_MAX);
   }
 
@@ -49,7 +49,7 @@ export class Backups {
   }
 
   /** Records a backup whose file is complete. */
-  recordMade(actor: Actor, backup: MadeBackup): Promise<void> {
+  recordMade(actor: Actor, backup: BackupRecord): Promise<void> {
     const { db, ids, audit } = this.own;
     const id = ids.uuid();
     return db.write((tx) => {

@@ -15,7 +15,7 @@ export type { ReportProgress } from "./archive/local-archives.ts";
 export type { ArchiveListing } from "./archive/stored-archives.ts";
 export type { BundleFile } from "./bundles/bundle-model.ts";
 export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
-export { KeptBundles } from "./bundles/kept-bundles.ts";
+export { PendingBundles } from "./bundles/pending-bundles.ts";
 export { unknownConnection } from "./mirroring/mirror-request.ts";
 export { type Mirroring, NO_MIRRORING } from "./mirroring/mirroring.ts";
 export { ID_CHARACTERS_MAX, ManagedPackage } from "./model.ts";
@@ -39,7 +39,7 @@ export { sourceWarnings } from "./sources/source-warnings.ts";
 export type { RunCatalogTask } from "./tasks.ts";
 export { type PackageUpdate, PackageUpdates } from "./watching/package-updates.ts";
 export { SOURCE_WATCH_JOB, SourceAnnouncements, WEBHOOK_PATH } from "./watching/source-announcements.ts";
-export { type PackageBehind, SourceWatch } from "./watching/source-watch.ts";
+export { type OutdatedPackage, SourceWatch } from "./watching/source-watch.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 

@@ -11,7 +11,7 @@ import { type SealedSecrets, sealedRows } from "../shared/sealed-secrets.ts";
 import * as store from "./store.ts";
 
 /** How long a repetition gets the same answer. */
-export const ANSWER_KEPT_MS = DAY_MS;
+export const ANSWER_RETENTION_MS = DAY_MS;
 /** Maximum characters of a key. */
 export const KEY_CHARACTERS_MAX = 255;
 /** Maximum number of stored answers for one caller. */
@@ -72,7 +72,7 @@ export class Idempotency {
       callerId: actor.id,
       requestDigest,
       sealedAnswer,
-      expiresAtMs: nowMs + ANSWER_KEPT_MS,
+      expiresAtMs: nowMs + ANSWER_RETENTION_MS,
     });
     return answer;
   }

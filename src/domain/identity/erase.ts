@@ -3,7 +3,7 @@ import type { ErasePersonalData } from "../shared/personal-data.ts";
 import type { IdentityDependencies } from "./dependencies.ts";
 import * as store from "./erase-store.ts";
 import * as passwordLinkStore from "./password-links/password-link-store.ts";
-import { cancelGivenLinks } from "./users/lost-access.ts";
+import { cancelIssuedLinks } from "./users/lost-access.ts";
 
 /** See ErasePersonalData. Call it last, because rows of other areas refer to the user. */
 export const createEraseUser =
@@ -11,7 +11,7 @@ export const createEraseUser =
   (tx, { actor, person: { organizationId, userId, addresses } }) => {
     const invitations = store.removeInvitations(tx, organizationId, addresses);
     if (userId === undefined) return { invitations };
-    cancelGivenLinks(tx, { audit }, { actor, ids: [userId] });
+    cancelIssuedLinks(tx, { audit }, { actor, ids: [userId] });
     passwordLinkStore.removeLinks(tx, { userId }); // not counted: the removal before has voided it already
     store.forgetInviter(tx, userId);
     return { invitations, users: store.removeUser(tx, { organizationId, id: userId }) ? 1 : 0 };

@@ -6,13 +6,13 @@ import { LogIntake } from "./log/intake.ts";
 import { type RequestLogOptions, RequestLogs } from "./log/request-logs.ts";
 import { UsageIntake } from "./usage/usage-intake.ts";
 import { UsageReports } from "./usage/usage-report.ts";
-import { type DailyBudgets, type HandOver, UsageSums } from "./usage/usage-sums.ts";
+import { type DailyBudgets, type FlushUsage, UsageSums } from "./usage/usage-sums.ts";
 
 export interface RecordsOptions {
   requestLog: RequestLogOptions;
   budgets: DailyBudgets;
   /** leaves sums of usage for the service to count; default: they go to the database */
-  handOverUsage?: HandOver | undefined;
+  handOverUsage?: FlushUsage | undefined;
   /** whether this process counts those that it cannot hand over */
   isUsageCounter?: boolean | undefined;
   /** called with the reason why sums of usage could not be written yet */

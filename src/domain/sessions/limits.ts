@@ -64,4 +64,4 @@ export const SWEEP_OBJECTS_MAX = 1_000;
 /**
  * A lifecycle rule of the bucket must wait at least this much longer than our own retention, so that it removes leftovers only.
  */
-export const SECOND_NET_DAYS = 30;
+export const LIFECYCLE_RULE_DELAY_DAYS = 30;

@@ -23,7 +23,7 @@ import { Sweep } from "./retention/sweep.ts";
 import { Verification } from "./retention/verification.ts";
 import { Sharing } from "./sharing/sharing.ts";
 import { findArtifact, type RowId, totals } from "./store.ts";
-import { readHere } from "./transcript/reader.ts";
+import { inlineTranscriptReader } from "./transcript/reader.ts";
 import { Transcripts } from "./transcript/transcripts.ts";
 import { Completion } from "./uploads/completion.ts";
 import { Announcements } from "./uploads/presign.ts";
@@ -44,7 +44,7 @@ export { type Kept, keptIn, type StoreTotals, totals as sessionTotals } from "./
 export type { TranscriptEntry } from "./transcript/model.ts";
 export type { SecretScan } from "./transcript/secrets.ts";
 export type { ReadTranscript } from "./transcript/transcripts.ts";
-export { keptFree } from "./uploads/free-space.ts";
+export { reservedFreeBytes } from "./uploads/free-space.ts";
 export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
 export type { ReadingRight } from "./visibility.ts";
@@ -84,7 +84,10 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     tally,
     completion: new Completion({ ...dependencies, tally }),
     downloads: new Downloads(dependencies),
-    transcripts: new Transcripts({ ...dependencies, reader: dependencies.transcriptReader ?? readHere }),
+    transcripts: new Transcripts({
+      ...dependencies,
+      reader: dependencies.transcriptReader ?? inlineTranscriptReader,
+    }),
     removal: new SessionRemoval({ ...dependencies, removals }),
     removals,
     stores,

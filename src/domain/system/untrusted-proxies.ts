@@ -5,7 +5,7 @@ import type { Db } from "../../platform/database/database.ts";
 import * as store from "./store.ts";
 
 /** How long it is reported after it was last seen: a caller may have invented it. */
-export const UNTRUSTED_PROXY_TOLD_MS = 7 * DAY_MS;
+export const UNTRUSTED_PROXY_REPORTED_MS = 7 * DAY_MS;
 
 /** The setting that must name a proxy. */
 export const PROXY_SETTING = "server.trusted_proxies";
@@ -36,12 +36,12 @@ export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) 
 
   /**
    * @param isTrusted by the current settings
-   * @returns the last one that was seen within UNTRUSTED_PROXY_TOLD_MS and is still not trusted
+   * @returns the last one that was seen within UNTRUSTED_PROXY_REPORTED_MS and is still not trusted
    */
   find(isTrusted: (peer: string | null) => boolean): UntrustedProxy | undefined {
     const seen = store.findUntrustedProxy(db.read);
     if (!seen || isTrusted(seen.peer)) return undefined;
-    return clock.nowMs() - seen.seenAtMs < UNTRUSTED_PROXY_TOLD_MS ? seen : undefined;
+    return clock.nowMs() - seen.seenAtMs < UNTRUSTED_PROXY_REPORTED_MS ? seen : undefined;
   },
 });
 

@@ -9,7 +9,7 @@ import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
 import { isOwnProcessAlive } from "../process-life.ts";
-import { type OpenWriter, writeHere } from "./piece-writer.ts";
+import { type OpenWriter, openInlineWriter } from "./piece-writer.ts";
 
 declare const digestBrand: unique symbol;
 
@@ -99,7 +99,7 @@ const isDigest = (text: string): text is Digest => DIGEST.test(text);
  * Opens the store in `directory`; creates it with mode 0700 if it does not exist.
  * @param writeElsewhere writes large files in a thread
  */
-export async function openBlobs(directory: string, writeElsewhere = writeHere): Promise<Blobs> {
+export async function openBlobs(directory: string, writeElsewhere = openInlineWriter): Promise<Blobs> {
   const root = join(directory, "sha256");
   await mkdir(root, { recursive: true, mode: 0o700 });
   const path = (digest: Digest) => join(root, digest.slice(0, 2), digest);
@@ -140,7 +140,7 @@ async function put(
   try {
     const written = await writeTemporary(temporary, source, {
       ...options,
-      openWriter: isForThread ? writeElsewhere : writeHere,
+      openWriter: isForThread ? writeElsewhere : openInlineWriter,
     });
     refuseMismatch(written.digest, options.expectedDigest);
     await options.check?.(readOwnPieces(temporary), written.digest);

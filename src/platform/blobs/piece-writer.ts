@@ -13,7 +13,7 @@ export interface PieceWriter extends AsyncDisposable {
 export type OpenWriter = (file: FileHandle) => PieceWriter;
 
 /** Writes and hashes in this thread. */
-export const writeHere: OpenWriter = (file) => {
+export const openInlineWriter: OpenWriter = (file) => {
   const hasher = new Bun.CryptoHasher("sha256");
   return {
     async write(piece) {

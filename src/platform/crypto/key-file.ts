@@ -25,7 +25,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** One sealing key in the file. */
-export interface KeptKey {
+export interface KeyFileEntry {
   /** name of its file in the directory of keys */
   name: string;
   /** first digits of its digest; prefix of every secret that it sealed */
@@ -35,8 +35,8 @@ export interface KeptKey {
 }
 
 /** The content of the file. */
-export interface KeptKeys {
-  sealing: readonly KeptKey[];
+export interface KeyFileContent {
+  sealing: readonly KeyFileEntry[];
   /** PEM of the key that signs bundles; null without one */
   bundleSigning: string | null;
 }
@@ -78,7 +78,10 @@ export interface Encrypting {
  * @returns the text of a file that only the passphrase decrypts
  * @throws DomainError `passphrase.too_short`
  */
-export function encryptKeys(keys: KeptKeys, { passphrase, ids, cost = PASSPHRASE_COST }: Encrypting): string {
+export function encryptKeys(
+  keys: KeyFileContent,
+  { passphrase, ids, cost = PASSPHRASE_COST }: Encrypting,
+): string {
   assertPassphraseLength(passphrase);
   const salt = Buffer.from(ids.bytes(SALT_BYTES));
   const nonce = Buffer.from(ids.bytes(NONCE_BYTES));
@@ -96,7 +99,7 @@ export function encryptKeys(keys: KeptKeys, { passphrase, ids, cost = PASSPHRASE
  * @param file text made by `encryptKeys`
  * @throws DomainError `keys.unreadable` for another file, `keys.wrong_passphrase` also for a file that was changed
  */
-export function decryptKeys(file: string, passphrase: Secret): KeptKeys {
+export function decryptKeys(file: string, passphrase: Secret): KeyFileContent {
   const { salt, nonce, sealed, ...cost } = readFile(file);
   try {
     const key = derived(passphrase, { ...cost, salt: bytes(salt) });

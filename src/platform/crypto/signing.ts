@@ -51,12 +51,12 @@ export interface SigningKeyPair {
 }
 
 /** The algorithms of new keys: Ed25519 for tokens that this service verifies, RSA for tokens that others verify. */
-export type MadeAlgorithm = Extract<SigningAlgorithm, "EdDSA" | "RS256">;
+export type NewKeyAlgorithm = Extract<SigningAlgorithm, "EdDSA" | "RS256">;
 
 const PAIR_OPTIONS = { EdDSA: { crv: "Ed25519" }, RS256: { modulusLength: 2048 } } as const;
 
 /** @returns a new key pair */
-export async function generateSigningKeyPair(alg: MadeAlgorithm): Promise<SigningKeyPair> {
+export async function generateSigningKeyPair(alg: NewKeyAlgorithm): Promise<SigningKeyPair> {
   const pair = await generateKeyPair(alg, { ...PAIR_OPTIONS[alg], extractable: true });
   const jwk = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(jwk);
@@ -79,7 +79,7 @@ const HASHES = { EdDSA: null, ES256: "sha256", RS256: "sha256" } as const;
  */
 export function createSigner(
   privateKey: Secret,
-  header: { alg: MadeAlgorithm; kid: string; typ: string },
+  header: { alg: NewKeyAlgorithm; kid: string; typ: string },
 ): Signer {
   const key = createPrivateKey(privateKey.reveal());
   const encodedHeader = base64url(JSON.stringify(header));

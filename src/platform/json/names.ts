@@ -43,7 +43,7 @@ export class JsonNames {
       const code = text.charCodeAt(at);
       if (code === QUOTE) return hash;
       if (code === BACKSLASH || (foldsCase && code > ASCII_MAX)) return hashOf(this.nameAt(start, foldsCase));
-      hash = mixed(hash, foldsCase && code >= UPPER_A && code <= UPPER_Z ? code + TO_LOWER : code);
+      hash = mixHash(hash, foldsCase && code >= UPPER_A && code <= UPPER_Z ? code + TO_LOWER : code);
     }
     return hash;
   }
@@ -68,12 +68,12 @@ export class JsonNames {
 
 function hashOf(name: string): number {
   let hash = seed;
-  for (let at = 0; at < name.length; at += 1) hash = mixed(hash, name.charCodeAt(at));
+  for (let at = 0; at < name.length; at += 1) hash = mixHash(hash, name.charCodeAt(at));
   return hash;
 }
 
 /** @returns both 32-bit integers mixed into one; a bijection of either */
-export function mixed(hash: number, code: number): number {
+export function mixHash(hash: number, code: number): number {
   const product = Math.imul(hash ^ code, 0x5bd1e995);
   return product ^ (product >>> 15);
 }

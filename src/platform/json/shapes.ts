@@ -2,7 +2,7 @@
 // order have one shape, and the runtime describes each shape once; it describes each object with many members alone. A shape that was
 // seen before has no duplicate, so most names are found in a small table.
 
-import { JsonNames, mixed } from "./names.ts";
+import { JsonNames, mixHash } from "./names.ts";
 
 /** Limit on shapes of objects in one text, in JSON and YAML: the runtime takes about a microsecond for each. */
 export const OBJECT_SHAPES_MAX = 10_000;
@@ -73,7 +73,7 @@ export class ObjectShapes {
     if (object.members > SHAPE_MEMBERS_MAX) return this.#addToLarge(start, object);
     const hash = this.#names.hashAt(start, false);
     const nameHash = this.foldsCase ? this.#names.hashAt(start, true) : hash;
-    const key = mixed(hash, object.shape);
+    const key = mixHash(hash, object.shape);
     const known = this.#find(key, start, object.shape);
     if (known === EMPTY_SHAPE && this.#has(object.shape, start, nameHash)) return false;
     object.shape = known === EMPTY_SHAPE ? this.#create(key, object.shape, { start, nameHash }) : known;

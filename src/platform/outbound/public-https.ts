@@ -51,7 +51,7 @@ export async function* download(
   });
   try {
     const response = await answerTo(request);
-    refuseUnfit(response, bytesMax);
+    requireStatus(response, bytesMax);
     let bytes = 0;
     for await (const chunk of response) {
       bytes += chunk.length;
@@ -98,7 +98,7 @@ const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
     request.end();
   });
 
-function refuseUnfit({ statusCode = 0, headers }: IncomingMessage, bytesMax: number): void {
+function requireStatus({ statusCode = 0, headers }: IncomingMessage, bytesMax: number): void {
   if (statusCode >= 300 && statusCode < 400) {
     throw refusal("redirected", "the host answered with a redirect, which is not followed");
   }

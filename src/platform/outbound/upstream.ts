@@ -5,7 +5,7 @@ import { SECOND_MS, within } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
 
 /** After a failed connection, requests fail at once for this long. */
-export const DOWN_MS = SECOND_MS;
+export const CONNECTION_FAILURE_PAUSE_MS = SECOND_MS;
 
 /**
  * Why there is no answer. `unreachable`: no connection, so nothing was sent; `reset`: it ended before the head was complete;
@@ -85,7 +85,7 @@ export class Upstream {
   }
 
   markDown(): void {
-    this.#downUntilMs = this.#nowMs() + DOWN_MS;
+    this.#downUntilMs = this.#nowMs() + CONNECTION_FAILURE_PAUSE_MS;
   }
 
   /** Opens and closes a connection. Callers at the same time share one. */
@@ -96,7 +96,7 @@ export class Upstream {
     return this.#trial;
   }
 
-  /** The first request after DOWN_MS tries a connection; the others fail meanwhile. */
+  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; the others fail meanwhile. */
   async #comeBack(): Promise<void> {
     if (this.#trial || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
     if ((await this.reach(this.#connectTimeoutMs)) === "accepts") {

@@ -96,12 +96,12 @@ async function admit(gate: Gate, asked: Asked): Promise<void> {
         : (authenticator.known(token) ??
           (await verificationLimit.run(exchange.address, () => authenticator.bearer(token))));
     exchange.principal = principal; // set before the check below so that the log names a refused caller
-    refuseUnfit(principal, requirement);
+    requireStatus(principal, requirement);
   }
   exchange.isAdmitted = true;
 }
 
-function refuseUnfit(principal: Principal, requirement: Wanted): void {
+function requireStatus(principal: Principal, requirement: Wanted): void {
   if (requirement === "anyone") return;
   if (requirement === "session") {
     if (principal.kind !== "session") throw noSession();

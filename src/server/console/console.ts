@@ -23,7 +23,7 @@ import {
   tooLongPage,
 } from "./frame/refusals.tsx";
 import { readLongForm } from "./long-form.ts";
-import { languageOf, type Reader, themeOf, zoneOf } from "./reader.ts";
+import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 
 /** The action is done: the browser is redirected to a page that shows the message. */
 export interface Done {
@@ -208,7 +208,7 @@ function createReaderOf({ domain, clock, consoleAuditors }: RouteContext) {
       mayAdminister: role === "admin" && !isAuditor,
       csrf: visitor.csrf,
       nowMs: clock.nowMs(),
-      zone: zoneOf(request),
+      zone: timeZoneOf(request),
       theme: themeOf(request),
       language: languageOf(request),
       savedViews: () => [

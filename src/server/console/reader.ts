@@ -40,7 +40,7 @@ export interface Reader {
 }
 
 /** @returns the time zone of the cookie; UTC if it is missing or unknown */
-export function zoneOf(request: Request): string {
+export function timeZoneOf(request: Request): string {
   const zone = cookieOf(request, ZONE_COOKIE);
   return zone !== undefined && isKnownZone(zone) ? zone : "UTC";
 }

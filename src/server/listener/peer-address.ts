@@ -44,7 +44,7 @@ export interface UntrustedPeer {
 
 /** @returns a lookup that trusts these proxies */
 export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTrust): PeerAddresses {
-  const isTrusted = trustIn(trustedProxies);
+  const isTrusted = trustedPeerCheck(trustedProxies);
   const isTrustedPeer = withLastAnswer(isTrusted);
   const read = forwardedHeader === "forwarded" ? forwardedFor : addressIn;
   /** whether the entries up to the caller's can be read, so that the address is not the one of a proxy */
@@ -85,7 +85,7 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
 }
 
 /** @returns whether a peer is a trusted proxy; a Unix socket is trusted if any proxy is */
-export function trustIn(ranges: readonly AddressRange[]): (peer: string | null) => boolean {
+export function trustedPeerCheck(ranges: readonly AddressRange[]): (peer: string | null) => boolean {
   const list = new BlockList();
   for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
   return (peer) => ranges.length > 0 && (peer === null || list.check(peer, isIPv6(peer) ? "ipv6" : "ipv4"));

@@ -13,7 +13,7 @@ import { type JsonLimits, measureJson } from "../../platform/json/structure.ts";
 import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
 import { declaredLengthOf, pieceDecoder, readPieces } from "../http/bodies/body-text.ts";
-import { ONE_TURN_CHARACTERS_MAX, parseSound } from "../http/bodies/json-text.ts";
+import { ONE_TURN_CHARACTERS_MAX, parseCheckedText } from "../http/bodies/json-text.ts";
 import {
   limitsOf,
   malformed,
@@ -93,7 +93,7 @@ class ArrivingMessage {
     const { flaw, counts } = measureJson(json, limits);
     if (flaw?.kind === "syntax") flaw.at += at - 1;
     Object.assign(this.#counts, counts, { values: counts.values - 1 }); // the list itself counts once, in the rest
-    const elements = parseSound(json, { limits, flaw, errorOf: malformed });
+    const elements = parseCheckedText(json, { limits, flaw, errorOf: malformed });
     if (!Array.isArray(elements) || elements.length !== count) throw errorOf("end");
     this.#lists[list] ??= this.intake.open({ depth, before: this.#text.rest() });
     yield* this.#lists[list].take(elements);

@@ -3,7 +3,7 @@ import type { Span, Tracer } from "../../platform/tracing/tracer.ts";
 import type { Call, Forward } from "../inference/call.ts";
 import type { FinishedRequest } from "../inference/forwarding/open-calls.ts";
 
-export class HeldSpans {
+export class OpenRequestSpans {
   readonly #spans = new Map<string, Span>();
 
   constructor(private readonly tracer: Tracer) {}

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { READERS_WAITING_MAX, ReaderThreads } from "../../../src/app/transcripts/reader-threads.ts";
 import { SECRETS_MAX } from "../../../src/domain/sessions/transcript/limits.ts";
 import { START } from "../../../src/domain/sessions/transcript/model.ts";
-import { readHere } from "../../../src/domain/sessions/transcript/reader.ts";
+import { inlineTranscriptReader } from "../../../src/domain/sessions/transcript/reader.ts";
 import { bundleOf, TRANSCRIPTS } from "../../support/content/session-bundles.ts";
 
 const BYTES = bundleOf("codex", TRANSCRIPTS.codex ?? "");
@@ -15,7 +15,7 @@ const AS = { format: "blue-session-bundle-v1", harness: "codex" } as const;
 
 test("CON-37 a thread returns the same results and errors as this process", async () => {
   const threads = new ReaderThreads();
-  const here = await readHere.page(stored, AS, START);
+  const here = await inlineTranscriptReader.page(stored, AS, START);
   expect(here.entries.length).toBeGreaterThan(0);
   expect(await threads.page(stored, AS, START)).toEqual(here);
   const empty = async function* () {};
@@ -49,7 +49,7 @@ test.each([SECRETS_MAX - 1, SECRETS_MAX, SECRETS_MAX + 1])(
   async (count) => {
     const keys = Array.from({ length: count }, (_, at) => `npm_${String(at).padStart(36, "0")}`);
     const text = `${JSON.stringify({ keys })}\n`;
-    const { total, isWhole } = await readHere.scan(async function* () {
+    const { total, isWhole } = await inlineTranscriptReader.scan(async function* () {
       yield bundleOf("codex", text);
     }, AS);
     expect([total, isWhole]).toEqual([Math.min(count, SECRETS_MAX), count < SECRETS_MAX]);

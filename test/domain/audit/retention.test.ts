@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { AuditLog } from "../../../src/domain/audit/log.ts";
 import { FORGET_BATCH_ROWS } from "../../../src/domain/audit/retention.ts";
-import { type Break, WALK_ROWS } from "../../../src/domain/audit/verification.ts";
+import { type ChainBreak, WALK_ROWS } from "../../../src/domain/audit/verification.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
@@ -142,7 +142,7 @@ const TAMPERED: readonly [string, string[], string][] = [
   ],
 ];
 
-const inShort = (broken: Break | undefined): string | undefined =>
+const inShort = (broken: ChainBreak | undefined): string | undefined =>
   broken && "entry" in broken ? `${broken.kind} ${broken.entry.id}` : broken?.kind;
 
 test.each(TAMPERED)("after a removal, %s is found", async (_name, statements, found) => {

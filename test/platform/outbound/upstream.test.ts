@@ -1,7 +1,12 @@
 // The streaming client of the inference gateway: what counts as unreachable, and how it comes back.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
-import { DOWN_MS, type Reach, Upstream, UpstreamError } from "../../../src/platform/outbound/upstream.ts";
+import {
+  CONNECTION_FAILURE_PAUSE_MS,
+  type Reach,
+  Upstream,
+  UpstreamError,
+} from "../../../src/platform/outbound/upstream.ts";
 import { createFullBacklog } from "../../support/inference/full-backlog.ts";
 import { ScriptedUpstream } from "../../support/inference/upstream.ts";
 import { withVariables } from "../../support/network/environment.ts";
@@ -52,7 +57,7 @@ describe("an upstream that accepts no connection (INF-32)", () => {
     const peer = peerAt(`http://127.0.0.1:${port}`);
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
     const listener = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("ok") });
-    peer.pass(DOWN_MS - 1);
+    peer.pass(CONNECTION_FAILURE_PAUSE_MS - 1);
     expect(await ask(peer)).toBe("unreachable");
     peer.pass(1);
     // The first request tries; the others do not wait for it.
@@ -64,9 +69,9 @@ describe("an upstream that accepts no connection (INF-32)", () => {
   test("stays down after a trial that fails", async () => {
     const peer = peerAt(`http://127.0.0.1:${freePort()}`);
     await ask(peer);
-    peer.pass(DOWN_MS);
+    peer.pass(CONNECTION_FAILURE_PAUSE_MS);
     expect(await ask(peer)).toBe("unreachable");
-    peer.pass(DOWN_MS - 1);
+    peer.pass(CONNECTION_FAILURE_PAUSE_MS - 1);
     expect([await ask(peer), peer.upstream.isUp]).toEqual(["unreachable", false]);
   });
 

@@ -11,7 +11,7 @@ import {
   sizeText,
   visibleText,
 } from "../../../src/server/console/parts/texts.ts";
-import { languageOf, zoneOf } from "../../../src/server/console/reader.ts";
+import { languageOf, timeZoneOf } from "../../../src/server/console/reader.ts";
 
 const NOW = Date.parse("2027-06-30T12:00:00Z");
 
@@ -51,9 +51,9 @@ describe("CON-114 times", () => {
 
   test("an unknown zone or language falls back", () => {
     const request = (headers: Record<string, string>) => new Request("http://localhost/", { headers });
-    expect(zoneOf(request({ cookie: "quartermaster_zone=Europe/Zurich" }))).toBe("Europe/Zurich");
+    expect(timeZoneOf(request({ cookie: "quartermaster_zone=Europe/Zurich" }))).toBe("Europe/Zurich");
     for (const zone of ["Nowhere/City", "", "x".repeat(65), "../../etc"])
-      expect(zoneOf(request({ cookie: `quartermaster_zone=${zone}` }))).toBe("UTC");
+      expect(timeZoneOf(request({ cookie: `quartermaster_zone=${zone}` }))).toBe("UTC");
     expect(languageOf(request({ "accept-language": "de-CH,de;q=0.9" }))).toBe("de-CH");
     for (const language of ["*", "en-US@posix", "x".repeat(65), ""])
       expect(languageOf(request({ "accept-language": language }))).toBe("en-US");

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import {
-  ANSWER_KEPT_MS,
+  ANSWER_RETENTION_MS,
   ANSWERS_PER_CALLER_MAX,
   KEY_CHARACTERS_MAX,
 } from "../../../src/domain/idempotency/service.ts";
@@ -47,7 +47,7 @@ test("the same key and body return the same response and create one invitation",
   const answer = await first.json();
   expect([first.status, second.status]).toEqual([201, 201]);
   expect(await second.json()).toEqual(answer);
-  face.world.clock.advance(ANSWER_KEPT_MS - 1);
+  face.world.clock.advance(ANSWER_RETENTION_MS - 1);
   const { cookie } = await face.signInAgain(face.admin.user);
   expect(await (await face.invite(KEY, undefined, cookie)).json()).toEqual(answer);
   expect((await (await face.request("GET", "/admin/invitations", { cookie })).json()).total).toBe(1);
@@ -104,10 +104,10 @@ test("refusals are not stored", async () => {
 test("a key can be reused after its response expires, and the cleanup job deletes the response", async () => {
   const face = await createAdministration();
   const { id } = await (await face.invite(KEY)).json();
-  face.world.clock.advance(ANSWER_KEPT_MS);
+  face.world.clock.advance(ANSWER_RETENTION_MS);
   const again = await face.signInAgain(face.admin.user);
   expect((await (await face.invite(KEY, undefined, again.cookie)).json()).id).not.toBe(id);
-  face.world.clock.advance(ANSWER_KEPT_MS);
+  face.world.clock.advance(ANSWER_RETENTION_MS);
   expect(await face.domain.idempotency.sweep(new AbortController().signal)).toBe(1);
   expect(face.rows()).toBe(0);
 });

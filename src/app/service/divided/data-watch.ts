@@ -10,18 +10,18 @@ import type { Installation } from "../../installation/installation.ts";
 const LOOK_EVERY_MS = SECOND_MS;
 
 /** `replaced`: what is read is out of date; `upgraded`: this program does not know the schema. */
-export type Displaced = { error: DomainError; isReplaced: boolean };
+export type DatabaseInvalidation = { error: DomainError; isReplaced: boolean };
 
 export class DataWatch implements Disposable {
   /** pending as long as the data are those of the installation */
-  readonly displaced: Promise<Displaced>;
-  readonly #resolve: (found: Displaced) => void;
+  readonly displaced: Promise<DatabaseInvalidation>;
+  readonly #resolve: (found: DatabaseInvalidation) => void;
   readonly #file: string;
   #timer: Timer | undefined;
   #looks = 0;
 
   constructor(private readonly installation: Pick<Installation, "directory" | "db" | "schema">) {
-    const { promise, resolve } = Promise.withResolvers<Displaced>();
+    const { promise, resolve } = Promise.withResolvers<DatabaseInvalidation>();
     this.displaced = promise;
     this.#resolve = resolve;
     this.#file = identityOf(installation.directory.database);

@@ -1,10 +1,10 @@
 // Says in words where the audit log differs from what was recorded.
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { AuditRow } from "../chain.ts";
-import type { Break } from "../verification.ts";
+import type { ChainBreak } from "../verification.ts";
 
 /** @returns a clause without a period, for people */
-export function breakText(broken: Break): string {
+export function breakText(broken: ChainBreak): string {
   if (broken.kind === "emptied")
     return "the log is empty, although this installation has recorded its creation there: all entries were removed";
   if (broken.kind === "cut_off")

@@ -4,7 +4,7 @@ import { toRfc3339 } from "../../../platform/clock.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { keyedEnvelope } from "../../shared/page.ts";
 import type { AuditRow } from "../chain.ts";
-import type { Break, Verification } from "../verification.ts";
+import type { ChainBreak, Verification } from "../verification.ts";
 
 /** An entry, and the name of its target; null if none is known. */
 export type NamedEntry = AuditRow & { targetName: string | null };
@@ -127,7 +127,7 @@ export const verificationDocument = ({ entries, removed, last, broken }: Verific
   break: broken === undefined ? null : breakDocument(broken),
 });
 
-function breakDocument(broken: Break) {
+function breakDocument(broken: ChainBreak) {
   if (broken.kind === "emptied") return broken;
   return broken.kind === "cut_off"
     ? { kind: broken.kind, recorded_up_to: broken.recordedUpTo }

@@ -10,7 +10,7 @@ export const BUNDLE_UPLOAD_BYTES_MAX = 1024 ** 3;
 /** Milliseconds until an upload that nobody imports is removed. */
 export const BUNDLE_KEPT_MS = DAY_MS;
 
-export class KeptBundles {
+export class PendingBundles {
   constructor(private readonly own: { importBlobs: Blobs; clock: Clock }) {}
 
   /**

@@ -18,7 +18,6 @@ import type { KeptArchivesDependencies } from "../sources/kept-archives.ts";
 import type { SourceRequest } from "../sources/source-request.ts";
 import { ConnectionStates } from "./connection-states.ts";
 import { fetchHostArchive } from "./fetch-archive.ts";
-import { KeptMirrors } from "./kept-mirrors.ts";
 import {
   connectionWith,
   findConnection,
@@ -28,6 +27,7 @@ import {
 } from "./mirror-request.ts";
 import { type MirroredSource, mirroredSourceOf } from "./mirrored-source.ts";
 import { mirrorFileIn, type RunRepack } from "./repack.ts";
+import { StoredMirrors } from "./stored-mirrors.ts";
 import { Turns } from "./turns.ts";
 
 /** One inspection of a repository, for metrics. */
@@ -61,12 +61,12 @@ interface Wanted {
 export class Mirrors {
   readonly tokens: AppTokens;
   readonly states: ConnectionStates;
-  readonly #kept: KeptMirrors;
+  readonly #kept: StoredMirrors;
   readonly #turns = new Turns<MirroredSource>();
 
   constructor(private readonly own: MirrorsDependencies) {
     this.tokens = new AppTokens(own);
-    this.#kept = new KeptMirrors(own);
+    this.#kept = new StoredMirrors(own);
     this.states = new ConnectionStates(own);
   }
 

@@ -25,13 +25,13 @@ export interface NamedCommit {
 }
 
 /** The archive of the commit, in a file that is removed afterwards. */
-export interface MadeArchive extends Repacked {
+export interface CommitArchive extends Repacked {
   file: string;
   /** of the archive as the host sent it */
   hostSha256: string;
 }
 
-export class KeptMirrors {
+export class StoredMirrors {
   constructor(private readonly own: KeptArchivesDependencies) {}
 
   find(named: NamedCommit): store.Mirrored | undefined {
@@ -51,7 +51,7 @@ export class KeptMirrors {
    * @param expected digest of the same commit before its bytes were lost
    * @throws DomainError `source.not_reproduced`, `artifact.disk_full`
    */
-  async keep(named: NamedCommit, made: MadeArchive, expected: string | undefined): Promise<store.Mirrored> {
+  async keep(named: NamedCommit, made: CommitArchive, expected: string | undefined): Promise<store.Mirrored> {
     const { digest, sizeBytes } = await this.#put(made.file, expected);
     const { entries, expandedBytes } = made.facts;
     const artifact = { sha256: digest, sizeBytes, entries, expandedBytes };
@@ -82,7 +82,7 @@ export class KeptMirrors {
 
   #rowOf(
     named: NamedCommit,
-    { facts, skipped, hostSha256 }: MadeArchive,
+    { facts, skipped, hostSha256 }: CommitArchive,
     artifactId: string,
   ): store.MirrorRow {
     const { actor, connection, coordinates, found } = named;

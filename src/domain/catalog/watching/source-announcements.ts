@@ -16,7 +16,7 @@ export const SOURCE_WATCH_JOB = "source-watch";
 export const WEBHOOK_PATH = "/hooks/source";
 
 /** How soon the job runs after an announcement: a host announces many at once. */
-export const ANNOUNCED_LOOK_MS = 30 * SECOND_MS;
+export const ANNOUNCED_CHECK_DELAY_MS = 30 * SECOND_MS;
 
 export interface Announcement {
   connectionId: string;
@@ -46,7 +46,7 @@ export class SourceAnnouncements {
       const job = findJob(tx, SOURCE_WATCH_JOB);
       if (!job) throw notWatched();
       store.putAnnouncement(tx, { organizationId, connectionId, announcedAtMs: nowMs });
-      const nextRunAtMs = nowMs + ANNOUNCED_LOOK_MS;
+      const nextRunAtMs = nowMs + ANNOUNCED_CHECK_DELAY_MS;
       if (job.nextRunAtMs > nextRunAtMs) changeJob(tx, SOURCE_WATCH_JOB, { nextRunAtMs });
     }, "jobs");
   }

@@ -20,13 +20,13 @@ export interface TrackedPackage extends PackageOrigin {
 }
 
 /** A package whose branch or tag points to a different commit than that of its archive. */
-export interface PackageBehind extends TrackedPackage {
+export interface OutdatedPackage extends TrackedPackage {
   /** the commit that the ref points to now */
   latestCommit: string;
   checkedAtMs: number;
 }
 
-export interface LookResult {
+export interface SourceCheckResult {
   /** refs that were looked up */
   looked: number;
   /** tags that moved to another commit */
@@ -71,7 +71,7 @@ export class SourceWatch {
   }
 
   /** @returns the packages for which a newer commit is available, as far as it was looked up */
-  behind(organizationId: string): PackageBehind[] {
+  behind(organizationId: string): OutdatedPackage[] {
     return this.tracked(organizationId).flatMap((tracked) => {
       const seen = store.findWatch(this.own.db.read, { ...tracked, organizationId });
       if (!seen || seen.commit === null || seen.commit === tracked.commit) return [];
@@ -88,8 +88,8 @@ export class SourceWatch {
    * Looks up every ref that is due. The other refs of a connection that fails wait for the next run, so that a hanging host
    * does not use up the time of the others.
    */
-  async look(actor: Actor, signal: AbortSignal): Promise<LookResult> {
-    const result: LookResult = { looked: 0, movedTags: [] };
+  async look(actor: Actor, signal: AbortSignal): Promise<SourceCheckResult> {
+    const result: SourceCheckResult = { looked: 0, movedTags: [] };
     const failing = new Set<string>();
     for (const { connection, tracked } of this.#due(actor.organizationId)) {
       signal.throwIfAborted();

@@ -41,10 +41,10 @@ export interface Addition extends AdditionContent {
 }
 
 /** An addition whose steps are all done. */
-export type WholeAddition = Addition & Required<AdditionContent>;
+export type CompleteAddition = Addition & Required<AdditionContent>;
 
 /** @returns the addition if no step is missing */
-export const wholeAddition = (addition: Addition): WholeAddition | undefined => {
+export const completeAddition = (addition: Addition): CompleteAddition | undefined => {
   const { identity, adapters, audience } = addition;
   return identity && adapters && audience ? { ...addition, identity, adapters, audience } : undefined;
 };

@@ -16,8 +16,8 @@ import {
   type AdditionContent,
   type AdditionIdentity,
   type AdditionSource,
+  completeAddition,
   packageOf,
-  wholeAddition,
 } from "./addition-model.ts";
 import * as store from "./addition-store.ts";
 
@@ -112,7 +112,7 @@ export class PackageAdditions {
   async finish(actor: Actor, { version }: StatedVersion): Promise<Draft> {
     const addition = this.get(actor);
     if (addition.version !== version) throw additionChanged();
-    const whole = wholeAddition(addition);
+    const whole = completeAddition(addition);
     if (!whole) throw isUnfinished();
     const { drafts, db } = this.own;
     const stated = { version: drafts.versionOf(actor) };

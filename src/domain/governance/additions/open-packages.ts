@@ -2,11 +2,11 @@
 // bundles.
 import {
   Artifacts,
-  KeptBundles,
   type Mirroring,
   NO_MIRRORING,
   PackageSources,
   PackageUpdates,
+  PendingBundles,
   SourceAnnouncements,
   SourceWatch,
 } from "../../catalog/service.ts";
@@ -18,7 +18,7 @@ import { PackageAdditions } from "./additions.ts";
 
 type SourceParts = ConstructorParameters<typeof PackageSources>[0];
 type Shared = Omit<SourceParts, "harnesses" | "spendInspection" | keyof Mirroring> &
-  ConstructorParameters<typeof KeptBundles>[0] & { mirroring?: Mirroring | undefined };
+  ConstructorParameters<typeof PendingBundles>[0] & { mirroring?: Mirroring | undefined };
 
 interface Areas extends Pick<SourceParts, "spendInspection"> {
   governance: { drafts: Drafts; revisions: Pick<Revisions, "current"> };
@@ -47,6 +47,6 @@ export function openPackages(
     packageUpdates: new PackageUpdates({ ...shared, packageSources, sourceWatch, packagesInForce }),
     artifacts: new Artifacts({ ...shared, namedElsewhere: namedArtifacts }),
     packageAdditions: new PackageAdditions(additions),
-    keptBundles: new KeptBundles(shared),
+    pendingBundles: new PendingBundles(shared),
   };
 }

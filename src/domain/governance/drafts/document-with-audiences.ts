@@ -2,7 +2,7 @@
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 
 /** @returns the document with its audiences as the member `package_audiences`, as `diffRevisions` names them */
-export const wholeOf = ({
+export const documentWithAudiences = ({
   document,
   audiences,
 }: {

@@ -7,7 +7,7 @@ import { withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments } from "../publishing/merge.ts";
 import { hasVariablesAt } from "../shown/hidden-variables.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
-import { wholeOf } from "./whole.ts";
+import { documentWithAudiences } from "./document-with-audiences.ts";
 
 /** The value to keep at a place that both changed: the draft's, or the published one. */
 export type Decision = "mine" | "theirs";
@@ -98,7 +98,7 @@ function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided 
 const SIDES = ["base", "theirs", "mine"] as const;
 
 const policyWithoutStamps = ({ document, audiences }: Policy): object =>
-  wholeOf({ document: withoutRevisionFields(document), audiences });
+  documentWithAudiences({ document: withoutRevisionFields(document), audiences });
 
 function conflictAt(path: string, places: Readonly<Record<"base" | "theirs" | "mine", ValueAt>>): Conflict {
   const at = (side: keyof typeof places) => {

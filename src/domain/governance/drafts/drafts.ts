@@ -24,7 +24,7 @@ import {
   withAudience,
   withoutPackage,
   withPackage,
-  withUse,
+  withPackageUse,
 } from "./package-edits.ts";
 import { StoredDrafts } from "./stored-drafts.ts";
 import type { TypedSettings } from "./typed-settings.ts";
@@ -195,7 +195,7 @@ export class Drafts {
   /** Sets how a harness uses a package. @throws DomainError as saveExtensions; `policy_draft.no_package` */
   use(actor: Actor, stated: StatedVersion, id: string, use: PackageUse): Promise<Draft> {
     return this.#edit(actor, stated, async (content) =>
-      this.#edits.extensions(actor, content, withUse(content, id, use)),
+      this.#edits.extensions(actor, content, withPackageUse(content, id, use)),
     );
   }
 

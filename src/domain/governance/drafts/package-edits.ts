@@ -62,7 +62,7 @@ export function withAudience(content: Content, id: string, audience: AudienceInp
 }
 
 /** An enabled package without settings of its own needs no override. @throws DomainError `policy_draft.no_package` */
-export function withUse(content: Content, id: string, use: PackageUse): ExtensionsInput {
+export function withPackageUse(content: Content, id: string, use: PackageUse): ExtensionsInput {
   assertPackage(content, id);
   const { harness, isEnabled, settings } = use;
   const override: PackageOverride = { ...(isEnabled ? {} : { enabled: false }), settings };

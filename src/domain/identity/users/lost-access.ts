@@ -23,7 +23,7 @@ export function revokeLostAccess(
   const reason = keyLossOf(before, after);
   if (reason) dependencies.retireGatewayKey(tx, { userId: after.id, reason, nowMs: after.updatedAtMs });
   if (after.status === "removed") dependencies.removeFactors(tx, after.id);
-  return isActiveAdministrator(after) ? 0 : cancelGivenLinks(tx, dependencies, { actor, ids: [after.id] });
+  return isActiveAdministrator(after) ? 0 : cancelIssuedLinks(tx, dependencies, { actor, ids: [after.id] });
 }
 
 /**
@@ -31,7 +31,7 @@ export function revokeLostAccess(
  * still create an administrator, or open the account of one.
  * @returns how many invitations
  */
-export function cancelGivenLinks(
+export function cancelIssuedLinks(
   tx: Tx,
   { audit }: Pick<Dependencies, "audit">,
   { actor, ids }: { actor: Actor; ids: readonly string[] },

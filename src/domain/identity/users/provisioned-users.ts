@@ -10,7 +10,7 @@ import * as invitationStore from "../invitations/invitation-store.ts";
 import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "../model.ts";
 import * as store from "../store.ts";
 import { countProvisionedWithoutPassword } from "./cannot-sign-in-store.ts";
-import { cancelGivenLinks, revokeLostAccess } from "./lost-access.ts";
+import { cancelIssuedLinks, revokeLostAccess } from "./lost-access.ts";
 
 export interface NewProvisionedAccount {
   actor: Actor;
@@ -97,7 +97,7 @@ export class ProvisionedUsers {
     const changed = store.setProvisionedRole(tx, { ids: userIds, role, updatedAtMs: nowMs });
     if (changed.length === 0) return changed;
     endLogins(tx, { userIds: changed, reason: "user_changed", nowMs });
-    if (role !== "admin") cancelGivenLinks(tx, this.dependencies, { actor, ids: changed });
+    if (role !== "admin") cancelIssuedLinks(tx, this.dependencies, { actor, ids: changed });
     return changed;
   }
 

@@ -65,7 +65,7 @@ const MIGRATIONS: readonly string[] = [
     last_at_ms INTEGER NOT NULL,
     PRIMARY KEY (kind, value)
   ) STRICT, WITHOUT ROWID;`,
-  // Sums of usage on their way to the database of the service: see usage/handed-sums-store.ts. Repeats the columns of migration
+  // Sums of usage on their way to the database of the service: see usage/pending-usage-sums-store.ts. Repeats the columns of migration
   // 0023, because a released migration of either file never changes.
   `CREATE TABLE usage_sums (
     batch TEXT NOT NULL,
@@ -83,7 +83,7 @@ const MIGRATIONS: readonly string[] = [
     cost REAL NOT NULL,
     PRIMARY KEY (batch, organization_id, day, user_id, model, harness)
   ) STRICT, WITHOUT ROWID;`,
-  // Sums of the rows of an hour or of a day. A change of these rows deletes them: see summary/kept-sums-store.ts.
+  // Sums of the rows of an hour or of a day. A change of these rows deletes them: see summary/cached-sums-store.ts.
   `CREATE TABLE kept_sums (
     hours INTEGER NOT NULL,
     number INTEGER NOT NULL,

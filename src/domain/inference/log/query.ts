@@ -93,7 +93,8 @@ export function invalidLog(problems: readonly Problem[]): DomainError {
 }
 
 /** @returns the time from which rows are kept */
-export const keptFrom = (nowMs: number, retentionDays: number): number => nowMs - retentionDays * DAY_MS;
+export const retentionStartMs = (nowMs: number, retentionDays: number): number =>
+  nowMs - retentionDays * DAY_MS;
 
 const textReader =
   (problems: Problem[]) =>

@@ -15,7 +15,7 @@ import { FileSource } from "./file-source.ts";
 import type { LogArchive } from "./log-archive.ts";
 import { openExistingLog } from "./log-file-store.ts";
 import type { FoundRows, Gap, LogFigures, SeenValues } from "./model.ts";
-import { keptFrom, type LogQuery, readLogQuery, refuse } from "./query.ts";
+import { type LogQuery, readLogQuery, refuse, retentionStartMs } from "./query.ts";
 import type { RequestRow } from "./record.ts";
 import type { Bucket, SummaryFound } from "./summary/model.ts";
 import { type CheckedSummary, readSummaryQuery, type SummaryQuery } from "./summary/summary-query.ts";
@@ -144,7 +144,7 @@ export class RequestLogs implements OutsideData {
 
   /** @returns rows that arrived earlier have expired, UTC milliseconds */
   keptFromMs(): number {
-    return keptFrom(this.own.clock.nowMs(), this.own.retentionDays);
+    return retentionStartMs(this.own.clock.nowMs(), this.own.retentionDays);
   }
 
   /** @returns the row with the current address of its user */

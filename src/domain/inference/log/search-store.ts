@@ -22,7 +22,7 @@ import {
 import type { RequestRow } from "./record.ts";
 import { selectionOf } from "./selection-store.ts";
 import type { SummaryFound, SummarySearch } from "./summary/model.ts";
-import { keepAllSums, summarize } from "./summary/summarize.ts";
+import { cacheAllSums, summarize } from "./summary/summarize.ts";
 import { gaps, requests, seen } from "./tables.ts";
 
 const { occurredAtMs, id, userId } = requests;
@@ -56,8 +56,8 @@ export class LogReader {
   }
 
   /** Needs a connection that may write. */
-  keepAllSums(): Steps<void> {
-    return keepAllSums(this.#connection);
+  cacheAllSums(): Steps<void> {
+    return cacheAllSums(this.#connection);
   }
 
   /** The first page begins where the wanted period does, and the last one ends where it ends. */

@@ -57,7 +57,7 @@ export const seen = sqliteTable("seen", {
   lastAtMs: integer("last_at_ms").notNull(),
 });
 
-/** Sums of the rows of one hour or day: see summary/kept-sums-store.ts. */
+/** Sums of the rows of one hour or day: see summary/cached-sums-store.ts. */
 export const keptSums = sqliteTable("kept_sums", {
   /** 1 for an hour, 24 for a day */
   hours: integer("hours").notNull(),

@@ -37,7 +37,7 @@ const ADD = `${INSERT_INTO} ${ADDED.join(", ")}`;
 const RESTORE = `${INSERT_INTO} ${GREATEST.join(", ")}`;
 
 /** Works through one connection to the file. */
-export class HandedSums {
+export class PendingUsageSums {
   constructor(private readonly connection: Database) {}
 
   /** Adds the sums to those that wait, in one transaction. */

@@ -2,7 +2,7 @@
 // file may be deleted before that.
 import { addSums, type Sums, type UsageDelta } from "./model.ts";
 
-export class KeptSums {
+export class UncountedSums {
   readonly #sums = new Map<string, UsageDelta>();
   /** a process that does not count never learns which sums were counted, so it keeps none */
   #isCounting = false;

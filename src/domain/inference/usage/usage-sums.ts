@@ -34,7 +34,7 @@ export interface UsageSumsOptions {
   clock: Clock;
   budgets: DailyBudgets;
   /** leaves the sums for the service to count; without it they go to the database */
-  handOver?: HandOver | undefined;
+  handOver?: FlushUsage | undefined;
   /** whether sums that cannot be handed over go to the database; else they are kept and tried again */
   isCounter?: boolean | undefined;
   /** called with the reason why sums could not be written; they are kept and tried again */
@@ -42,7 +42,7 @@ export interface UsageSumsOptions {
 }
 
 /** Rejects if the sums were not stored. */
-export type HandOver = (deltas: readonly UsageDelta[]) => Promise<void>;
+export type FlushUsage = (deltas: readonly UsageDelta[]) => Promise<void>;
 
 /** The usage of a user today. */
 interface Used {

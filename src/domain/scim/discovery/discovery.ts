@@ -3,7 +3,7 @@
 
 import { ScimError } from "../errors.ts";
 import { listResponse } from "../messages/messages.ts";
-import { type AskedNames, readAskedNames } from "../messages/view.ts";
+import { type RequestedNames, readRequestedNames } from "../messages/view.ts";
 import type { AskedView } from "../model.ts";
 import { SCIM_BASE_PATH } from "../wire.ts";
 import {
@@ -52,7 +52,7 @@ export function createDiscovery(settings: DiscoverySettings): Discovery {
       if (asked.filter !== undefined)
         throw new ScimError(403, undefined, "filter is not allowed here; leave it out to get the whole list");
       if (!found) throw new ScimError(404, undefined, "no such schema, resource type or path");
-      const json = textOf(found, readAskedNames(asked));
+      const json = textOf(found, readRequestedNames(asked));
       const etag = "etag" in found ? found.etag : strongTag(json);
       return { json, etag, location: `${baseUrl}${SCIM_BASE_PATH}${path}` };
     },
@@ -86,7 +86,7 @@ function documentsByPath(settings: DiscoverySettings): ReadonlyMap<string, Found
   ]);
 }
 
-function textOf(found: Found, names: AskedNames): string {
+function textOf(found: Found, names: RequestedNames): string {
   if ("body" in found) return JSON.stringify(cut(found.body, names));
   const resources = found.map(({ body }) => JSON.stringify(cut(body, names)));
   return listResponse({ totalResults: resources.length, startIndex: 1, resources });
@@ -96,7 +96,7 @@ const ALWAYS_SHOWN = ["schemas", "id"];
 const lower = (name: string): string => name.toLowerCase();
 
 /** No attribute table describes these documents: names are matched literally, in any letter case, with dots between. */
-function cut(body: JsonObject, { attributes, excludedAttributes }: AskedNames): JsonValue | undefined {
+function cut(body: JsonObject, { attributes, excludedAttributes }: RequestedNames): JsonValue | undefined {
   if (attributes) return only(body, new Set([...ALWAYS_SHOWN, ...attributes.map(lower)]), "");
   const names = excludedAttributes?.map(lower).filter((name) => !ALWAYS_SHOWN.includes(name));
   return names ? without(body, new Set(names), "") : body;

@@ -25,7 +25,7 @@ export interface View {
 type GrowingParts = Map<string, GrowingParts>;
 
 /** The names of one request; at most one of the two is given. */
-export interface AskedNames {
+export interface RequestedNames {
   attributes: readonly string[] | undefined;
   excludedAttributes: readonly string[] | undefined;
 }
@@ -35,7 +35,7 @@ export interface AskedNames {
  * @throws ScimError 400 invalidValue if both are given, or too many names
  * @source RFC 7644 section 3.9, SCIM-67
  */
-export function readAskedNames(asked: AskedView): AskedNames {
+export function readRequestedNames(asked: AskedView): RequestedNames {
   const attributes = namesIn("attributes", asked.attributes);
   const excludedAttributes = namesIn("excludedAttributes", asked.excludedAttributes);
   if (attributes && excludedAttributes)
@@ -64,7 +64,7 @@ function namesIn(parameter: string, texts: readonly string[] | undefined): reado
  * @source SCIM-67 to SCIM-70
  */
 export function readView(type: ResourceTypeName | "all", asked: AskedView): View {
-  const { attributes, excludedAttributes } = readAskedNames(asked);
+  const { attributes, excludedAttributes } = readRequestedNames(asked);
   if (!attributes && !excludedAttributes) return DEFAULT_VIEW;
   const types = type === "all" ? RESOURCE_TYPES : [type];
   const parts = new Map<ResourceTypeName, Parts>();

@@ -8,7 +8,7 @@ import { subAttributeOf } from "./attribute-path.ts";
 import { type Attribute, USER_SCHEMA } from "./schema.ts";
 
 /** Problems reported in one detail; more would not help. */
-export const PROBLEMS_TOLD_MAX = 10;
+export const PROBLEMS_REPORTED_MAX = 10;
 
 /** The attribute of a value, and its name in errors. */
 export interface Wanted {
@@ -67,7 +67,7 @@ export function* readAllInSteps<T>(
   refusals.throwIfAny();
 }
 
-/** The problems of one request, up to PROBLEMS_TOLD_MAX. */
+/** The problems of one request, up to PROBLEMS_REPORTED_MAX. */
 export class Refusals {
   readonly #all: ScimError[] = [];
 
@@ -78,7 +78,7 @@ export class Refusals {
   }
 
   get areEnough(): boolean {
-    return this.#all.length === PROBLEMS_TOLD_MAX;
+    return this.#all.length === PROBLEMS_REPORTED_MAX;
   }
 
   throwIfAny(): void {

@@ -7,7 +7,7 @@ import type { View } from "../messages/view.ts";
 import type { GroupRow, UserRow } from "../model.ts";
 import { renderUsers } from "../users/user-views.ts";
 import type { ResourceTypeName } from "../wire.ts";
-import { groupRows, type RowsAsked, type SearchedRows, userRows } from "./search-store.ts";
+import { groupRows, type RowsRequest, type SearchedRows, userRows } from "./search-store.ts";
 
 export type FoundRow = { type: "User"; row: UserRow } | { type: "Group"; row: GroupRow };
 
@@ -21,7 +21,7 @@ export function rowsOver(connection: Connection): Readonly<Record<ResourceTypeNa
 }
 
 const tagged = <Row>(rows: SearchedRows<Row>, tag: (row: Row) => FoundRow): FoundRows => ({
-  page: (asked: RowsAsked) => rows.page(asked).map(tag),
+  page: (asked: RowsRequest) => rows.page(asked).map(tag),
   ofSequences: (sequences) => rows.ofSequences(sequences).map(tag),
   count: (asked) => rows.count(asked),
 });
@@ -32,7 +32,7 @@ const groupsIn = (found: readonly FoundRow[]): GroupRow[] =>
   found.filter((each) => each.type === "Group").map(({ row }) => row);
 
 /** @returns whether it takes several turns of the event loop to render the rows */
-export const takesTurns = (found: readonly FoundRow[], view: View): boolean =>
+export const needsSeveralTurns = (found: readonly FoundRow[], view: View): boolean =>
   areLarge(groupsIn(found), view);
 
 /** @returns JSON texts of the resources, in their order; in one step unless groups are large */

@@ -18,7 +18,7 @@ import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 /** Cached compiled statements of one type and one kind, less than 200 in total (SCIM-131). */
 export const STATEMENTS_MAX = 32;
 
-export interface RowsAsked {
+export interface RowsRequest {
   organizationId: string;
   filter: Filter;
   /** undefined for the order of creation */
@@ -165,7 +165,7 @@ export class SearchedRows<Row> {
    * Rows before a later page are skipped without their documents: an index is enough for that. So are rows that must be sorted
    * first, of which there may be many more than the page shows.
    */
-  page(asked: RowsAsked): Row[] {
+  page(asked: RowsRequest): Row[] {
     const { connection } = this;
     const isAtHand = isAlways(asked.filter) || isSelective(asked.filter);
     if (isAtHand && asked.offset === 0)
@@ -175,7 +175,7 @@ export class SearchedRows<Row> {
   }
 
   #ordered<R>(
-    { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsAsked,
+    { filter, key, isDescending, isBackwards, organizationId, limit, offset }: RowsRequest,
     statements: Statements<R>,
     prepare: (own: TypeSql<Row>, terms: Terms) => Prepared<R>,
   ): R[] {
@@ -189,7 +189,7 @@ export class SearchedRows<Row> {
     return prepared.all({ ...shape.values, organizationId, limit, offset });
   }
 
-  count({ filter, organizationId }: Pick<RowsAsked, "filter" | "organizationId">): number {
+  count({ filter, organizationId }: Pick<RowsRequest, "filter" | "organizationId">): number {
     const shape = shapeOf(filter);
     const prepared = compiledIn(this.#counts, shape.key, () => {
       const own = this.#sqlFor(filter);

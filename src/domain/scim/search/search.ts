@@ -16,7 +16,7 @@ import type { AskedList, ScimCaller, ScimSettings } from "../model.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
 import { renderUsers } from "../users/user-views.ts";
 import type { ResourceTypeName } from "../wire.ts";
-import { type FoundRow, type FoundRows, renderFound, rowsOver, takesTurns } from "./found-rows.ts";
+import { type FoundRow, type FoundRows, needsSeveralTurns, renderFound, rowsOver } from "./found-rows.ts";
 import { Scans } from "./scans.ts";
 import { type ListRequest, readListRequest, type SearchScope } from "./search-request.ts";
 import { type UserLookup, userLookupIn } from "./user-lookup.ts";
@@ -104,7 +104,7 @@ export class ScimSearch {
     const { db, streams } = this.own;
     const whole = db.readConsistently(() => {
       const { total, found } = pageOf(this.#source, request, parts);
-      if (takesTurns(found, shown.view)) return undefined;
+      if (needsSeveralTurns(found, shown.view)) return undefined;
       const resources = runSynchronously(renderFound(db.read, found, shown));
       return listResponse({ totalResults: total, startIndex: request.startIndex, resources });
     });

@@ -12,7 +12,7 @@ import {
   RECORD_DEPTH_MAX,
 } from "./limits.ts";
 import { noTranscript, type Place, type TranscriptEntry, type TranscriptPage, wrongCursor } from "./model.ts";
-import { isFlat, lines, messages, type RawRecord, type Rest } from "./records.ts";
+import { isWithinDepth, lines, messages, type RawRecord, type Rest } from "./records.ts";
 import { entryOf } from "./values.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -57,7 +57,7 @@ export async function readPage(stored: Bytes, storedAs: StoredAs, place: Place):
 function* entriesOf({ bytes, sizeBytes }: RawRecord, { entries }: Format): Generator<TranscriptEntry> {
   if (!bytes)
     return yield note(`An entry of ${sizeBytes} bytes is left out; at most ${RECORD_BYTES_MAX} are read.`);
-  if (!isFlat(bytes, RECORD_DEPTH_MAX))
+  if (!isWithinDepth(bytes, RECORD_DEPTH_MAX))
     return yield note("An entry is left out, because it is nested too deeply.");
   let value: unknown;
   try {

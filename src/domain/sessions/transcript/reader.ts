@@ -14,7 +14,7 @@ export interface TranscriptReader {
 }
 
 /** Without a limit of time. */
-export const readHere: TranscriptReader = {
+export const inlineTranscriptReader: TranscriptReader = {
   page: (stored, storedAs, place) => readPage(stored(), storedAs, place),
   scan: (stored, storedAs) => scanForSecrets(stored(), storedAs, () => false),
 };

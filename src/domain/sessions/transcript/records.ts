@@ -176,7 +176,7 @@ class MessageFinder {
 }
 
 /** @returns whether objects and lists are nested at most `depthMax` deep */
-export function isFlat(bytes: Uint8Array, depthMax: number): boolean {
+export function isWithinDepth(bytes: Uint8Array, depthMax: number): boolean {
   let depth = 0;
   for (let index = 0; index < bytes.byteLength; index += 1) {
     const byte = bytes[index];

@@ -20,11 +20,11 @@ export function requireFreeSpace(
   if (space === undefined && totalBytesMax === undefined) return;
   const sums = totals(connection);
   const announced = sums.find((sum) => sum.store === store.kind && sum.state === "pending")?.bytes ?? 0;
-  if (space && space.availableBytes - announced - sizeBytes < keptFree(space)) throw diskLow();
+  if (space && space.availableBytes - announced - sizeBytes < reservedFreeBytes(space)) throw diskLow();
   const all = sums.filter(({ state }) => state !== "failed").reduce((sum, { bytes }) => sum + bytes, 0);
   if (totalBytesMax !== undefined && all + sizeBytes > totalBytesMax) throw quotaReached();
 }
 
 /** @returns bytes that uploads leave free */
-export const keptFree = ({ sizeBytes }: Pick<DiskSpace, "sizeBytes">): number =>
+export const reservedFreeBytes = ({ sizeBytes }: Pick<DiskSpace, "sizeBytes">): number =>
   Math.max(FREE_BYTES_KEPT, FREE_SHARE_KEPT * sizeBytes);

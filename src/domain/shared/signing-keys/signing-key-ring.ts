@@ -7,7 +7,7 @@ import {
   CLOCK_TOLERANCE_SECONDS,
   createSigner,
   generateSigningKeyPair,
-  type MadeAlgorithm,
+  type NewKeyAlgorithm,
   type PublicJwk,
   parsePublicJwk,
   type Signer,
@@ -30,7 +30,7 @@ export interface SigningKeyRingOptions {
   store: SigningKeyStore;
   /** topic of writes to the store */
   topic: Topic;
-  algorithm: MadeAlgorithm;
+  algorithm: NewKeyAlgorithm;
   /** header `typ` of the tokens */
   typ: string;
   /** first part of the actions in the audit log */

@@ -1,7 +1,7 @@
 // Additions to a document before it is shown with the script: visible copy buttons, buttons beside ids, and ids of rows.
 
 /** Improves the page itself, and every document that is fetched later. */
-export function improve(page: Document): void {
+export function enhanceDocument(page: Document): void {
   for (const button of page.querySelectorAll<HTMLButtonElement>("[data-copy]")) button.hidden = false;
   for (const id of page.querySelectorAll<HTMLElement>("code.id")) id.after(copyButton(page, id));
   for (const row of page.querySelectorAll("table.rows tbody tr:not([id])")) nameRow(row);

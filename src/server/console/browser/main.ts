@@ -2,7 +2,7 @@
 import { startCopying } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startForms } from "./forms.ts";
-import { improve } from "./improvements.ts";
+import { enhanceDocument } from "./improvements.ts";
 import { startKeys, startKeysSwitch } from "./keys.ts";
 import { startLive } from "./live.ts";
 import { startPeople } from "./people.ts";
@@ -11,7 +11,7 @@ import { startRegions } from "./regions.ts";
 import { startUploads } from "./upload.ts";
 
 rememberZone();
-improve(document);
+enhanceDocument(document);
 startCopying();
 startRegions();
 startDialogs();

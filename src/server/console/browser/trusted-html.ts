@@ -1,5 +1,5 @@
 // The only place where text becomes markup. The policy allows it for documents of this origin.
-import { improve } from "./improvements.ts";
+import { enhanceDocument } from "./improvements.ts";
 
 interface TrustedTypes {
   createPolicy(
@@ -47,6 +47,6 @@ export async function fetchPage(
 /** @param html that this origin sent */
 export function pageOf(html: string): Document {
   const page = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
-  improve(page);
+  enhanceDocument(page);
   return page;
 }

@@ -91,7 +91,7 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 /** Fields that are never sent back to a page. */
 const HELD_BACK = /password|secret|token|csrf|code|answer/i;
 /** Field with the names of the fields that a form declared as held back, separated by blanks. */
-export const HELD_BACK_FIELD = "held_back";
+export const WITHHELD_FIELDS_FIELD = "held_back";
 
 interface Kept {
   /** path that the form was sent to */
@@ -110,7 +110,9 @@ function keptFields({ fields, heldBack }: Pick<Kept, "fields" | "heldBack">) {
     ...names
       .filter((name) => !HELD_BACK.test(name) && !held.includes(name))
       .map((name) => <Hidden key={name} name={name} value={fields[name] ?? ""} />),
-    held.length > 0 && <Hidden key={HELD_BACK_FIELD} name={HELD_BACK_FIELD} value={held.join(" ")} />,
+    held.length > 0 && (
+      <Hidden key={WITHHELD_FIELDS_FIELD} name={WITHHELD_FIELDS_FIELD} value={held.join(" ")} />
+    ),
   ];
 }
 

@@ -11,7 +11,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import { Copied, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
+import { CopyableValue, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
 import { FAILED_CHECKS, GATEWAY_PATH, KEYS_PATH, PROXY_MODES } from "./words.ts";
 
@@ -70,7 +70,7 @@ function Standing({ status }: { status: GatewayStatus }) {
 
 function standingFacts({ proxy, harnesses = [], ...status }: GatewayStatus): Fact[] {
   const address = (label: string, value: string | undefined): Fact[] =>
-    value === undefined ? [] : [{ label, value: <Copied value={value} what={label.toLowerCase()} /> }];
+    value === undefined ? [] : [{ label, value: <CopyableValue value={value} what={label.toLowerCase()} /> }];
   return [
     ...(proxy ? [{ label: "Mode", value: PROXY_MODES[proxy.mode] }] : []),
     ...address("Address for workstations", status.inference_proxy_url),

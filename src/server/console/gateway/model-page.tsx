@@ -7,7 +7,7 @@ import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import { Copied, Facts, Text, Time, useReader } from "../parts/values.tsx";
+import { CopyableValue, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { ModelStateOf } from "./model-list.tsx";
 import { assignmentPath, MODELS_PATH, modelPath } from "./words.ts";
 
@@ -22,7 +22,7 @@ export const modelPage = (model: ModelView, error?: string): ConsolePage => ({
       <ErrorSummary error={error} />
       <Facts
         facts={[
-          { label: "Id", value: <Copied value={model.id} what="id" /> },
+          { label: "Id", value: <CopyableValue value={model.id} what="id" /> },
           { label: "Name", value: <Text value={model.display_name} /> },
           { label: "State", value: <ModelStateOf state={model.state} /> },
           { label: "Assigned to", value: <Assignees model={model} /> },

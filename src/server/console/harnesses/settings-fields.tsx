@@ -59,7 +59,7 @@ export const changesOf = (fields: SettingFields): Readonly<Record<string, string
   );
 
 /** @param settings of the text as it was sent @returns why a field cannot be written into it; undefined if all can */
-export function twofold(
+export function fieldConflict(
   fields: SettingFields,
   settings: Readonly<Record<string, unknown>>,
 ): string | undefined {
@@ -68,7 +68,7 @@ export function twofold(
     (name) => values[name] !== fields.was[name] && values[name] !== fields.values[name],
   );
   if (names.length === 0) return undefined;
-  return `the fields and the text say different things about ${andText(names)}; let both say the same`;
+  return `the fields and the text have different values for ${andText(names)}; enter the same value in both`;
 }
 
 interface SettingsFieldsProps {

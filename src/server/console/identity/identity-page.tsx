@@ -13,7 +13,7 @@ import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { TableHead } from "../parts/table-head.tsx";
-import { Copied, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
+import { CopyableValue, Count, type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { SOURCE_LABELS, USERS_PATH } from "../people/words.ts";
 import { Requests } from "./requests.tsx";
 import { MODE_TEXT, PROVISIONING_TEXT, TOKENS_PATH } from "./words.ts";
@@ -83,8 +83,8 @@ function SignIn({ facts: { mode, oidc, settings } }: { facts: IdentityFacts }) {
     ...(settings
       ? [
           { label: "Provider", value: <Text value={settings.providerName} /> },
-          { label: "Issuer", value: <Copied value={settings.issuer} what="issuer" /> },
-          { label: "Client id", value: <Copied value={settings.clientId} what="client id" /> },
+          { label: "Issuer", value: <CopyableValue value={settings.issuer} what="issuer" /> },
+          { label: "Client id", value: <CopyableValue value={settings.clientId} what="client id" /> },
           { label: "Who may sign in", value: PROVISIONING_TEXT[settings.provisioning] },
           { label: "Only these domains", value: <Names names={settings.allowedDomains} /> },
           { label: "Only these groups", value: <Names names={settings.allowedGroups} /> },
@@ -126,7 +126,7 @@ const Names = ({ names }: { names: readonly string[] }) => (
 /** Values that an administrator of the provider enters there. */
 function Addresses({ facts: { registration, scimUrl } }: { facts: IdentityFacts }) {
   const address = (label: string, value: string | null): Fact[] =>
-    value === null ? [] : [{ label, value: <Copied value={value} what={label.toLowerCase()} /> }];
+    value === null ? [] : [{ label, value: <CopyableValue value={value} what={label.toLowerCase()} /> }];
   const rows = [
     ...(registration
       ? [

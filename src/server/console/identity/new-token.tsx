@@ -13,7 +13,7 @@ import { Copy, Facts, Time, useReader } from "../parts/values.tsx";
 import { IDENTITY_PATH, NEW_TOKEN_PATH, PROFILE_TEXT, TOKENS_PATH } from "./words.ts";
 
 /** What was entered for a new token, as text. */
-export interface TokenWish {
+export interface TokenInput {
   label?: string | undefined;
   profile?: string | undefined;
   /** days; never when left out */
@@ -38,7 +38,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** @returns the form, with what was entered and why it was refused */
-export const newTokenPage = (wish: TokenWish, refusal?: TokenRefusal): ConsolePage => ({
+export const newTokenPage = (wish: TokenInput, refusal?: TokenRefusal): ConsolePage => ({
   title: "Create a token",
   trail: TRAIL,
   isError: refusal !== undefined,
@@ -74,7 +74,7 @@ const Refused = ({ problems }: { problems: readonly Problem[] }) => (
   </div>
 );
 
-function TokenForm({ wish, problems }: { wish: TokenWish; problems: readonly Problem[] }) {
+function TokenForm({ wish, problems }: { wish: TokenInput; problems: readonly Problem[] }) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return <p>Your console is read-only, so you cannot create tokens.</p>;
   const errorOf = (name: string) => problems.find(({ pointer }) => pointer === `/${name}`)?.detail;

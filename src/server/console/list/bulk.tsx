@@ -255,7 +255,7 @@ function Rows({ view, rows, doneText }: RowsProps) {
 }
 
 /** Nothing was selected, or the action is unknown. */
-export const unclearPage = (
+export const invalidSelectionPage = (
   { listPath, list, nouns }: Pick<BulkView<never>, "listPath" | "list" | "nouns">,
   why: ComponentChildren,
 ): ConsolePage => ({

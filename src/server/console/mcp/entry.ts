@@ -4,7 +4,7 @@ import { MCP_ARGUMENTS_MAX, type McpServer } from "../../../domain/governance/mo
 import type { PlacedServer } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
-import { type Fields, HELD_BACK_FIELD } from "../frame/refusals.tsx";
+import { type Fields, WITHHELD_FIELDS_FIELD } from "../frame/refusals.tsx";
 import { withoutReturns } from "../long-form.ts";
 
 export interface Variable {
@@ -62,7 +62,7 @@ export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
 /** @param fields of the form, without empty ones: `args` and `variables` are the numbers of rows */
 export function entryIn(fields: Fields): McpEntry {
   const text = (name: string): string => withoutReturns(fields[name] ?? "");
-  const lost = (fields[HELD_BACK_FIELD] ?? "").split(" ");
+  const lost = (fields[WITHHELD_FIELDS_FIELD] ?? "").split(" ");
   return {
     name: text("name").trim(),
     isRemote: fields.kind === "remote",

@@ -1,7 +1,7 @@
 // The connections to the company's git hosts, and the packages for which they have a newer commit. The operator makes them in the
 // configuration file, so the page changes nothing.
 /** @jsxImportSource preact */
-import type { PackageBehind, PackageSourceConnection } from "../../../domain/catalog/service.ts";
+import type { OutdatedPackage, PackageSourceConnection } from "../../../domain/catalog/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { TableHead } from "../parts/table-head.tsx";
@@ -14,7 +14,7 @@ export interface ConnectionsPageProps {
     reason?: string | undefined;
     sinceMs?: number | undefined;
   })[];
-  behind: readonly PackageBehind[];
+  behind: readonly OutdatedPackage[];
 }
 
 const STATES: Readonly<Record<PackageSourceConnection["status"], [Tone, string]>> = {

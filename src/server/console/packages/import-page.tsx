@@ -1,7 +1,7 @@
 // The import of a bundle into the catalog: the upload, and its plan before anything changes.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../domain/catalog/bundles/kept-bundles.ts";
+import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../domain/catalog/bundles/pending-bundles.ts";
 import { type ImportPlan, isUnchanged, type PackageVersion } from "../../../domain/catalog/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -95,7 +95,7 @@ const Trust = ({ trust }: { trust: string }) => (
 const TRUST_CHARACTERS = 4_000;
 
 /** A bundle that is kept until it is imported. */
-export interface KeptImport {
+export interface PendingImport {
   /** SHA-256 of the file */
   bundle: string;
   name: string;
@@ -104,7 +104,7 @@ export interface KeptImport {
 }
 
 interface PlanPageProps {
-  kept: KeptImport;
+  kept: PendingImport;
   /** undefined if the bundle is refused */
   plan: ImportPlan | undefined;
   refused?: RefusedImport | undefined;
@@ -229,7 +229,7 @@ const Part = ({
     </section>
   );
 
-function Apply({ kept, mayApply }: { kept: KeptImport; mayApply: boolean }) {
+function Apply({ kept, mayApply }: { kept: PendingImport; mayApply: boolean }) {
   if (!useReader().mayAdminister) return null;
   return (
     <ConsoleForm action={PLAN_PATH} class="choices">

@@ -2,7 +2,7 @@
 // the draft of the reader.
 /** @jsxImportSource preact */
 
-import type { ArchiveListing, ManagedPackage, PackageBehind } from "../../../domain/catalog/service.ts";
+import type { ArchiveListing, ManagedPackage, OutdatedPackage } from "../../../domain/catalog/service.ts";
 import type { PackageCounts, PackageFailures } from "../../../domain/clients/service.ts";
 import type { PackageChange, PackageView } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -27,7 +27,7 @@ export interface PackagePageProps {
   view: PackageView;
   counts: PackageCounts | undefined;
   /** undefined unless its branch or tag points to another commit than its archive */
-  behind: PackageBehind | undefined;
+  behind: OutdatedPackage | undefined;
   /** addresses of some people in the audience; empty if it is everybody */
   people: readonly string[];
   archive: StoredArchive | undefined;
@@ -79,7 +79,7 @@ export function packagePage(props: PackagePageProps): ConsolePage {
 }
 
 /** The command also shows which files change; the console mirrors another commit as a new archive of the package. */
-const Behind = ({ behind }: { behind: PackageBehind }) => (
+const Behind = ({ behind }: { behind: OutdatedPackage }) => (
   <section class="notice" aria-label="Newer commit">
     <p>
       A newer commit is available: <Text value={`${behind.repository}@${behind.ref}`} /> is{" "}

@@ -89,7 +89,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
 }
 
 /** A value that must be entered elsewhere, such as an address, with a button that copies it. */
-export function Copied({ value, what }: { value: string; what: string }) {
+export function CopyableValue({ value, what }: { value: string; what: string }) {
   return (
     <>
       <code>

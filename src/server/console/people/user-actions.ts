@@ -36,7 +36,7 @@ export const actionsFor = ({ role, status }: User): readonly UserAction[] => [
 ];
 
 /** @throws DomainError `user.unchanged` if the user is in the wanted state already, after a change by somebody else */
-export function refuseUnlessFitting(user: User, action: UserAction): void {
+export function requireApplicableAction(user: User, action: UserAction): void {
   if (user.status === "removed" || actionsFor(user).includes(action)) return;
   const state = {
     "make-administrator": "is an administrator already",

@@ -21,7 +21,7 @@ import { State, Text, useReader } from "../parts/values.tsx";
 import { shownTo, Variables } from "./variables.tsx";
 import { EXPLAIN_PATH, HISTORY_PATH, TRAIL } from "./words.ts";
 
-export interface ExplainAsked {
+export interface ExplainRequest {
   user: string;
   harness: string;
   installed: string;
@@ -33,7 +33,7 @@ export interface ExplainAsked {
 }
 
 interface ExplainProps {
-  asked: ExplainAsked;
+  asked: ExplainRequest;
   comparison: Comparison;
   problems?: readonly Problem[];
   hasDraft: boolean;
@@ -73,7 +73,7 @@ export function explainPage({ asked, comparison, problems = [], hasDraft }: Expl
   };
 }
 
-function Question({ asked, hasDraft }: { asked: ExplainAsked; hasDraft: boolean }) {
+function Question({ asked, hasDraft }: { asked: ExplainRequest; hasDraft: boolean }) {
   const text = (name: string, label: string, value: string, hint?: string) => (
     <div class="filter">
       <label for={`filter-${name}`}>{label}</label>

@@ -9,7 +9,7 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Copied, Count, Text, Time, useReader } from "../parts/values.tsx";
+import { CopyableValue, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Impact } from "./impact-part.tsx";
 import { TextDifference } from "./text-difference.tsx";
@@ -237,8 +237,8 @@ const Share = ({ draft, address }: Pick<ReviewProps, "draft" | "address">) => (
     <h2 id="share">Show it to another administrator</h2>
     {draft.isShared ? (
       <p>
-        Other administrators may read and publish it at <Copied value={address} what="address" />. Only you
-        can change it.
+        Other administrators may read and publish it at <CopyableValue value={address} what="address" />. Only
+        you can change it.
       </p>
     ) : (
       <p>Only you see this draft. When it is shared, other administrators may read and publish it.</p>

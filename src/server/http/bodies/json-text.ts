@@ -50,7 +50,7 @@ export async function parseWithin(
   errorOf: (fault: JsonProblem) => Error,
 ): Promise<unknown> {
   if (text.length <= ONE_TURN_CHARACTERS_MAX)
-    return parseSound(text, { limits, errorOf, flaw: findViolation(text, limits) });
+    return parseCheckedText(text, { limits, errorOf, flaw: findViolation(text, limits) });
   const { flaw, cuts } = await runInTurns(findViolationInSteps(text, limits));
   if (flaw) throw errorOf(faultOf(flaw, text, limits));
   await setImmediate();
@@ -70,7 +70,7 @@ export interface Checked {
 }
 
 /** Parses a text that was checked. @throws the error for its flaw, or for its syntax */
-export function parseSound(text: string, { limits, errorOf, flaw }: Checked): unknown {
+export function parseCheckedText(text: string, { limits, errorOf, flaw }: Checked): unknown {
   if (flaw) throw errorOf(faultOf(flaw, text, limits));
   try {
     return JSON.parse(text);

@@ -1,7 +1,7 @@
 // The import of a bundle for administrators: the body is the bundle, which is read, checked, and applied or only planned.
 import { Type } from "@sinclair/typebox";
 import { ImportPlanView, toImportPlanView } from "../../../domain/catalog/bundles/bundle-wire.ts";
-import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../domain/catalog/bundles/kept-bundles.ts";
+import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../domain/catalog/bundles/pending-bundles.ts";
 import { readTrustedKeys } from "../../../platform/crypto/file-signatures.ts";
 import { json } from "../../http/answers.ts";
 import { refuseEncoded } from "../../http/bodies/body-text.ts";
@@ -33,7 +33,7 @@ const ImportQuery = Type.Object(
 
 /** @returns the operation importCatalog */
 export function catalogImportRoutes({ router, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
-  const { catalog, governance, keptBundles } = domain;
+  const { catalog, governance, pendingBundles } = domain;
   return router.post(
     "/admin/catalog/import",
     async ({ request, query }) => {
@@ -45,17 +45,17 @@ export function catalogImportRoutes({ router, domain, uploadTimes = ARCHIVE_TIME
       refuseEncoded(request);
       const length = declaredLength(request, BUNDLE_UPLOAD_BYTES_MAX);
       const actor = actorOf(request);
-      const bundle = await keptBundles.keep(streamBody(request, length, uploadTimes));
+      const bundle = await pendingBundles.keep(streamBody(request, length, uploadTimes));
       try {
         const work = isPlan ? catalog.bundles.plan : catalog.bundles.import;
         const plan = await work(actor, {
-          ...{ file: await keptBundles.file(bundle, "the bundle"), trusted, keep: query.keep === "true" },
+          ...{ file: await pendingBundles.file(bundle, "the bundle"), trusted, keep: query.keep === "true" },
           inUse: (connection) => governance.revisions.packagesInUse(connection, actor.organizationId),
           ...{ allowDangling: false, signal: request.signal },
         });
         return json(toImportPlanView(plan, isPlan));
       } finally {
-        await keptBundles.drop(bundle);
+        await pendingBundles.drop(bundle);
       }
     },
     {

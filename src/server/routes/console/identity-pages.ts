@@ -13,8 +13,8 @@ import { type IdentityFacts, identityPage, type Mapping } from "../../console/id
 import {
   createdTokenPage,
   newTokenPage,
+  type TokenInput,
   type TokenRefusal,
-  type TokenWish,
 } from "../../console/identity/new-token.tsx";
 import { ALL_TOKENS, revokeTokenPage, tokensPage } from "../../console/identity/tokens.tsx";
 import { IDENTITY_PATH, NEW_TOKEN_PATH, TOKENS_PATH } from "../../console/identity/words.ts";
@@ -54,7 +54,7 @@ export function identityPages(context: RouteContext, console: Console) {
     return last === undefined ? tokensPage({ values, page, problems }) : seeOther(last);
   };
 
-  const create = async ({ actor }: Reader, wish: TokenWish) => {
+  const create = async ({ actor }: Reader, wish: TokenInput) => {
     try {
       const made = await tokens.create(actor, newTokenOf(wish, clock.nowMs()));
       return createdTokenPage({ ...made, scimUrl: scimUrl() });
@@ -139,12 +139,12 @@ function tokenPage(all: readonly ScimTokenView[], values: Values): Page<ScimToke
 }
 
 /** @returns the address of the form with the entered values, for a reader who must confirm first */
-const formPath = (wish: TokenWish): string => {
+const formPath = (wish: TokenInput): string => {
   const given = Object.entries(wish).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return pathWith(NEW_TOKEN_PATH, new URLSearchParams(given));
 };
 
-const newTokenOf = ({ label = "", profile = SCIM_PROFILES[0], expires }: TokenWish, nowMs: number) => ({
+const newTokenOf = ({ label = "", profile = SCIM_PROFILES[0], expires }: TokenInput, nowMs: number) => ({
   label,
   profile,
   expiresAtMs: expires === undefined ? undefined : nowMs + (numberIn(expires) ?? 0) * DAY_MS,

@@ -5,14 +5,14 @@ import type { GovernanceConfig } from "../../../domain/governance/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { RouteContext } from "../../router.ts";
 
-type Standing = Pick<RouteContext, "domain" | "proxyFigures" | "isForwardedElsewhere">;
+type GatewayStatusSources = Pick<RouteContext, "domain" | "proxyFigures" | "isForwardedElsewhere">;
 
 /**
  * @param policy the document in force
  * @returns the full status, for administrators; contacts nothing
  */
-export const standingOf = (
-  { domain, proxyFigures, isForwardedElsewhere }: Standing,
+export const gatewayStatusOf = (
+  { domain, proxyFigures, isForwardedElsewhere }: GatewayStatusSources,
   policy: Pick<GovernanceConfig, "gateway" | "allowed_harnesses">,
 ): GatewayStatus =>
   gatewayStatus({

@@ -9,7 +9,7 @@ import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
-import { healthOf, standingOf } from "./standing.ts";
+import { gatewayStatusOf, healthOf } from "./gateway-status.ts";
 
 const EnsureRequest = Type.Object(
   {
@@ -97,7 +97,7 @@ export function gatewayRoutes(context: RouteContext) {
       "/gateway/status",
       ({ request }) => {
         const { organizationId, role } = principalOf(request);
-        const status = standingOf(context, governance.revisions.inForce(organizationId).document);
+        const status = gatewayStatusOf(context, governance.revisions.inForce(organizationId).document);
         return json(role === "admin" ? status : forMembers(status));
       },
       {

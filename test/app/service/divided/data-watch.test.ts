@@ -1,7 +1,7 @@
 // The look of a second process at its data, on a real database file.
 import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
-import { DataWatch, type Displaced } from "../../../../src/app/service/divided/data-watch.ts";
+import { type DatabaseInvalidation, DataWatch } from "../../../../src/app/service/divided/data-watch.ts";
 import { placesIn } from "../../../../src/platform/data-directory/data-directory.ts";
 import { openConnection } from "../../../../src/platform/database/connection.ts";
 import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
@@ -12,7 +12,7 @@ function watchOf({ directory, file, db }: World) {
   return new DataWatch({ directory: { ...placesIn(directory), database: file }, db, schema });
 }
 const PENDING = "pending" as const;
-const foundBy = (watch: DataWatch): Promise<Displaced | typeof PENDING> =>
+const foundBy = (watch: DataWatch): Promise<DatabaseInvalidation | typeof PENDING> =>
   Promise.race([watch.displaced, Promise.resolve<typeof PENDING>(PENDING)]);
 
 test("INF-62 a process keeps running while its database is the one it opened", async () => {

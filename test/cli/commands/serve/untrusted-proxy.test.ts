@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { UNTRUSTED_PROXY_TOLD_MS } from "../../../../src/domain/system/untrusted-proxies.ts";
-import { trustIn } from "../../../../src/server/listener/peer-address.ts";
+import { UNTRUSTED_PROXY_REPORTED_MS } from "../../../../src/domain/system/untrusted-proxies.ts";
+import { trustedPeerCheck } from "../../../../src/server/listener/peer-address.ts";
 import { runHere } from "../../../support/in-process.ts";
 import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
 import { startService } from "../../../support/running-service.ts";
@@ -61,14 +61,14 @@ test("is reported behind a Unix socket", async () => {
 });
 
 describe("the record of an untrusted proxy", () => {
-  const nobody = trustIn([]);
+  const nobody = trustedPeerCheck([]);
 
-  test("is reported for UNTRUSTED_PROXY_TOLD_MS after it was last seen", async () => {
+  test("is reported for UNTRUSTED_PROXY_REPORTED_MS after it was last seen", async () => {
     await using face = await createTestServer();
     const { untrustedProxies } = face.domain;
     await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
     await untrustedProxies.note({ peer: "10.0.0.2", header: "forwarded" });
-    face.world.clock.advance(UNTRUSTED_PROXY_TOLD_MS - 1);
+    face.world.clock.advance(UNTRUSTED_PROXY_REPORTED_MS - 1);
     expect(untrustedProxies.find(nobody)?.peer).toBe("10.0.0.2");
     face.world.clock.advance(1);
     expect(untrustedProxies.find(nobody)).toBeUndefined();
@@ -78,7 +78,7 @@ describe("the record of an untrusted proxy", () => {
     await using face = await createTestServer();
     const { untrustedProxies } = face.domain;
     await untrustedProxies.note({ peer: "10.0.0.1", header: "forwarded" });
-    const trusted = trustIn([{ address: "10.0.0.0", prefix: 8, family: "ipv4" }]);
+    const trusted = trustedPeerCheck([{ address: "10.0.0.0", prefix: 8, family: "ipv4" }]);
     expect(untrustedProxies.find(trusted)).toBeUndefined();
     await untrustedProxies.forgetTrusted(nobody);
     expect(untrustedProxies.find(nobody)).toBeDefined();

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, w
 import { join } from "node:path";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import { sessionStoreFinding } from "../../../../src/app/doctor/session-store.ts";
-import { SECOND_NET_DAYS } from "../../../../src/domain/sessions/limits.ts";
+import { LIFECYCLE_RULE_DELAY_DAYS } from "../../../../src/domain/sessions/limits.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
@@ -260,7 +260,7 @@ describe("SES-46 doctor and status", () => {
     writeFileSync(join(bench.folder, "key"), "not-asked", { mode: 0o600 });
     const files = "access_key_id_file: key, secret_access_key_file: key";
     const store = `blobs: {store: s3, s3: {endpoint: 'http://127.0.0.1:9', region: x, bucket: sessions, ${files}}}`;
-    const net = `a lifecycle rule of the bucket must not remove objects before ${7 + SECOND_NET_DAYS} days`;
+    const net = `a lifecycle rule of the bucket must not remove objects before ${7 + LIFECYCLE_RULE_DELAY_DAYS} days`;
     writeFileSync(
       join(bench.folder, "store.yaml"),
       `${store}\nsessions: {retention_days: 7, superseded_days: 7}\n`,

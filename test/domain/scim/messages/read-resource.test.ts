@@ -17,7 +17,7 @@ import {
   URL_LENGTH_MAX,
   VALUES_MAX,
 } from "../../../../src/domain/scim/schema/schema.ts";
-import { PROBLEMS_TOLD_MAX, SENT_PER_VALUE } from "../../../../src/domain/scim/schema/values.ts";
+import { PROBLEMS_REPORTED_MAX, SENT_PER_VALUE } from "../../../../src/domain/scim/schema/values.ts";
 import { CORE_GROUP, CORE_USER, ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { expectInvalid, refusalOf } from "../refusal.ts";
@@ -150,12 +150,12 @@ describe("a user", () => {
     expectInvalid(() => readUser({ title: "Dr" }), "invalidValue", "userName", "emails");
   });
 
-  test.each([PROBLEMS_TOLD_MAX - 1, PROBLEMS_TOLD_MAX, PROBLEMS_TOLD_MAX + 1])(
+  test.each([PROBLEMS_REPORTED_MAX - 1, PROBLEMS_REPORTED_MAX, PROBLEMS_REPORTED_MAX + 1])(
     "with %i wrong values is refused with a limited number of problems",
     (count) => {
       const emails = Array.from({ length: count }, () => ({ value: {} }));
       const problems = refusalOf(() => readUser({ ...ADA, emails })).message.split("; ");
-      expect(problems).toHaveLength(Math.min(count, PROBLEMS_TOLD_MAX));
+      expect(problems).toHaveLength(Math.min(count, PROBLEMS_REPORTED_MAX));
     },
   );
 

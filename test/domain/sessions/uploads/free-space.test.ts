@@ -1,7 +1,7 @@
 // Free space for one more upload: at, below and above the limit.
 import { expect, test } from "bun:test";
 import { FREE_BYTES_KEPT } from "../../../../src/domain/sessions/limits.ts";
-import { keptFree, requireFreeSpace } from "../../../../src/domain/sessions/uploads/free-space.ts";
+import { requireFreeSpace, reservedFreeBytes } from "../../../../src/domain/sessions/uploads/free-space.ts";
 import { announcementOf, createSessionServer, presign } from "../../../support/content/sessions.ts";
 import { createWorld } from "../../../support/world.ts";
 
@@ -35,8 +35,8 @@ test.each([
 });
 
 test("SES-41 a share of a large disk stays free", () => {
-  expect(keptFree({ sizeBytes: LARGE_DISK_BYTES })).toBe(LARGE_DISK_BYTES * 0.05);
-  expect(keptFree({ sizeBytes: SMALL_DISK_BYTES })).toBe(FREE_BYTES_KEPT);
+  expect(reservedFreeBytes({ sizeBytes: LARGE_DISK_BYTES })).toBe(LARGE_DISK_BYTES * 0.05);
+  expect(reservedFreeBytes({ sizeBytes: SMALL_DISK_BYTES })).toBe(FREE_BYTES_KEPT);
 });
 
 test("SES-41 announced bytes that have not arrived count as used", async () => {

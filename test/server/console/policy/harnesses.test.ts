@@ -80,7 +80,7 @@ test("CON-48 the text alone may change, and a setting that differs in both is re
   const both = { allowed: "yes", settings: TYPED.replace("gpt-5", "gpt-7"), set_model: "gpt-8" };
   const refused = await save(both);
   expect(refused.status).toBe(409);
-  for (const kept of ["different things about model", "model: gpt-7", 'value="gpt-8"'])
+  for (const kept of ["different values for model", "model: gpt-7", 'value="gpt-8"'])
     expect(refused.html).toContain(kept);
   expect(draftText()).toContain("gpt-6");
 });

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import {
   BUNDLE_KEPT_MS,
   BUNDLE_UPLOAD_BYTES_MAX,
-} from "../../../../src/domain/catalog/bundles/kept-bundles.ts";
+} from "../../../../src/domain/catalog/bundles/pending-bundles.ts";
 import { fileSigner } from "../../../../src/platform/crypto/file-signatures.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createHmac } from "node:crypto";
 import { rmSync } from "node:fs";
 import { PROVIDERS, type Provider } from "../../../../src/domain/catalog/connections/connection.ts";
-import { ANNOUNCED_LOOK_MS } from "../../../../src/domain/catalog/watching/source-announcements.ts";
+import { ANNOUNCED_CHECK_DELAY_MS } from "../../../../src/domain/catalog/watching/source-announcements.ts";
 import { lastAnnouncementMs } from "../../../../src/domain/catalog/watching/watch-store.ts";
 import { addJob, findJob } from "../../../../src/platform/scheduler/store.ts";
 import { jobs } from "../../../../src/platform/scheduler/tables.ts";
@@ -66,10 +66,10 @@ describe("SRC-27 a webhook", () => {
       const answer = await send(id, PROOFS[id](body), body);
       expect([answer.status, await answer.text()]).toEqual([204, ""]);
       expect(announcedAtMs(id)).toBe(site.world.clock.nowMs());
-      expect(nextRunInMs()).toBe(ANNOUNCED_LOOK_MS);
-      site.world.clock.advance(ANNOUNCED_LOOK_MS / 2);
+      expect(nextRunInMs()).toBe(ANNOUNCED_CHECK_DELAY_MS);
+      site.world.clock.advance(ANNOUNCED_CHECK_DELAY_MS / 2);
       expect((await send(id, PROOFS[id](body), body)).status).toBe(204);
-      expect(nextRunInMs()).toBe(ANNOUNCED_LOOK_MS / 2); // further ones do not delay it
+      expect(nextRunInMs()).toBe(ANNOUNCED_CHECK_DELAY_MS / 2); // further ones do not delay it
     },
   );
 

@@ -39,7 +39,7 @@ async function versionOf(
   const program = { path, args: ["version"], directory, environment: { LC_ALL: "C" }, input: "" };
   try {
     const { output } = await runProgram({ ...program, outputBytesMax: GIT_OUTPUT_BYTES_MAX }, signal);
-    return fitVersion(Buffer.from(output).toString());
+    return supportedGitVersion(Buffer.from(output).toString());
   } catch (error) {
     if (signal.aborted) throw sourceFault("too_slow");
     if (error instanceof DomainError) return undefined;
@@ -48,7 +48,7 @@ async function versionOf(
 }
 
 /** @returns the version in the output of `git version`; undefined if it is older than GIT_VERSION_MIN, or none */
-export function fitVersion(output: string): string | undefined {
+export function supportedGitVersion(output: string): string | undefined {
   const [, version = "", major = "", minor = ""] = /^git version ((\d+)\.(\d+)\S*)/.exec(output) ?? [];
   const [majorMin, minorMin] = GIT_VERSION_MIN;
   const isFit = Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin);

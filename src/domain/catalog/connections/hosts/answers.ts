@@ -28,7 +28,7 @@ export const isMissing = (status: number): boolean => status === 404 || status =
  * address of the connection.
  * @throws DomainError `source.renamed`, `source.bad_answer`
  */
-export async function refuseMoved({ status, headers, body }: Response, apiBase: string): Promise<void> {
+export async function refuseRedirect({ status, headers, body }: Response, apiBase: string): Promise<void> {
   if (!isRedirect(status)) return;
   await body?.cancel();
   const url = URL.parse(headers.get("location") ?? "", apiBase);
@@ -36,7 +36,7 @@ export async function refuseMoved({ status, headers, body }: Response, apiBase: 
 }
 
 /** @throws DomainError `source.*` unless the status is the expected one */
-export async function refuseUnfit(response: Response, expected = 200): Promise<void> {
+export async function requireStatus(response: Response, expected = 200): Promise<void> {
   const { status, headers } = response;
   if (status === expected) return;
   await response.body?.cancel();

@@ -9,8 +9,8 @@ import type { Outbound, OutboundRequest } from "../../../../platform/outbound/ou
 import { Secret } from "../../../../platform/secret.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
-import { bodyText, isMissing, networkFault, parsedAnswer, refuseMoved, refuseUnfit } from "./answers.ts";
-import { encodedParts, shaped, timeIn } from "./host.ts";
+import { bodyText, isMissing, networkFault, parsedAnswer, refuseRedirect, requireStatus } from "./answers.ts";
+import { encodedParts, requireShape, timeIn } from "./host.ts";
 
 /** A token is renewed that long before its end. */
 const RENEWED_BEFORE_MS = MINUTE_MS;
@@ -81,11 +81,14 @@ export class AppTokens {
     const authorization = `Bearer ${await this.#signed(credential)}`;
     const ask = (path: string, request: Partial<OutboundRequest> = {}) =>
       this.#ask(connection, path, { ...request, signal, headers: { authorization } });
-    const installation = shaped(Installation, await ask(`/repos/${encodedParts(repository)}/installation`));
+    const installation = requireShape(
+      Installation,
+      await ask(`/repos/${encodedParts(repository)}/installation`),
+    );
     if (!installation) throw sourceFault("repository_not_found");
     const [, name] = repository.split("/");
     const limits = { repositories: [name], permissions: { contents: "read" } };
-    const created = shaped(
+    const created = requireShape(
       Created,
       await ask(`/app/installations/${installation.id}/access_tokens`, {
         method: "POST",
@@ -125,12 +128,12 @@ export class AppTokens {
         tls: { ca: connection.ca },
         redirect: "answered",
       });
-      await refuseMoved(response, connection.apiBase);
+      await refuseRedirect(response, connection.apiBase);
       if (isMissing(response.status)) {
         await response.body?.cancel();
         return undefined;
       }
-      await refuseUnfit(response, request.method === "POST" ? 201 : 200);
+      await requireStatus(response, request.method === "POST" ? 201 : 200);
       return parsedAnswer(await bodyText(response));
     } catch (error) {
       throw networkFault(error, request.signal);

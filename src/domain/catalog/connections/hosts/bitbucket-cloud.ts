@@ -1,6 +1,6 @@
 // The API of Bitbucket Cloud, version 2.0. It has no archives for access tokens, so those come through git.
 import { Type } from "@sinclair/typebox";
-import { encodedParts, type Host, shaped, timeIn } from "./host.ts";
+import { encodedParts, type Host, requireShape, timeIn } from "./host.ts";
 
 const Repository = Type.Object({ full_name: Type.String() });
 const Named = Type.Object({ target: Type.Object({ hash: Type.String() }) });
@@ -12,18 +12,19 @@ const pathOf = (repository: string): string => `/repositories/${encodedParts(rep
 export const bitbucketCloud: Host = {
   scheme: "bitbucket",
   isNested: false,
-  fullName: async (ask, repository) => shaped(Repository, await ask.json(pathOf(repository)))?.full_name,
+  fullName: async (ask, repository) =>
+    requireShape(Repository, await ask.json(pathOf(repository)))?.full_name,
   branch: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/refs/branches/${encodeURIComponent(ref)}`;
-    return shaped(Named, await ask.json(path))?.target.hash;
+    return requireShape(Named, await ask.json(path))?.target.hash;
   },
   tag: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/refs/tags/${encodeURIComponent(ref)}`;
-    return shaped(Named, await ask.json(path))?.target.hash;
+    return requireShape(Named, await ask.json(path))?.target.hash;
   },
   commit: async (ask, repository, { object }) => {
     const path = `${pathOf(repository)}/commit/${encodeURIComponent(object)}`;
-    const found = shaped(Commit, await ask.json(path));
+    const found = requireShape(Commit, await ask.json(path));
     return found && { commit: found.hash, committedAtMs: timeIn(found.date) };
   },
 };

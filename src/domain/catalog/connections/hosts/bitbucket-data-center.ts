@@ -1,6 +1,6 @@
 // The API of Bitbucket Data Center.
 import { Type } from "@sinclair/typebox";
-import { type Host, shaped } from "./host.ts";
+import { type Host, requireShape } from "./host.ts";
 
 const Repository = Type.Object({ slug: Type.String(), project: Type.Object({ key: Type.String() }) });
 const Branches = Type.Object({
@@ -24,23 +24,23 @@ export const bitbucketDataCenter: Host = {
   scheme: "bitbucket",
   isNested: false,
   fullName: async (ask, repository) => {
-    const found = shaped(Repository, await ask.json(pathOf(repository)));
+    const found = requireShape(Repository, await ask.json(pathOf(repository)));
     return found && `${found.project.key}/${found.slug}`;
   },
   branch: async (ask, repository, ref) => {
     const query = new URLSearchParams({
       ...{ filterText: ref, boostMatches: "true", limit: String(BRANCHES_LISTED) },
     });
-    const found = shaped(Branches, await ask.json(`${pathOf(repository)}/branches?${query}`));
+    const found = requireShape(Branches, await ask.json(`${pathOf(repository)}/branches?${query}`));
     return found?.values.find(({ displayId }) => displayId === ref)?.latestCommit;
   },
   tag: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/tags/${encodeURIComponent(ref)}`;
-    return shaped(Tag, await ask.json(path))?.latestCommit;
+    return requireShape(Tag, await ask.json(path))?.latestCommit;
   },
   commit: async (ask, repository, { object }) => {
     const path = `${pathOf(repository)}/commits/${encodeURIComponent(object)}`;
-    const found = shaped(Commit, await ask.json(path));
+    const found = requireShape(Commit, await ask.json(path));
     return found && { commit: found.id, committedAtMs: found.committerTimestamp };
   },
   archivePath: (repository, commit, folder) => {

@@ -1,6 +1,6 @@
 // The API of Gitea and Forgejo, version 1.
 import { Type } from "@sinclair/typebox";
-import { encodedParts, type Host, shaped, timeIn } from "./host.ts";
+import { encodedParts, type Host, requireShape, timeIn } from "./host.ts";
 
 const Repository = Type.Object({
   full_name: Type.String(),
@@ -18,21 +18,22 @@ const BRIEF = "?stat=false&verification=false&files=false";
 export const gitea: Host = {
   scheme: "gitea",
   isNested: false,
-  fullName: async (ask, repository) => shaped(Repository, await ask.json(pathOf(repository)))?.full_name,
+  fullName: async (ask, repository) =>
+    requireShape(Repository, await ask.json(pathOf(repository)))?.full_name,
   branch: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/branches/${encodeURIComponent(ref)}`;
-    return shaped(Branch, await ask.json(path))?.commit.id;
+    return requireShape(Branch, await ask.json(path))?.commit.id;
   },
   tag: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/tags/${encodeURIComponent(ref)}`;
-    return shaped(Tag, await ask.json(path))?.commit.sha;
+    return requireShape(Tag, await ask.json(path))?.commit.sha;
   },
   commit: async (ask, repository, { object }) => {
     const path = `${pathOf(repository)}/git/commits/${encodeURIComponent(object)}${BRIEF}`;
-    const found = shaped(Commit, await ask.json(path));
+    const found = requireShape(Commit, await ask.json(path));
     return found && { commit: found.sha, committedAtMs: timeIn(found.created) };
   },
   archivePath: (repository, commit) => `${pathOf(repository)}/archive/${commit}.tar.gz`,
   mayWrite: async (ask, repository) =>
-    shaped(Repository, await ask.json(pathOf(repository)))?.permissions?.push,
+    requireShape(Repository, await ask.json(pathOf(repository)))?.permissions?.push,
 };

@@ -1,6 +1,6 @@
 // The API of GitHub and GitHub Enterprise Server.
 import { Type } from "@sinclair/typebox";
-import { encodedParts, type Host, shaped, timeIn } from "./host.ts";
+import { encodedParts, type Host, requireShape, timeIn } from "./host.ts";
 
 const Repository = Type.Object({
   full_name: Type.String(),
@@ -19,14 +19,14 @@ export const github: Host = {
   scheme: "github",
   isNested: false,
   fullName: async (ask, repository) =>
-    shaped(Repository, await ask.json(pathOf(repository), JSON_ONLY))?.full_name,
+    requireShape(Repository, await ask.json(pathOf(repository), JSON_ONLY))?.full_name,
   branch: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/git/ref/heads/${encodeURIComponent(ref)}`;
-    return shaped(Reference, await ask.json(path, JSON_ONLY))?.object.sha;
+    return requireShape(Reference, await ask.json(path, JSON_ONLY))?.object.sha;
   },
   tag: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/git/ref/tags/${encodeURIComponent(ref)}`;
-    return shaped(Reference, await ask.json(path, JSON_ONLY))?.object.sha;
+    return requireShape(Reference, await ask.json(path, JSON_ONLY))?.object.sha;
   },
   commit: async (ask, repository, { kind, ref, object }) => {
     // An annotated tag has an object of its own; this endpoint answers with the commit behind it.
@@ -35,10 +35,10 @@ export const github: Host = {
     if (found === undefined) return undefined;
     const commit = found.trim();
     const path = `${pathOf(repository)}/git/commits/${encodeURIComponent(commit)}`;
-    const details = shaped(Commit, await ask.json(path, JSON_ONLY));
+    const details = requireShape(Commit, await ask.json(path, JSON_ONLY));
     return { commit, committedAtMs: timeIn(details?.committer.date) };
   },
   archivePath: (repository, commit) => `${pathOf(repository)}/tarball/${commit}`,
   mayWrite: async (ask, repository) =>
-    shaped(Repository, await ask.json(pathOf(repository), JSON_ONLY))?.permissions?.push,
+    requireShape(Repository, await ask.json(pathOf(repository), JSON_ONLY))?.permissions?.push,
 };

@@ -1,6 +1,6 @@
 // The API of GitLab, version 4.
 import { Type } from "@sinclair/typebox";
-import { type Host, shaped, timeIn } from "./host.ts";
+import { type Host, requireShape, timeIn } from "./host.ts";
 
 const Project = Type.Object({ path_with_namespace: Type.String() });
 const Commit = Type.Object({ id: Type.String(), committed_date: Type.Optional(Type.String()) });
@@ -13,18 +13,18 @@ export const gitlab: Host = {
   scheme: "gitlab",
   isNested: true,
   fullName: async (ask, repository) =>
-    shaped(Project, await ask.json(pathOf(repository)))?.path_with_namespace,
+    requireShape(Project, await ask.json(pathOf(repository)))?.path_with_namespace,
   branch: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/repository/branches/${encodeURIComponent(ref)}`;
-    return shaped(Named, await ask.json(path))?.commit.id;
+    return requireShape(Named, await ask.json(path))?.commit.id;
   },
   tag: async (ask, repository, ref) => {
     const path = `${pathOf(repository)}/repository/tags/${encodeURIComponent(ref)}`;
-    return shaped(Named, await ask.json(path))?.commit.id;
+    return requireShape(Named, await ask.json(path))?.commit.id;
   },
   commit: async (ask, repository, { object }) => {
     const path = `${pathOf(repository)}/repository/commits/${encodeURIComponent(object)}`;
-    const found = shaped(Commit, await ask.json(path));
+    const found = requireShape(Commit, await ask.json(path));
     return found && { commit: found.id, committedAtMs: timeIn(found.committed_date) };
   },
   archivePath: (repository, commit, folder) => {

@@ -61,7 +61,10 @@ export interface Host {
 }
 
 /** @returns the answer in the expected shape; undefined stays @throws DomainError `source.bad_answer` */
-export function shaped<Shape extends TSchema>(shape: Shape, answer: unknown): Static<Shape> | undefined {
+export function requireShape<Shape extends TSchema>(
+  shape: Shape,
+  answer: unknown,
+): Static<Shape> | undefined {
   if (answer === undefined) return undefined;
   if (Value.Check(shape, answer)) return answer;
   throw sourceFault("bad_answer");

@@ -10,8 +10,8 @@ import {
   isRedirect,
   networkFault,
   parsedAnswer,
-  refuseMoved,
-  refuseUnfit,
+  refuseRedirect,
+  requireStatus,
 } from "./answers.ts";
 import type { AppTokens } from "./app-tokens.ts";
 import type { Ask } from "./host.ts";
@@ -75,8 +75,8 @@ export class HostRequests implements Ask {
       await response.body?.cancel();
       return undefined;
     }
-    await refuseMoved(response, this.connection.apiBase);
-    await refuseUnfit(response);
+    await refuseRedirect(response, this.connection.apiBase);
+    await requireStatus(response);
     return await this.#bounded(() => bodyText(response));
   }
 
@@ -95,8 +95,8 @@ export class HostRequests implements Ask {
     const response = await this.#authorized({ ...this.#target(""), url }, { "git-protocol": "version=2" });
     await response.body?.cancel();
     if (isMissing(response.status)) return false;
-    await refuseMoved(response, this.connection.apiBase);
-    await refuseUnfit(response);
+    await refuseRedirect(response, this.connection.apiBase);
+    await requireStatus(response);
     if (response.headers.get("content-type") !== REFS_ANSWER) throw sourceFault("bad_answer");
     return true;
   }
@@ -111,7 +111,7 @@ export class HostRequests implements Ask {
         return undefined;
       }
       if (!isRedirect(response.status)) {
-        await refuseUnfit(response);
+        await requireStatus(response);
         return response;
       }
       await response.body?.cancel();

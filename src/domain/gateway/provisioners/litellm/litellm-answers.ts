@@ -43,8 +43,8 @@ export type KeyInfo = Static<typeof KeyInfo>;
 export const UpdatedKey = Type.Object({ expires: Text });
 export type UpdatedKey = Static<typeof UpdatedKey>;
 
-export const MadeKey = Type.Object({ key: Id, token: Text, expires: Text });
-export type MadeKey = Static<typeof MadeKey>;
+export const CreatedKey = Type.Object({ key: Id, token: Text, expires: Text });
+export type CreatedKey = Static<typeof CreatedKey>;
 
 export const ModelList = Type.Object({
   data: Type.Array(

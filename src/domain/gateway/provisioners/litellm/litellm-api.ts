@@ -9,10 +9,10 @@ import { toDiagnosis } from "../diagnosis.ts";
 import { LISTING_BYTES_MAX } from "../model-listing.ts";
 import { ProvisionerError } from "../provisioner.ts";
 import {
+  CreatedKey,
   KeyInfo,
   KeyList,
   type ListedKey,
-  MadeKey,
   ModelList,
   parseJson,
   sentenceOf,
@@ -73,9 +73,9 @@ export class LitellmApi {
   }
 
   /** @returns the new key, or undefined if another key has its alias */
-  async make(wanted: JsonObject): Promise<MadeKey | undefined> {
+  async make(wanted: JsonObject): Promise<CreatedKey | undefined> {
     const answer = await this.#post("/key/generate", wanted);
-    return isAliasTaken(answer) ? undefined : this.#read(answer, MadeKey);
+    return isAliasTaken(answer) ? undefined : this.#read(answer, CreatedKey);
   }
 
   /** A key that does not exist is a success. */

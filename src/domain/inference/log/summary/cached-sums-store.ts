@@ -26,7 +26,7 @@ export interface Sums {
 export type SumsPart = keyof Sums;
 
 /** Needs a connection that may write. */
-export class KeptSums {
+export class CachedSums {
   constructor(private readonly connection: Connection) {}
 
   /** @returns a part of the kept sums; undefined if they are not kept */

@@ -3,20 +3,20 @@
 import { HOUR_MS } from "../../../../platform/clock.ts";
 import type { Connection } from "../../../../platform/database/database.ts";
 import type { Steps } from "../../../../platform/steps.ts";
+import { CachedSums, type Span, type Sums, type SumsPart } from "./cached-sums-store.ts";
 import { countingAll, type Period } from "./counted-rows-store.ts";
-import { KeptSums, type Span, type Sums, type SumsPart } from "./kept-sums-store.ts";
 import type { SummaryGroup } from "./model.ts";
 import { type CountedRow, Tallies, Tally } from "./tally.ts";
 
 const DAY_HOURS = 24;
 
 export class SpanSums {
-  readonly #kept: KeptSums;
+  readonly #kept: CachedSums;
   readonly #countAll: ReturnType<typeof countingAll>;
 
   /** @param connection to the file, which may write */
   constructor(connection: Connection) {
-    this.#kept = new KeptSums(connection);
+    this.#kept = new CachedSums(connection);
     this.#countAll = countingAll(connection);
   }
 

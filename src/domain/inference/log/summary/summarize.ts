@@ -4,8 +4,8 @@ import { DAY_MS, HOUR_MS } from "../../../../platform/clock.ts";
 import type { Connection } from "../../../../platform/database/database.ts";
 import type { Steps } from "../../../../platform/steps.ts";
 import type { RowFilter } from "../model.ts";
+import type { Span, SpanHours } from "./cached-sums-store.ts";
 import { countFiltered, extentOf, type Period } from "./counted-rows-store.ts";
-import type { Span, SpanHours } from "./kept-sums-store.ts";
 import {
   GROUPS_MAX,
   SUMMARY_GROUPS,
@@ -54,7 +54,7 @@ export function* summarize(
 }
 
 /** Keeps the sums of all hours and days, so that the first summary after a while need not read all rows. */
-export function* keepAllSums(connection: Connection): Steps<void> {
+export function* cacheAllSums(connection: Connection): Steps<void> {
   const { firstMs, lastMs } = extentOf(connection) ?? { firstMs: 0, lastMs: 0 };
   const search = { filter: {}, points: [firstMs - (firstMs % DAY_MS)], endMs: nextHour(lastMs) };
   yield* summarize({ connection, mayKeep: true }, { ...search, groups: [...SUMMARY_GROUPS] });

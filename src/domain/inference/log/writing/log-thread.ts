@@ -3,8 +3,8 @@
 import { asStorageError } from "../../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../../platform/steps.ts";
-import { HandedSums } from "../../usage/handed-sums-store.ts";
-import { KeptSums } from "../../usage/kept-sums.ts";
+import { PendingUsageSums } from "../../usage/pending-usage-sums-store.ts";
+import { UncountedSums } from "../../usage/uncounted-sums.ts";
 import { FileSource } from "../file-source.ts";
 import { openLogFile } from "../log-file-store.ts";
 import { type DropCause, SEARCH_MS_MAX } from "../model.ts";
@@ -34,7 +34,7 @@ export interface LogThreadOptions {
 }
 
 interface OpenFile {
-  sums: HandedSums;
+  sums: PendingUsageSums;
   writer: RowWriter;
   reader: LogReader;
   files: LogFiles;
@@ -43,7 +43,7 @@ interface OpenFile {
 export class LogThread {
   #open: OpenFile | undefined;
   #searches = 0;
-  readonly #kept = new KeptSums();
+  readonly #kept = new UncountedSums();
   /** not reported yet */
   #changedOutside: string | undefined;
 
@@ -163,9 +163,9 @@ export class LogThread {
   }
 }
 
-function openFile(file: string, kept: KeptSums): OpenFile {
+function openFile(file: string, kept: UncountedSums): OpenFile {
   const connection = openLogFile(file);
-  const sums = new HandedSums(connection);
+  const sums = new PendingUsageSums(connection);
   sums.restore(kept.all());
   return {
     sums,
@@ -191,7 +191,7 @@ type UsageTask = Extract<ToThread, { name: "handOverUsage" | "takeUsage" | "remo
 
 function performOnUsage(
   task: UsageTask,
-  { sums, kept }: { sums: HandedSums; kept: KeptSums },
+  { sums, kept }: { sums: PendingUsageSums; kept: UncountedSums },
 ): LogTasks[UsageTask["name"]]["result"] {
   switch (task.name) {
     case "handOverUsage":
@@ -220,7 +220,7 @@ function* sweep({ writer, reader }: OpenFile, beforeMs: number): Steps<number> {
     yield;
   }
   writer.sweepRest(beforeMs);
-  yield* reader.keepAllSums();
+  yield* reader.cacheAllSums();
   return removed;
 }
 

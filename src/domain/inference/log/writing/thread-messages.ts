@@ -14,7 +14,7 @@ export interface LogTasks {
   seen: { request: { fromMs: number }; result: SeenValues };
   sweep: { request: { beforeMs: number }; result: { removed: number } };
   figures: { request: { fromMs: number }; result: LogFigures };
-  /** the tasks of usage/handed-sums-store.ts */
+  /** the tasks of usage/pending-usage-sums-store.ts */
   handOverUsage: { request: { deltas: readonly UsageDelta[] }; result: null };
   takeUsage: { request: { id: string }; result: UsageBatch | null };
   removeUsage: { request: { batch: string }; result: null };

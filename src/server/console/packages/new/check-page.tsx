@@ -1,6 +1,6 @@
 // The last step: everything that was entered, before it goes into the draft.
 /** @jsxImportSource preact */
-import { packageOf, type WholeAddition } from "../../../../domain/governance/additions/addition-model.ts";
+import { type CompleteAddition, packageOf } from "../../../../domain/governance/additions/addition-model.ts";
 import { Hidden } from "../../../pages/forms.tsx";
 import type { ConsolePage } from "../../frame/frame.tsx";
 import { AsCommand } from "../../parts/command.tsx";
@@ -12,7 +12,7 @@ import { type RefusedStep, stepPage } from "./steps.tsx";
 import { STEPS } from "./words.ts";
 
 export interface CheckPageProps {
-  addition: WholeAddition;
+  addition: CompleteAddition;
   /** of the draft; 0 for none */
   draftVersion: number;
   /** the package of the draft with that id */

@@ -53,7 +53,7 @@ export function refusedStep(error: DomainError): RefusedStep {
 }
 
 /** @returns a refusal that its reader can solve on the page of the step @throws everything else */
-export function refusedHere(error: unknown): RefusedStep {
+export function refusedStepOf(error: unknown): RefusedStep {
   if (error instanceof DomainError && ["invalid", "conflict"].includes(error.kind)) return refusedStep(error);
   throw error;
 }

@@ -9,7 +9,7 @@ import { GATEWAY_PATH } from "../../../console/gateway/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { healthOf, standingOf } from "../../gateway/standing.ts";
+import { gatewayStatusOf, healthOf } from "../../gateway/gateway-status.ts";
 
 /** The default for a policy that names neither gateway nor agent. */
 const NO_POLICY = { allowed_harnesses: [] };
@@ -26,7 +26,7 @@ export function gatewayPages(context: RouteContext, console: Console) {
   const pageOf = async (reader: Reader, isAsked: boolean) => {
     if (!console.has("gateway")) return featureOffPage("Gateway", { setting: "gateway.type", reader });
     const policy = governance.revisions.current(reader.organizationId)?.document ?? NO_POLICY;
-    const status = standingOf(context, policy);
+    const status = gatewayStatusOf(context, policy);
     const [health, figures] = await Promise.all([
       isAsked ? checked(status) : undefined,
       runInTurns(gateway.figuresInSteps()),

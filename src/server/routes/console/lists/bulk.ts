@@ -10,9 +10,9 @@ import {
   type BulkView,
   confirmMany,
   countedRows,
+  invalidSelectionPage,
   type Progress,
   resultPage,
-  unclearPage,
 } from "../../../console/list/bulk.tsx";
 import type { Values } from "../../../console/list/list.ts";
 import type { Equivalents } from "../../../console/parts/command.tsx";
@@ -120,12 +120,15 @@ export class BulkActions<Act extends string, Selection> {
     const { view, acts } = this.bulk;
     const [one, many] = view.nouns;
     const act = acts.find((known) => known === given.act);
-    if (!act) return unclearPage(view, `Choose what to do with the ${many}.`);
+    if (!act) return invalidSelectionPage(view, `Choose what to do with the ${many}.`);
     if (given.all === "1") return { act, ids: [], filter: (given.filter ?? "").replace(/^\?/, "") };
     const ids = [...new Set(given.ids)];
-    if (ids.length === 0) return unclearPage(view, `Select at least one ${one} of the list.`);
+    if (ids.length === 0) return invalidSelectionPage(view, `Select at least one ${one} of the list.`);
     if (ids.length > BULK_ROWS_MAX)
-      return unclearPage(view, `Select at most ${BULK_ROWS_MAX} ${many}, or all that match the filters.`);
+      return invalidSelectionPage(
+        view,
+        `Select at most ${BULK_ROWS_MAX} ${many}, or all that match the filters.`,
+      );
     return { act, ids, filter: undefined };
   }
 
@@ -140,7 +143,7 @@ export class BulkActions<Act extends string, Selection> {
     const { act, filter } = asked;
     const selection = await this.#selectionOf(reader, asked);
     const count = await this.bulk.count(reader, selection);
-    if (count === 0) return unclearPage(view, `No ${view.nouns[0]} matches these filters now.`);
+    if (count === 0) return invalidSelectionPage(view, `No ${view.nouns[0]} matches these filters now.`);
     const foreseen = { act, selection, isDryRun: true };
     const rows = filter === undefined ? (await this.bulk.slice(reader, foreseen)).rows : [];
     const exceptions = rows.filter(({ result }) => result !== "done");

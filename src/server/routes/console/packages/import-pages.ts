@@ -1,5 +1,5 @@
 // The import of a bundle in the console: it is uploaded and kept, its plan is shown, and only then the catalog changes.
-import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../../domain/catalog/bundles/kept-bundles.ts";
+import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../../domain/catalog/bundles/pending-bundles.ts";
 import type { ImportPlan, ImportRequest } from "../../../../domain/catalog/service.ts";
 import { readTrustedKeys } from "../../../../platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../../platform/errors.ts";
@@ -9,7 +9,7 @@ import type { Fields } from "../../../console/frame/refusals.tsx";
 import { withoutReturns } from "../../../console/long-form.ts";
 import {
   importPage,
-  type KeptImport,
+  type PendingImport,
   planPage,
   type RefusedImport,
 } from "../../../console/packages/import-page.tsx";
@@ -47,7 +47,7 @@ export function importPages({ router, domain, uploadTimes }: RouteContext, conso
           async (_, { fields, file }) => {
             const { trust = "", keep } = fields;
             if (!file || file.name === "") return importPage({ trust, refused: NO_FILE });
-            const bundle = await domain.keptBundles.keep(file.bytes);
+            const bundle = await domain.pendingBundles.keep(file.bytes);
             return {
               to: planAddress({
                 bundle,
@@ -85,21 +85,21 @@ const TOO_LARGE: RefusedImport = {
   ...{ problems: [], status: 413 },
 };
 
-const planAddress = ({ bundle, name, trust, keep }: KeptImport): string =>
+const planAddress = ({ bundle, name, trust, keep }: PendingImport): string =>
   `${PLAN_PATH}?${new URLSearchParams({ bundle, name, ...(keep && { keep: "yes" }), trust })}`;
 
-const keptIn = ({ bundle = "", name = "", trust = "", keep }: Fields): KeptImport => ({
+const keptIn = ({ bundle = "", name = "", trust = "", keep }: Fields): PendingImport => ({
   ...{ bundle, name, trust: withoutReturns(trust), keep: keep !== undefined },
 });
 
 /** @throws DomainError for keys or a bundle that cannot be read */
 async function requestFor(
-  { keptBundles, governance }: Domain,
+  { pendingBundles, governance }: Domain,
   { organizationId }: Pick<Reader, "organizationId">,
-  { bundle, name, trust, keep }: KeptImport,
+  { bundle, name, trust, keep }: PendingImport,
 ): Promise<ImportRequest> {
   return {
-    file: await keptBundles.file(bundle, name),
+    file: await pendingBundles.file(bundle, name),
     trusted: { name: "the keys that you entered", keys: readTrustedKeys(trust, "the text") },
     keep,
     inUse: (connection) => governance.revisions.packagesInUse(connection, organizationId),
@@ -107,7 +107,7 @@ async function requestFor(
   };
 }
 
-async function planned(domain: Domain, reader: Reader, kept: KeptImport): Promise<ConsolePage> {
+async function planned(domain: Domain, reader: Reader, kept: PendingImport): Promise<ConsolePage> {
   let plan: ImportPlan | undefined;
   try {
     const { signal } = reader.request;
@@ -121,10 +121,10 @@ async function planned(domain: Domain, reader: Reader, kept: KeptImport): Promis
   return planPage({ kept, plan });
 }
 
-async function importKept(domain: Domain, reader: Reader, kept: KeptImport): Promise<ConsolePage | Done> {
+async function importKept(domain: Domain, reader: Reader, kept: PendingImport): Promise<ConsolePage | Done> {
   try {
     const done = await domain.catalog.bundles.import(reader.actor, await requestFor(domain, reader, kept));
-    await domain.keptBundles.drop(kept.bundle);
+    await domain.pendingBundles.drop(kept.bundle);
     const { added, changed, removed } = done;
     const text = `The bundle is imported: ${added.length} added, ${changed.length} changed, ${removed.length} removed.`;
     return { to: CATALOG_PATH, notice: text };
@@ -133,8 +133,8 @@ async function importKept(domain: Domain, reader: Reader, kept: KeptImport): Pro
   }
 }
 
-async function drop({ keptBundles }: Domain, { bundle }: KeptImport): Promise<Done> {
-  await keptBundles.drop(bundle);
+async function drop({ pendingBundles }: Domain, { bundle }: PendingImport): Promise<Done> {
+  await pendingBundles.drop(bundle);
   return { to: CATALOG_PATH, notice: "The bundle is discarded. Nothing was changed." };
 }
 

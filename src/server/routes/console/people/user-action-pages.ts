@@ -8,7 +8,7 @@ import { confirmationPage } from "../../../console/parts/form.tsx";
 import { linkPage } from "../../../console/people/link-page.tsx";
 import {
   doneText,
-  refuseUnlessFitting,
+  requireApplicableAction,
   USER_ACTIONS,
   type UserAction,
   userConfirmation,
@@ -42,7 +42,7 @@ export function userActionPages(context: RouteContext, console: Console) {
           const action = actionIn(params.action);
           const user = users.show(reader.organizationId, params.id);
           checkAction(reader, user, action);
-          refuseUnlessFitting(user, action);
+          requireApplicableAction(user, action);
           return confirmationOf(user, action);
         }),
       pageRoute("showUserActionPage", "Asks before an action on a user"),
@@ -55,7 +55,7 @@ export function userActionPages(context: RouteContext, console: Console) {
           const action = actionIn(params.action);
           const user = users.show(reader.organizationId, params.id);
           checkAction(reader, user, action);
-          refuseUnlessFitting(user, action);
+          requireApplicableAction(user, action);
           if (action === "remove" && body.typed !== user.email)
             return confirmationOf(user, action, "Type the address exactly as it is shown");
           if (body.version !== String(user.updatedAtMs)) return confirmationOf(user, action, CHANGED);

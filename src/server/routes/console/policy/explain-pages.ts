@@ -7,7 +7,7 @@ import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
 import { comparisonOf, type Explained } from "../../../console/parts/explained-rows.ts";
-import { type ExplainAsked, explainPage } from "../../../console/policy/explain-page.tsx";
+import { type ExplainRequest, explainPage } from "../../../console/policy/explain-page.tsx";
 import { EXPLAIN_PATH, revisionText } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
@@ -29,7 +29,7 @@ export const explainPages = ({ router, domain }: RouteContext, console: Console)
     pageRoute("showPolicyExplanation", "What the policy means for one person"),
   );
 
-function askedBy(reader: Reader): ExplainAsked {
+function askedBy(reader: Reader): ExplainRequest {
   const values = listValues(reader);
   return {
     user: values.user ?? "",
@@ -46,7 +46,7 @@ function askedBy(reader: Reader): ExplainAsked {
 async function answersFor(
   { governance, identity }: RouteContext["domain"],
   reader: Reader,
-  { asked, problems }: { asked: ExplainAsked; problems: Problem[] },
+  { asked, problems }: { asked: ExplainRequest; problems: Problem[] },
 ): Promise<Explained[]> {
   const { organizationId } = reader;
   const { revisions } = governance;

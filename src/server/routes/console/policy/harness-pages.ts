@@ -28,10 +28,10 @@ import {
 } from "../../../console/harnesses/harness-pages.tsx";
 import {
   changesOf,
+  fieldConflict,
   fieldsFor,
   fieldsIn,
   type SettingFields,
-  twofold,
 } from "../../../console/harnesses/settings-fields.tsx";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
@@ -159,7 +159,7 @@ async function withFields(
   const { values } = await drafts.typedSettings(text, {});
   if (!values) return undefined;
   if (!fields) return text;
-  const why = twofold(fields, values);
+  const why = fieldConflict(fields, values);
   if (why !== undefined) throw new DomainError("invalid", "policy_draft.two_values", why);
   const { text: changed } = await drafts.typedSettings(text, changesOf(fields));
   if (changed !== undefined) return changed;

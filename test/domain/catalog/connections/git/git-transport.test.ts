@@ -10,9 +10,9 @@ import {
   GitTransport,
 } from "../../../../../src/domain/catalog/connections/git/git-transport.ts";
 import {
-  fitVersion,
   GIT_OUTPUT_BYTES_MAX,
   GIT_VERSION_MIN,
+  supportedGitVersion,
 } from "../../../../../src/domain/catalog/connections/git/installed-git.ts";
 import { DomainError } from "../../../../../src/platform/errors.ts";
 import { processesIn } from "../../../../../src/platform/process-life.ts";
@@ -261,12 +261,12 @@ test.each([
 test("a git older than the oldest supported version is refused", () => {
   const [major, minor] = GIT_VERSION_MIN;
   const texts = [`${major}.${minor - 1}.9`, `${major}.${minor}`, `${major}.${minor}.1`, `${major + 1}.0.0`];
-  expect(texts.map((version) => fitVersion(`git version ${version}\n`))).toEqual([
+  expect(texts.map((version) => supportedGitVersion(`git version ${version}\n`))).toEqual([
     undefined,
     ...texts.slice(1),
   ]);
-  expect(fitVersion("git version 2.39.5 (Apple Git-154)")).toBe("2.39.5");
-  expect(fitVersion("not git")).toBeUndefined();
+  expect(supportedGitVersion("git version 2.39.5 (Apple Git-154)")).toBe("2.39.5");
+  expect(supportedGitVersion("not git")).toBeUndefined();
 });
 
 test("a missing git is reported for the connections that need it, and for no others (SRC-11, SRC-32)", async () => {

@@ -13,7 +13,7 @@ import {
   layoutEntryOf,
 } from "../../../../console/packages/new/layout-entry.ts";
 import { layoutPage } from "../../../../console/packages/new/layout-page.tsx";
-import { type RefusedStep, refusedHere } from "../../../../console/packages/new/steps.tsx";
+import { type RefusedStep, refusedStepOf } from "../../../../console/packages/new/steps.tsx";
 import { STEPS } from "../../../../console/packages/new/words.ts";
 import type { Reader } from "../../../../console/reader.ts";
 import type { RouteContext } from "../../../../router.ts";
@@ -50,7 +50,7 @@ export function createLayoutForm(domain: RouteContext["domain"]) {
         await packageAdditions.layOut(reader.actor, { version: versionIn(fields.version_read) }, adapters);
         return { to: STEPS.audience.path };
       } catch (error) {
-        return await again(refusedHere(error));
+        return await again(refusedStepOf(error));
       }
     },
   };

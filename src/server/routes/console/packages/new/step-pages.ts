@@ -1,5 +1,8 @@
 // The steps after the archive of a new package is stored: inspection, name, layout, audience, and the check of everything.
-import { type Addition, wholeAddition } from "../../../../../domain/governance/additions/addition-model.ts";
+import {
+  type Addition,
+  completeAddition,
+} from "../../../../../domain/governance/additions/addition-model.ts";
 import { proposeIdentity } from "../../../../../domain/governance/additions/proposed-identity.ts";
 import { listAudiences } from "../../../../../domain/governance/delivery/audiences.ts";
 import { invariant } from "../../../../../platform/errors.ts";
@@ -9,7 +12,12 @@ import type { Fields } from "../../../../console/frame/refusals.tsx";
 import { checkPage } from "../../../../console/packages/new/check-page.tsx";
 import { identityPage } from "../../../../console/packages/new/identity-page.tsx";
 import { inspectionPage } from "../../../../console/packages/new/inspection-page.tsx";
-import { isOpen, nextStep, type RefusedStep, refusedHere } from "../../../../console/packages/new/steps.tsx";
+import {
+  isOpen,
+  nextStep,
+  type RefusedStep,
+  refusedStepOf,
+} from "../../../../console/packages/new/steps.tsx";
 import { NEW_TRAIL, STEPS, type Step } from "../../../../console/packages/new/words.ts";
 import { REVIEW_PATH } from "../../../../console/policy/words.ts";
 import type { Reader } from "../../../../console/reader.ts";
@@ -167,7 +175,7 @@ async function nameIt(
     await domain.packageAdditions.identify(reader.actor, stated, { ...entered, isReplacement });
     return { to: STEPS.layout.path };
   } catch (error) {
-    const refused = refusedHere(error);
+    const refused = refusedStepOf(error);
     const now = domain.packageAdditions.find(reader.actor) ?? addition;
     const known = inDraft(domain, reader, entered.id);
     return identityPage({ addition: now, entered, known, isReplacement, refused });
@@ -207,7 +215,7 @@ function audienceStep(domain: Domain) {
 }
 
 function checkAgain(domain: Domain, reader: Reader, addition: Addition, refused?: RefusedStep): ConsolePage {
-  const whole = wholeAddition(addition);
+  const whole = completeAddition(addition);
   invariant(whole, "the step is open");
   return checkPage({
     addition: whole,
@@ -226,6 +234,6 @@ async function finish(
     await domain.packageAdditions.finish(reader.actor, { version: versionIn(version) });
     return { to: REVIEW_PATH, notice: "The package is in your draft. Nothing is published yet." };
   } catch (error) {
-    return checkAgain(domain, reader, addition, refusedHere(error));
+    return checkAgain(domain, reader, addition, refusedStepOf(error));
   }
 }
