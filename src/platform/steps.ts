@@ -35,7 +35,7 @@ export async function runInTurns<T>(steps: Steps<T>, turnMs = TURN_MS): Promise<
 /**
  * `runInTurns`, until a time.
  * @param untilMs as `performance.now()` counts
- * @returns the result; undefined if the work is not finished by then and was given up
+ * @returns the result; undefined if the work was not finished by then and was canceled
  * @throws errors of the work
  */
 export async function runInTurnsUntil<T>(steps: Steps<T>, untilMs: number): Promise<T | undefined> {

@@ -1,4 +1,4 @@
-// Formats captured sessions as table columns, text and JSON. What clients announced is printed as text.
+// Formats captured sessions as table columns, text and JSON. Values that clients announced are printed as text.
 import { toWireDetail, toWireSession } from "../../../src/domain/sessions/lists/wire.ts";
 import type { SessionDetail, SessionView } from "../../../src/domain/sessions/service.ts";
 import { bytesText } from "../../../src/platform/files/disk.ts";

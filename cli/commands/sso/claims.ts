@@ -26,7 +26,7 @@ export async function previewClaims({ domain, context, output }: Call, file: str
   output.result(documentOf(preview), textOf(preview));
 }
 
-/** @throws DomainError `sso.claims_unreadable` with line numbers and none of the text */
+/** @throws DomainError `sso.claims_unreadable` with line numbers and without any of the text */
 function claimsIn(bytes: Uint8Array): JsonObject {
   const text = Buffer.from(bytes).toString("utf8");
   if (TOKEN.test(text))

@@ -9,7 +9,7 @@ import type { Ids } from "../../platform/ids.ts";
 import { type AdjustableLog, bufferLines, createLog } from "../../platform/observe/log.ts";
 import { type Service, startService } from "../service/service.ts";
 import { type DemoDirectory, makeDemoDirectory } from "./demo-directory.ts";
-import type { FleetState, Tell } from "./events.ts";
+import type { FleetState, ReportDemoEvent } from "./events.ts";
 import { populate, writeCatalog } from "./example-organization.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
 import { createDemoHttp } from "./http.ts";
@@ -25,7 +25,7 @@ export interface DemoOptions {
   seed: string;
   clock: Clock;
   ids: Ids;
-  tell: Tell;
+  tell: ReportDemoEvent;
   /** ends the demo */
   signal: AbortSignal;
 }
@@ -107,7 +107,10 @@ async function startDemoService(
 }
 
 /** Reports each change of the fleet's state, and each publication. */
-function watchFleet(fleet: Fleet, { service, tell }: { service: Service; tell: Tell }): Disposable {
+function watchFleet(
+  fleet: Fleet,
+  { service, tell }: { service: Service; tell: ReportDemoEvent },
+): Disposable {
   const { domain } = service.installation;
   const { organizationId } = service.bootstrap;
   let told: FleetState | undefined;

@@ -49,4 +49,4 @@ export type DemoEvent =
   | ({ event: "fleet" } & FleetState)
   | { event: "removed"; data_dir: string };
 
-export type Tell<Event extends DemoEvent = DemoEvent> = (event: Event) => void;
+export type ReportDemoEvent<Event extends DemoEvent = DemoEvent> = (event: Event) => void;

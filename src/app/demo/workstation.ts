@@ -13,7 +13,7 @@ import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import type { DemoUser } from "./demo-user.ts";
 import { DeviceLogin, LoginEnded } from "./device-login.ts";
-import type { Tell, WorkstationEvent } from "./events.ts";
+import type { ReportDemoEvent, WorkstationEvent } from "./events.ts";
 import { type DemoHttp, type DemoRequest, expectSuccess, jsonOf } from "./http.ts";
 import type { Profile } from "./profiles.ts";
 import { revisionsIn } from "./revision-events.ts";
@@ -45,7 +45,7 @@ export interface WorkstationParts {
   clock: Clock;
   signal: AbortSignal;
   user: DemoUser;
-  tell: Tell<WorkstationEvent>;
+  tell: ReportDemoEvent<WorkstationEvent>;
   /** from the news of a revision until the workstation applies it */
   catchUpMs: number;
 }

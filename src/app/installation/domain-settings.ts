@@ -1,4 +1,4 @@
-// Builds the settings of the domain from the configuration. What a reload may replace is read through functions.
+// Builds the settings of the domain from the configuration. Values that a reload may replace are read through functions.
 import type { DomainOptions } from "../../domain/domain.ts";
 import type { LogArchive } from "../../domain/inference/log/log-archive.ts";
 import type { ServiceLog } from "../../domain/inference/log/writing/running-log.ts";

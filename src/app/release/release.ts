@@ -190,7 +190,7 @@ function packed(folder: string, files: Files, modifiedAtSeconds: number): Uint8A
   return Buffer.concat([...members, tarEnd()]);
 }
 
-/** Runs in the root folder with an empty environment, so that nothing of this machine gets into the text. */
+/** Runs in the root folder with an empty environment, so that the text does not depend on this machine. */
 function printedBy(executable: string, args: readonly string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([executable, ...args], {
     cwd: "/",

@@ -10,7 +10,7 @@ import type { ReplicaStore } from "./replica-store.ts";
 import { newestPosition, type Position } from "./terms.ts";
 
 export interface ReplicaState {
-  /** the newest point in the store; undefined if it has nothing of this term */
+  /** the newest point in the store; undefined if it has no data of this term */
   position: Position | undefined;
   /** time of the first write that the store lacks, UTC milliseconds; undefined if it lacks none */
   missingSinceMs: number | undefined;

@@ -1,4 +1,5 @@
-// The replica and the lease of the running service: claimed before the database is opened, watched while it runs, given up at the end.
+// The replica and the lease of the running service: claimed before the database is opened, watched while it runs, released at
+// the end.
 import { hostname } from "node:os";
 import { Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../domain/domain.ts";

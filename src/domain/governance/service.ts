@@ -1,5 +1,5 @@
-// The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them, and
-// the deployment file as a second author. What a document may say is checked in document/.
+// The policy: what every workstation must follow. Joins the files of the area: reading revisions, publishing them, and the
+// deployment file as a second author. The rules of documents are in document/.
 
 import type { Problem } from "../../platform/errors.ts";
 import type { Steps } from "../../platform/steps.ts";

@@ -20,10 +20,10 @@ export interface IdentitySettings {
 }
 
 /** One user or several. */
-export type Whose = { userId: string } | { userIds: readonly string[] };
+export type AffectedUsers = { userId: string } | { userIds: readonly string[] };
 
 /** Ends every login of the users, in the transaction of the change that requires it; access provides it. */
-export type EndLogins = (tx: Tx, ending: Whose & { reason: string; nowMs: number }) => void;
+export type EndLogins = (tx: Tx, ending: AffectedUsers & { reason: string; nowMs: number }) => void;
 
 /** Why a user lost the gateway key. */
 export type KeyLoss = "user_suspended" | "user_removed" | "address_changed";

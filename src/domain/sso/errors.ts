@@ -61,7 +61,7 @@ export const acrTooWeak = () =>
 export const userInactive = () =>
   refusal("forbidden", "sso.user_inactive", "your account here is suspended or removed", ASK);
 
-/** The provider announced a logout while the person was on the way back. */
+/** The provider announced a logout before the browser returned to the callback. */
 export const signedOut = () =>
   refusal(
     "forbidden",

@@ -33,7 +33,7 @@ export function objectStoreWarnings(config: Settings): readonly string[] {
       : [`blobs.s3.endpoint is not set, so these do nothing: ${given.join(", ")}`];
   return (["blobs.s3.endpoint", "blobs.s3.public_endpoint"] as const)
     .filter((name) => isOpen(config.get(name)))
-    .map((name) => `${name} is http, so that session bytes and signed addresses can be read on the way`);
+    .map((name) => `${name} is http, so that session bytes and signed addresses can be read in transit`);
 }
 
 function isOpen(origin: string | undefined): boolean {

@@ -99,7 +99,7 @@ const keyProvided = (): DomainError =>
     "sealing.key_provided",
     "the sealing key comes from the configuration (keys.sealing_key), which this program does not change",
     {
-      hint: "write the old key into a file of mode 600 in the keys directory, such as 0001.sealing-key, give the new one as keys.sealing_key, and start the service again: it seals everything anew",
+      hint: "write the old key into a file of mode 600 in the keys directory, such as 0001.sealing-key, give the new one as keys.sealing_key, and start the service again: it seals everything again",
     },
   );
 

@@ -48,7 +48,7 @@ export interface Download {
 
 export interface StoredObject {
   sizeBytes: number;
-  /** as the store computed it, 64 lower-case hexadecimal digits; undefined if it keeps none of the whole object */
+  /** as the store computed it, 64 lower-case hexadecimal digits; undefined if it stores no digest of the whole object */
   sha256: string | undefined;
 }
 

@@ -30,7 +30,7 @@ export function parseListing(xml: string): ListedPage {
   return { objects, isTruncated };
 }
 
-/** @returns the code of an error document; undefined if there is none of the usual form */
+/** @returns the code of an error document; undefined if there is no code in the usual form */
 export const errorCodeIn = (xml: string): string | undefined =>
   /<Code>([A-Za-z]{1,64})<\/Code>/.exec(xml)?.[1];
 

@@ -58,7 +58,7 @@ function delivered(socket: TLSSocket, bytes: Uint8Array): Promise<void> {
       clearTimeout(waiting);
       settle();
     });
-    socket.resume(); // what the peer says is not read
+    socket.resume(); // data from the peer is discarded
   });
 }
 

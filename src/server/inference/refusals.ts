@@ -1,5 +1,6 @@
 // Refusals in the form of the API that was called: agents show `error.message`, and decide on retries by the status and
-// `error.type`. Texts are fixed sentences that say what to do; they contain nothing of the upstream, of tokens or of addresses.
+// `error.type`. Texts are fixed sentences that say what to do; they contain no data of the upstream, no tokens and no
+// addresses.
 import type { Dialect } from "./paths.ts";
 
 /** What each status means in the two forms. */

@@ -65,7 +65,7 @@ interface ReloadParts extends Parts {
   operations: ReturnType<typeof createOperations>;
 }
 
-/** Reads everything again that a reload applies. What cannot be used is logged and changes nothing. */
+/** Reads everything again that a reload applies. Invalid content is logged and changes nothing. */
 export async function reconfigure(
   installation: Installation,
   { config, log, actor, sockets, operations, runTask }: ReloadParts,

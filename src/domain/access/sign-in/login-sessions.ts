@@ -155,8 +155,8 @@ export class LoginSessions {
   }
 
   /**
-   * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction. It replaces the
-   * session that the browser has, whoever it belongs to: otherwise it would stay open although nobody can use it.
+   * Opens a session for a person who has just proved who they are, and records how, in the caller's transaction. It replaces
+   * the session that the browser has, of any user: otherwise it would stay open although nobody can use it.
    * @param entered.secondFactor kind of the second factor, if one was given
    */
   enter(

@@ -35,7 +35,7 @@ export const hasNoneSince =
   (userId: SQLiteColumn): SQL =>
     sql`NOT EXISTS (SELECT 1 FROM ${clientReports} WHERE ${ofUser} = ${userId} AND ${lastSeenAtMs} >= ${ms})`;
 
-/** @returns the user of each workstation seen before then, at most so many; a user may be there more than once */
+/** @returns the user of each workstation last seen before `ms`, at most `limit` of them; a user may occur more than once */
 export const ownersSeenBefore = (
   connection: Connection,
   { organizationId, ms, limit }: { organizationId: string; ms: number; limit: number },

@@ -185,7 +185,7 @@ const additionChanged = (): DomainError =>
     "package_addition.changed",
     "the package was changed in another tab meanwhile",
     {
-      hint: "look at it again; nothing of it is lost",
+      hint: "look at it again; none of your input is lost",
     },
   );
 

@@ -1,5 +1,5 @@
-// Which artifacts are named anywhere: in a revision of the policy, which is kept for good, in a draft, or by a package that is being
-// added. The catalog knows its own entries.
+// Finds the artifacts that are named anywhere: in a revision of the policy, which is kept forever, in a draft, or by a package
+// that is being added. The catalog knows its own entries.
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";

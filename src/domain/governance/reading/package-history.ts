@@ -34,7 +34,7 @@ export function* packageHistory(
   yield;
   for (const [at, revision] of newest.entries()) {
     const former = newest[at + 1];
-    // What is before the last one that is read is known only for the first revision.
+    // The revision before the last one that is read is known only for the first revision.
     if (!after || (!former && newest.length === REVISIONS_LISTED_MAX)) break;
     const before = former ? (packageIn(former.id) ?? NOTHING) : NOTHING;
     const change = changeBetween(before, after);

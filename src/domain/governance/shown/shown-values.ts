@@ -35,7 +35,7 @@ interface Showing<Item, Name extends keyof Item> {
   isHidden: boolean;
 }
 
-/** @returns the item with texts; a member without a value stays away */
+/** @returns the item with texts; a member without a value is omitted */
 export function shownSides<Item extends { path: string }, Name extends keyof Item>(
   item: Item,
   { names, isHidden }: Showing<Item, Name>,

@@ -3,7 +3,7 @@ import { and, eq, exists, gt, inArray, isNull, lte, or, type SQL, sql } from "dr
 import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, named } from "../../../platform/database/drizzle.ts";
-import type { Whose } from "../dependencies.ts";
+import type { AffectedUsers } from "../dependencies.ts";
 import type { User } from "../model.ts";
 import { findUserById } from "../store.ts";
 import { passwordLinks, users } from "../tables.ts";
@@ -66,7 +66,7 @@ const deleteOf = deleteWhere(passwordLinks.userId);
 const deleteFrom = deleteWhere(passwordLinks.creatorId);
 
 /** Removes the links of one user or several. */
-export const removeLinks = (tx: Tx, whose: Whose): void =>
+export const removeLinks = (tx: Tx, whose: AffectedUsers): void =>
   void deleteOf(tx).run({ ids: JSON.stringify("userId" in whose ? [whose.userId] : whose.userIds) });
 
 /** Removes the links that these users made. */

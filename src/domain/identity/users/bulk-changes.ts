@@ -1,5 +1,5 @@
-// Changes many users: those of a list of ids, or all that match a filter. Each user goes through the operation for one user, with its
-// guards, its transaction and its audit entry; the whole has one more entry.
+// Changes many users: those of a list of ids, or all that match a filter. Each user is changed by the operation for one user,
+// with its guards, its transaction and its audit entry; the whole has one more entry.
 import { setImmediate } from "node:timers/promises";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";

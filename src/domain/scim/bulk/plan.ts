@@ -1,5 +1,5 @@
 // The order in which the operations of a bulk request are attempted: as in the request, but after the creation of everything
-// that they refer to. Knows nothing of resources; references.ts finds references.
+// that they refer to. Does not depend on resource types; references.ts finds references.
 
 /** The parts of an operation that determine its order. */
 export interface Dependent {

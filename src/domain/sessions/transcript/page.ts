@@ -12,13 +12,13 @@ import {
   RECORD_DEPTH_MAX,
 } from "./limits.ts";
 import { noTranscript, type Place, type TranscriptEntry, type TranscriptPage, wrongCursor } from "./model.ts";
-import { isWithinDepth, lines, messages, type RawRecord, type Rest } from "./records.ts";
+import { isWithinDepth, lines, messages, type OmittedRecords, type RawRecord } from "./records.ts";
 import { entryOf } from "./values.ts";
 
 type Bytes = AsyncIterable<Uint8Array>;
 
 interface Format {
-  records(file: Bytes, from: number): AsyncGenerator<RawRecord | Rest>;
+  records(file: Bytes, from: number): AsyncGenerator<RawRecord | OmittedRecords>;
   entries(record: unknown): Generator<TranscriptEntry>;
 }
 

@@ -13,7 +13,7 @@ export interface RawRecord {
 }
 
 /** Replaces all records after RECORDS_MAX. */
-export type Rest = "rest";
+export type OmittedRecords = "rest";
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
@@ -59,7 +59,7 @@ class Collector {
 }
 
 /** @returns the lines that are not empty, from the one at `from` on; those before it are passed over */
-export async function* lines(file: Bytes, from: number): AsyncGenerator<RawRecord | Rest> {
+export async function* lines(file: Bytes, from: number): AsyncGenerator<RawRecord | OmittedRecords> {
   const line = new Collector(from);
   let [offset, records] = [0, 0];
   for await (const piece of file) {
@@ -85,7 +85,7 @@ export async function* lines(file: Bytes, from: number): AsyncGenerator<RawRecor
 }
 
 /** @returns the objects in the list `messages` of a JSON document, from the one at `from` on */
-export async function* messages(file: Bytes, from: number): AsyncGenerator<RawRecord | Rest> {
+export async function* messages(file: Bytes, from: number): AsyncGenerator<RawRecord | OmittedRecords> {
   const found = new MessageFinder(from);
   let offset = 0;
   let records = 0;

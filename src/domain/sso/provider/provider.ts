@@ -201,7 +201,7 @@ async function clientOf(connection: Connection): Promise<OidcClient> {
   return await connection.client.made;
 }
 
-/** What the browser or the person did is no fault of the provider. */
+/** Errors caused by the browser or the person do not count as failures of the provider. */
 const NOT_ABOUT_PROVIDER: ReadonlySet<SsoReason> = new Set([
   "sso.state",
   "sso.cancelled",

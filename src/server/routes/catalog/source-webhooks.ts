@@ -1,4 +1,4 @@
-// Webhooks of the company's git hosts, which announce new commits. The domain checks who sends them; nothing of the body is used.
+// Webhooks of the company's git hosts, which announce new commits. The domain authenticates the sender; the body is ignored.
 import { Type } from "@sinclair/typebox";
 import { countedAddress } from "../../../domain/access/budgets/counted-address.ts";
 import { WEBHOOK_PATH } from "../../../domain/catalog/service.ts";

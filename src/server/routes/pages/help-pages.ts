@@ -1,4 +1,4 @@
-// The handbook as pages. They describe the product and nothing of this installation, so they are public.
+// The handbook as pages. They describe the product, not this installation, so they are public.
 import { Type } from "@sinclair/typebox";
 import { CHAPTERS } from "../../../handbook/contents.ts";
 import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";

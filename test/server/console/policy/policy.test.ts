@@ -99,7 +99,7 @@ test("CON-53 a conflict with a second administrator is decided place by place", 
   const open = forms.find(({ action }) => action === "/console/policy/review");
   if (!open) throw new Error("the review was open before the other one published");
   const stale = await browser.submit(open, {});
-  expect([stale.status, stale.html.includes("Nothing of your draft is lost")]).toEqual([409, true]);
+  expect([stale.status, stale.html.includes("Your draft is not lost")]).toEqual([409, true]);
   const asked = await browser.submit(formTo(review, "/console/policy/merge"), {});
   expect(asked.html).toContain("One place was changed by both");
   const merged = await browser.submit(formTo(asked, "/console/policy/merge"), { choice0: "mine" });

@@ -1,5 +1,5 @@
-// Reads repositories with the git program of the machine: resolves a ref to a commit, and fetches the archive of a commit.
-// Nothing of a repository runs: nothing is checked out, and git has no hooks, filters, submodules and settings but ours. Each
+// Reads repositories with the git program of the machine: resolves a ref to a commit, and fetches the archive of a commit. No
+// code of a repository runs: nothing is checked out, and git uses no hooks, filters, submodules or settings except ours. Each
 // run has a private folder, which its owner removes.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -26,7 +26,7 @@ export const CREDENTIAL_CHARS_MAX = 8_192;
 /** Bytes of JSON; it is stored with the key and sent with every call. */
 export const METADATA_BYTES_MAX = 64 * 1024;
 /** Places of an invalid answer that are named. */
-export const PLACES_MAX = 3;
+export const PROBLEM_PLACES_MAX = 3;
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const text = (maxLength: number) => Type.String({ maxLength, pattern: "\\S" });
@@ -169,7 +169,7 @@ function parseJson(bytes: Uint8Array): unknown {
 function expected<T extends TSchema>(schema: T, answer: unknown): Static<T> {
   if (Value.Check(schema, answer)) return answer;
   const places = new Set(Array.from(Value.Errors(schema, answer), ({ path }) => path || "/"));
-  throw violation(`returned an invalid answer at ${[...places].slice(0, PLACES_MAX).join(", ")}`);
+  throw violation(`returned an invalid answer at ${[...places].slice(0, PROBLEM_PLACES_MAX).join(", ")}`);
 }
 
 const isCode = (code: string): code is ProvisionerCode => PROVISIONER_CODES.some((known) => known === code);

@@ -14,7 +14,7 @@ const RETRY_MS = { first: 250, max: 5_000 };
 export const THREAD_ENDS_MAX = 3;
 /** Time between two warnings about dropped rows. */
 export const WARN_EVERY_MS = 60_000;
-/** How often closing tries to write before it gives up. */
+/** Maximum number of write attempts when the queue closes. */
 const CLOSE_TRIES = 3;
 
 export interface QueueOptions {

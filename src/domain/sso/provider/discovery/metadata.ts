@@ -1,5 +1,5 @@
 // The discovery document of a provider (OpenID Connect Discovery 1.0 section 3): which members are read, and what makes it
-// unusable. Nothing of a document with a fault is used.
+// unusable. A document with a fault is not used at all.
 import { isLoopbackHost } from "../../../../platform/config/addresses.ts";
 import { isLinkLocalAddress } from "../../../../platform/outbound/public-hosts.ts";
 import type { JsonObject } from "../../../../platform/text/json-object.ts";

@@ -41,7 +41,7 @@ export interface RefusedStep {
   status?: number;
 }
 
-/** @returns a refusal by the domain, with the way out */
+/** @returns a refusal by the domain, with its remedy */
 export function refusedStep(error: DomainError): RefusedStep {
   const { message, hint, problems } = error;
   const first = problems.length > 0 ? "Nothing is saved yet." : message;

@@ -214,7 +214,7 @@ function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
     );
 }
 
-const STALE = "Somebody published in the meantime. Nothing of your draft is lost: merge it first";
+const STALE = "Somebody published in the meantime. Your draft is not lost: merge it first";
 
 /** Refusals that the review shows, because its reader can solve them there. */
 const SHOWN_THERE: readonly string[] = [

@@ -8,7 +8,7 @@ import {
   EXTERNAL_ID_CHARS_MAX,
   ensureMessage,
   METADATA_BYTES_MAX,
-  PLACES_MAX,
+  PROBLEM_PLACES_MAX,
   readResult,
   revokeMessage,
   toProvisionedKey,
@@ -158,11 +158,11 @@ describe("an answer", () => {
   });
 
   test.each([-1, 0, 1])("names %i places more than the limit only up to it", (step) => {
-    const unknown = Array.from({ length: PLACES_MAX + step }, (_, at) => `m${at}`);
+    const unknown = Array.from({ length: PROBLEM_PLACES_MAX + step }, (_, at) => `m${at}`);
     const diagnosis = diagnosisOf(() =>
       read({ ...success, ...Object.fromEntries(unknown.map((name) => [name, 1])) }),
     );
-    const named = unknown.slice(0, PLACES_MAX).map((name) => `/${name}`);
+    const named = unknown.slice(0, PROBLEM_PLACES_MAX).map((name) => `/${name}`);
     expect(diagnosis).toEndWith(`returned an invalid answer at ${named.join(", ")}`);
   });
 
