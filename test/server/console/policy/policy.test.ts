@@ -142,13 +142,13 @@ test("CON-61 CON-62 history, one revision, a difference, and a former revision a
   const action = first.forms.map((form) => form.action).find((path) => path.endsWith("/draft")) ?? "";
   const draft = formTo(first, action);
   const again = await browser.submit(draft, {});
-  expect(again.html).toContain("says what r1 said");
+  expect(again.html).toContain("has the content of r1");
   expect(formTo(again, "/console/policy/review").fields.comment).toBe("back to r1");
   await discard();
   const rollout = await browser.visit(`/console/policy/rollout/${current().id}`);
   const { id: former, sequence } = governance.revisions.before(site.world.organizationId, current());
   const back = formTo(rollout, `/console/policy/history/${former}/draft`);
-  expect((await browser.submit(back, {})).html).toContain(`says what r${sequence} said`);
+  expect((await browser.submit(back, {})).html).toContain(`has the content of r${sequence}`);
   await discard();
   expect((await browser.visit("/console/policy/review?again=99")).status).toBe(404);
   expect((await browser.visit("/console/policy/diff?from=1&to=2")).html).toContain("From r1 to r2");
