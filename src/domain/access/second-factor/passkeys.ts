@@ -1,6 +1,6 @@
 // Passkeys (W3C Web Authentication Level 3): the options for the browser, and the verification of its answers. The library is
-// loaded on first use, because most commands and requests never need it. Attestation is not requested, and an answer with
-// certificates is rejected: to verify them, the library would query revocation lists over the network.
+// loaded on first use, because most commands and requests never need it. Attestation is not requested, and an answer whose
+// attestation has certificates is rejected: to verify them, the library would query revocation lists over the network.
 import type { AuthenticatorTransport } from "@simplewebauthn/server";
 import { passkeyRefused, passkeyWrong } from "./errors.ts";
 import { type RelyingParty, readCreatedPasskey, readUsedPasskey } from "./model.ts";
@@ -9,6 +9,8 @@ import type { PasskeyRow } from "./second-factor-store.ts";
 /** ES256, EdDSA and RS256: what authenticators in use support (RFC 9053 section 2, RFC 8812 section 2). */
 const ALGORITHMS = [-7, -8, -257];
 const TIMEOUT_MS = 120_000;
+/** Attestation formats that work without certificates; Android SafetyNet has them in a signed token (section 8.5). */
+const FORMATS: readonly unknown[] = ["none", "packed"];
 
 /** A package inside the library fails when it is loaded unless the polyfill is there before. */
 async function library() {
@@ -88,7 +90,8 @@ export async function verifyCreation(
   try {
     const { attestationObject, clientDataJSON } = answer.response;
     const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
-    if (attestation.get("attStmt").get("x5c") !== undefined) throw new Error("certificates are not accepted");
+    if (!FORMATS.includes(attestation.get("fmt")) || attestation.get("attStmt").get("x5c") !== undefined)
+      throw new Error("certificates are not accepted");
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { ...answer, response: { attestationObject, clientDataJSON }, clientExtensionResults: {} },
       expectedChallenge: isChallenge,

@@ -207,6 +207,9 @@ const WITH_CERTIFICATE = Buffer.from(
   "hex",
 );
 
+/** The format of Android SafetyNet, whose certificates are in a signed token, with an empty statement, in CBOR. */
+const WITH_TOKEN = Buffer.from("63666d7471616e64726f69642d7361666574796e65746761747453746d74a0", "hex");
+
 test.each<[string, Lie]>([
   ["of another origin", { origin: "https://evil.example" }],
   ["of another relying party", { rpId: "evil.example" }],
@@ -220,11 +223,14 @@ test.each<[string, Lie]>([
   expect(outcome).toBe("second_factor.passkey_refused");
 });
 
-test("a new passkey with a certificate is refused before anything is asked of the network", async () => {
+test.each([
+  ["a certificate", WITH_CERTIFICATE],
+  ["a token with certificates", WITH_TOKEN],
+])("a new passkey with %s is refused before anything is asked of the network", async (_name, attestation) => {
   await using world = await createFactorWorld();
   const session = await sessionOf(world);
   const options = await world.ownFactors.startPasskey(session);
-  const answer = createAuthenticator(BASE_URL).create(options, { attestation: WITH_CERTIFICATE });
+  const answer = createAuthenticator(BASE_URL).create(options, { attestation });
   const refusal = await world.ownFactors.addPasskey(session, { answer, name: "x" }).catch((error) => error);
   expect(refusal).toMatchObject({ reason: "second_factor.passkey_refused" });
   expect(String(refusal.cause)).toContain("certificates are not accepted");
