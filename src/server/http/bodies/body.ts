@@ -6,6 +6,7 @@ import { readScimBody, type ScimBody } from "../../scim/body.ts";
 import { HttpError } from "../problems/problem.ts";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
 import { JSON_LIMITS, type JsonProblem, parseWithin } from "./json-text.ts";
+import { refuseLongPage } from "./long-page.ts";
 import { listsIn } from "./schema-lists.ts";
 import { type Schemas, takeBodyCheck } from "./validation.ts";
 
@@ -48,6 +49,7 @@ export const bodies = new Elysia({ name: "bodies" }).macro({
         context.body = await readBody(context.request, reader);
         reader.check(context.body);
       },
+      ...(accepted === "form" && { afterHandle: refuseLongPage }),
     };
   },
 });
