@@ -2,6 +2,7 @@
 import type { Db } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Steps } from "../../platform/steps.ts";
+import { excerpt } from "../../platform/text/problem-list.ts";
 import type { ManagedPackage } from "./model.ts";
 import { contentOf, type PackageContent } from "./packages/package-content.ts";
 import { packagesOf } from "./seed/changes.ts";
@@ -99,6 +100,6 @@ export function updateOf(
 }
 
 export const notFound = (id: string) =>
-  new DomainError("not_found", "catalog.not_found", `the catalog has no package ${id}`, {
+  new DomainError("not_found", "catalog.not_found", `the catalog has no package ${excerpt(id)}`, {
     hint: "see `quartermaster catalog list`",
   });

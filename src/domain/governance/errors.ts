@@ -1,5 +1,6 @@
 // Errors of publishing; each message says what to do next.
 import { DomainError, type Problem } from "../../platform/errors.ts";
+import { excerpt } from "../../platform/text/problem-list.ts";
 
 /** Maximum number of places that one error or audit entry names. */
 export const PATHS_NAMED_MAX = 100;
@@ -41,7 +42,7 @@ export const staleRevision = (current: string, places: readonly string[]) =>
   );
 
 export const revisionNotFound = (id: string) =>
-  new DomainError("not_found", "governance.not_found", `no policy revision ${id}`, {
+  new DomainError("not_found", "governance.not_found", `no policy revision ${excerpt(id)}`, {
     hint: "see `quartermaster policy history`",
   });
 

@@ -1,5 +1,6 @@
 // Errors of drafts; each message says what to do next.
 import { DomainError } from "../../../platform/errors.ts";
+import { excerpt } from "../../../platform/text/problem-list.ts";
 
 export const noDraft = (): DomainError =>
   new DomainError("not_found", "policy_draft.none", "there is no such draft of the policy", {
@@ -7,7 +8,7 @@ export const noDraft = (): DomainError =>
   });
 
 export const noPackage = (id: string): DomainError =>
-  new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${id}`, {
+  new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${excerpt(id)}`, {
     hint: "somebody may have removed it in the meantime; add it from the catalog, or discard the draft",
   });
 
