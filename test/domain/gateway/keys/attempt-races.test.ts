@@ -69,17 +69,23 @@ async function overlapping(start: (world: GatewayWorld, user: User) => Promise<u
   return { world, user, late, newer };
 }
 
-test.each([true, false])("a key that was marked as due during a rotation stays due: %p", async (isMarked) => {
-  await using world = await createGatewayWorld();
-  const user = await world.addUser("ana@example.org");
-  await ask(world, user);
-  world.clock.advance(VALIDATE_EVERY_MS);
-  const rotation = await heldAttempt(world, () => rotate(world, user));
-  const nowMs = world.clock.nowMs();
-  if (isMarked) await world.db.write((tx) => store.makeDue(tx, { userIds: [user.id], nowMs }));
-  await rotation.answer();
-  expect(rowOf(world, user)).toMatchObject({ state: "ready", externalId: "key-2" });
-  expect((rowOf(world, user)?.nextAttemptAtMs ?? 0) <= nowMs).toBe(isMarked);
+describe.each([true, false])("a key that was marked as due during a rotation stays due (%p)", (isMarked) => {
+  test.each([
+    ["a success", undefined, "key-2"],
+    ["a failure", "unavailable", "key-1"],
+  ] as const)("after %s", async (_name, lateFailure, externalId) => {
+    await using world = await createGatewayWorld();
+    const user = await world.addUser("ana@example.org");
+    await ask(world, user);
+    world.clock.advance(VALIDATE_EVERY_MS);
+    world.upstream.lateFailure = lateFailure;
+    const rotation = await heldAttempt(world, () => rotate(world, user));
+    const nowMs = world.clock.nowMs();
+    if (isMarked) await world.db.write((tx) => store.makeDue(tx, { userIds: [user.id], nowMs }));
+    await rotation.answer();
+    expect(rowOf(world, user)).toMatchObject({ state: "ready", externalId });
+    expect((rowOf(world, user)?.nextAttemptAtMs ?? 0) <= nowMs).toBe(isMarked);
+  });
 });
 
 describe("a late answer", () => {
