@@ -50,6 +50,9 @@ async function wantedBy(call: Call, before: Policy): Promise<Policy> {
 const workstationsText = ({ workstations, gatewayKeys }: PolicyImpact): string =>
   detailsText([
     ["workstations", workstations.total],
+    ...(workstations.counted < workstations.total
+      ? [["counted, those seen last", workstations.counted] as const]
+      : []),
     ["become outdated", workstations.outdated],
     ["would be refused", workstations.refused],
     ["client too old", workstations.clientTooOld],

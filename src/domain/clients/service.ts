@@ -91,7 +91,7 @@ export function createClients(dependencies: ClientsDependencies) {
 
     /** @returns the effect of publishing one policy in place of another */
     impactOf: (organizationId: string, change: PolicyChange): Steps<PolicyImpact> =>
-      impactOf(dependencies, organizationId, change),
+      impactOf({ ...dependencies, inventory }, organizationId, change),
 
     /** @returns who gains or loses a package by it */
     peopleOf: (change: PolicyChange, which: Parameters<typeof peopleOf>[2]): Steps<Reached> =>

@@ -225,10 +225,14 @@ export class ClientLists {
 
   /** @returns the number of clients; it is counted again only after one was added or removed */
   total(organizationId: string): number {
+    return runSynchronously(this.totalInSteps(organizationId));
+  }
+
+  *totalInSteps(organizationId: string): Steps<number> {
     const { byAddress } = this.own.identity.users;
     const wanted = { filter: {}, sort: SORTS[0], inForce: null, byAddress };
     const rows = summariesLike(this.own.db.read, organizationId, wanted);
-    return runSynchronously(this.#totals.of(organizationId, rows));
+    return yield* this.#totals.of(organizationId, rows);
   }
 
   protected inForce(organizationId: string): string | null {

@@ -1,7 +1,7 @@
 // The effect of a change of the policy, as administrators read it.
 import { type Static, Type } from "@sinclair/typebox";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
-import { type PolicyImpact, REFUSED_VERSIONS_MAX } from "./impact.ts";
+import { type PolicyImpact, REFUSED_VERSIONS_MAX, WORKSTATIONS_COUNTED_MAX } from "./impact.ts";
 import { PEOPLE_NAMED_MAX } from "./people.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -15,7 +15,11 @@ const People = Type.Object({
 
 export const PolicyImpactView = Type.Object({
   workstations: Type.Object({
-    total: Count,
+    total: Type.Integer({ minimum: 0, description: "All of the organization" }),
+    counted: Type.Integer({
+      minimum: 0,
+      description: `Those that all other figures are about: the ${WORKSTATIONS_COUNTED_MAX} seen last`,
+    }),
     outdated: Type.Integer({ description: "Follow the current revision, and have to fetch the new one" }),
     refused: Type.Integer({ description: "Have a harness that may run now and would be refused" }),
     client_too_old: Type.Integer({ description: "Have a client that is older than the change demands" }),

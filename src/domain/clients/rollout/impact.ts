@@ -1,5 +1,5 @@
 // Whom a change of the policy would reach: workstations that become outdated or are refused, and people who gain or lose a
-// package. Every workstation is counted, in steps.
+// package. Of a large fleet only the workstations seen last are counted. It works in steps.
 import { isDeepStrictEqual } from "node:util";
 import { compare } from "semver";
 import type { Steps } from "../../../platform/steps.ts";
@@ -7,6 +7,7 @@ import type { Governance, GovernanceConfig } from "../../governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
 import { overSpans } from "../../shared/page-steps.ts";
+import type { Inventory } from "../inventory/inventory.ts";
 import { reportPlaces } from "../inventory/inventory-store.ts";
 import type { CheckVersion } from "../verdict/expectations.ts";
 import { type InstalledKind, installedKinds } from "./impact-store.ts";
@@ -21,6 +22,8 @@ import {
 
 /** How long its steps may hold the event loop: each takes up to two milliseconds, and the longest turn must stay below ten. */
 export const IMPACT_TURN_MS = 3;
+/** Workstations that are counted: those seen last. */
+export const WORKSTATIONS_COUNTED_MAX = 5_000;
 /** Refused versions that are named for one harness. */
 export const REFUSED_VERSIONS_MAX = 20;
 /** A version that the change refuses. */
@@ -57,7 +60,10 @@ export interface PackageImpact {
 
 export interface PolicyImpact {
   workstations: {
+    /** all of the organization */
     total: number;
+    /** those that all other figures are about: at most WORKSTATIONS_COUNTED_MAX */
+    counted: number;
     /** those that follow the current revision, and have to fetch the new one */
     outdated: number;
     /** those on which a harness that may run now would be refused */
@@ -77,6 +83,7 @@ export interface PolicyImpact {
 
 interface ImpactDependencies extends PeopleSource {
   governance: Pick<Governance, "revisions">;
+  inventory: Pick<Inventory, "totalInSteps">;
   checkVersion: CheckVersion;
   /** @returns the keys of all users at the gateway */
   countKeys(): number;
@@ -88,24 +95,27 @@ export function* impactOf(
   organizationId: string,
   { before, after }: PolicyChange,
 ): Steps<PolicyImpact> {
-  const { db, governance } = dependencies;
+  const { db, governance, inventory } = dependencies;
   const inForce = governance.revisions.current(organizationId)?.id ?? null;
   const tally = new Tally(dependencies.checkVersion, before.document, after.document);
   const kindsIn = installedKinds(db.read, { organizationId, inForce });
   // Many workstations have the same software installed, so the policies are evaluated once for each combination.
   const clients = new Map<string, number>();
+  let [counted, outdated] = [0, 0];
   yield* overSpans({ placeAhead: reportPlaces(db.read, organizationId) }, (span) => {
     const { kinds, current } = kindsIn(span);
     for (const kind of kinds) clients.set(kind, (clients.get(kind) ?? 0) + 1);
-    tally.workstations.outdated += current;
-    return true;
+    counted += kinds.length;
+    outdated += current;
+    return counted < WORKSTATIONS_COUNTED_MAX;
   });
   for (const [kind, count] of clients) {
     tally.add(JSON.parse(kind), count);
     yield;
   }
+  const total = Math.max(counted, yield* inventory.totalInSteps(organizationId));
   return {
-    workstations: tally.workstations,
+    workstations: { ...tally.workstations, total, counted, outdated },
     harnesses: tally.harnesses(),
     packages: yield* packagesOf(dependencies, organizationId, { before, after }),
     gatewayKeys: isGatewaySame(before, after) ? 0 : dependencies.countKeys(),
@@ -121,7 +131,7 @@ interface HarnessTally extends Omit<HarnessImpact, "versions"> {
 
 /** Adds up what workstations have installed. */
 class Tally {
-  readonly workstations = { total: 0, outdated: 0, refused: 0, clientTooOld: 0, uncounted: 0 };
+  readonly workstations = { refused: 0, clientTooOld: 0, uncounted: 0 };
   readonly #harnesses = new Map<HarnessKey, HarnessTally>();
   readonly #known = new Map<string, { now: string | undefined; next: string | undefined }>();
 
@@ -132,7 +142,6 @@ class Tally {
   ) {}
 
   add([clientVersion, versions]: InstalledKind, clients: number): void {
-    this.workstations.total += clients;
     if (versions === null) this.workstations.uncounted += clients;
     const refused = (versions ?? []).filter(([harness, version]) =>
       this.#addHarness(harness, version, clients),

@@ -10,10 +10,16 @@ import { PEOPLE_CSV_PATH } from "./words.ts";
 export function Impact({ impact, draft }: { impact: PolicyImpact; draft: string }) {
   const { workstations, harnesses, packages, gatewayKeys } = impact;
   const refusing = harnesses.filter(({ refused }) => refused > 0);
+  const isPart = workstations.counted < workstations.total;
   return (
     <section aria-labelledby="reach">
       <h2 id="reach">Whom it reaches</h2>
-      <RefusedEverywhere harnesses={refusing} />
+      {isPart && (
+        <p class="hint">
+          The <Count value={workstations.counted} /> workstations seen last are counted.
+        </p>
+      )}
+      <RefusedEverywhere harnesses={refusing} isPart={isPart} />
       <Facts
         facts={[
           { label: "Become outdated until their next fetch", value: <Count value={workstations.outdated} /> },
@@ -95,14 +101,17 @@ const PeopleText = ({ verb, people, list }: PeopleTextProps) => (
 );
 
 /** A range that no workstation satisfies is usually a mistake. */
-function RefusedEverywhere({ harnesses }: { harnesses: readonly HarnessImpact[] }) {
+function RefusedEverywhere({ harnesses, isPart }: { harnesses: readonly HarnessImpact[]; isPart: boolean }) {
   const closed = harnesses.filter(({ allowed }) => allowed === 0);
   if (closed.length === 0) return null;
   return (
     <div class="notice attention">
       {closed.map(({ harness, installed }) => (
         <p key={harness}>
-          <strong>No workstation could run {harnessText(harness)} any more.</strong>{" "}
+          <strong>
+            {isPart ? "None of these workstations" : "No workstation"} could run {harnessText(harness)} any
+            more.
+          </strong>{" "}
           {installed === 1 ? (
             "The one that has it has a version that the draft refuses."
           ) : (

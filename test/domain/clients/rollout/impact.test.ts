@@ -1,8 +1,15 @@
 // Whom a change of the policy reaches: counted from what workstations have reported and from audiences.
 import { expect, test } from "bun:test";
-import { REFUSED_VERSIONS_MAX } from "../../../../src/domain/clients/rollout/impact.ts";
+import { eq } from "drizzle-orm";
+import {
+  REFUSED_VERSIONS_MAX,
+  WORKSTATIONS_COUNTED_MAX,
+} from "../../../../src/domain/clients/rollout/impact.ts";
 import { PEOPLE_NAMED_MAX } from "../../../../src/domain/clients/rollout/people.ts";
+import { clientReports } from "../../../../src/domain/clients/tables.ts";
 import type { GovernanceConfig, PackageAudiences } from "../../../../src/domain/governance/service.ts";
+import { SECOND_MS } from "../../../../src/platform/clock.ts";
+import type { Tx } from "../../../../src/platform/database/database.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import { addScimUsers } from "../../scim/groups/groups-world.ts";
 import { createClientsWorld } from "../clients-world.ts";
@@ -25,6 +32,18 @@ const range = (version_requirement: string): Partial<GovernanceConfig> => ({
   },
 });
 
+/** Adds workstations that report the same, each one second after the one before. */
+function copyReport(tx: Tx, instanceId: string, copies: number): void {
+  const row = tx.select().from(clientReports).where(eq(clientReports.instanceId, instanceId)).get();
+  for (let copy = 1; row && copy <= copies; copy += 1) {
+    const own = { id: crypto.randomUUID(), instanceId: `copy ${copy}` };
+    const lastSeenAtMs = row.lastSeenAtMs + copy * SECOND_MS;
+    tx.insert(clientReports)
+      .values({ ...row, ...own, lastSeenAtMs })
+      .run();
+  }
+}
+
 test("CON-58 counts workstations that are refused, admitted, outdated or too old", async () => {
   await using world = await createClientsWorld();
   const config_revision = await world.publish({ packages: [] });
@@ -41,7 +60,9 @@ test("CON-58 counts workstations that are refused, admitted, outdated or too old
     },
   };
   const impact = runSynchronously(world.domain.clients.impactOf(world.organizationId, change));
-  expect(impact.workstations).toEqual({ total: 4, outdated: 4, refused: 2, clientTooOld: 1, uncounted: 0 });
+  expect(impact.workstations).toEqual({
+    ...{ total: 4, counted: 4, outdated: 4, refused: 2, clientTooOld: 1, uncounted: 0 },
+  });
   expect(impact.harnesses).toEqual([
     {
       ...{ harness: "codex", installed: 3, refused: 2, admitted: 1, allowed: 1 },
@@ -52,6 +73,23 @@ test("CON-58 counts workstations that are refused, admitted, outdated or too old
     { harness: "claude", installed: 1, refused: 0, admitted: 0, allowed: 0, versions: [] },
   ]);
 });
+
+test.each([-1, 0, 1])(
+  "CON-58 counts those seen last of WORKSTATIONS_COUNTED_MAX and %i more",
+  async (more) => {
+    await using world = await createClientsWorld();
+    await world.report({ instance_id: "seen first", harnesses: codex("0.140.0") });
+    await world.report({ instance_id: "seen last", harnesses: codex("0.145.0") });
+    const total = WORKSTATIONS_COUNTED_MAX + more;
+    await world.world.db.write((tx) => copyReport(tx, "seen last", total - 2), "client_rows");
+    const change = { before: says(range("<1")), after: says(range(">=1")) };
+    const impact = runSynchronously(world.domain.clients.impactOf(world.organizationId, change));
+    const counted = Math.min(total, WORKSTATIONS_COUNTED_MAX);
+    expect(impact.workstations).toMatchObject({ total, counted, refused: counted });
+    const versions = impact.harnesses[0]?.versions.map(({ version }) => version);
+    expect(versions).toEqual(more > 0 ? ["0.145.0"] : ["0.145.0", "0.140.0"]);
+  },
+);
 
 test.each([
   [REFUSED_VERSIONS_MAX - 1, REFUSED_VERSIONS_MAX - 1],
