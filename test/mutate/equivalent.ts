@@ -84,6 +84,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a row with an outcome has the time of its end",
   },
   {
+    file: "src/domain/access/logins/logins.ts",
+    kind: "changed number",
+    contains: "filter: { id, limit: 1 }",
+    because: "no two logins have one id, and only the first is read",
+  },
+  {
     file: "src/domain/clients/store.ts",
     kind: "dropped SQL condition",
     contains: "eq(clientReports.loginSessionId, loginSessionId)",

@@ -79,7 +79,7 @@ export class CompactSegment {
    * Adds a row for a key that has none. If the table is full, it replaces an expired row, else one that was not used since
    * eviction last considered it (second chance), else the one that expires first.
    * @param times in seconds
-   * @returns the offset of the row; its own words are not cleared
+   * @returns the offset of the row; the caller sets its own words
    */
   add(key: Uint32Array, hash: number, { expiry, now }: { expiry: number; now: number }): number {
     let at = this.#freeAt(hash, now);
@@ -87,7 +87,6 @@ export class CompactSegment {
     if (at < 0) at = this.#victimAt(hash);
     for (let word = 0; word < KEY_WORDS; word += 1) this.#words[at + word] = key[word] ?? 0;
     this.#words[at + EXPIRY] = expiry;
-    this.#words[at + MARK] = 0;
     return at;
   }
 

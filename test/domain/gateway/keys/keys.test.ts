@@ -469,7 +469,8 @@ test("a failed revocation is tried again until it succeeds", async () => {
     await reconcile(world);
     world.clock.advance(RETRY_MAX_MS * 1.2);
   }
-  expect(outbox(world)).toMatchObject([{ externalId: "key-1", email: "ana@example.org", userId: user.id }]);
+  const waiting = { externalId: "key-1", email: "ana@example.org", userId: user.id, attempts: 10 };
+  expect(outbox(world)).toMatchObject([waiting]);
   world.upstream.failure = undefined;
   await reconcile(world);
   expect(outbox(world)).toEqual([]);
