@@ -18,7 +18,7 @@ export type { ImportPlan, ImportRequest } from "./bundles/bundles.ts";
 export { PendingBundles } from "./bundles/pending-bundles.ts";
 export { unknownConnection } from "./mirroring/mirror-request.ts";
 export { type Mirroring, NO_MIRRORING } from "./mirroring/mirroring.ts";
-export { ID_CHARACTERS_MAX, ManagedPackage } from "./model.ts";
+export { ID_CHARACTERS_MAX, ManagedPackage, PACKAGES_MAX } from "./model.ts";
 export { componentsOf } from "./packages/layouts.ts";
 export {
   contentOf,

@@ -51,7 +51,10 @@ export function* readAudiences(
     const wanted = wantedAudience(audience, former);
     const add = (path: readonly (string | number)[], detail: string) =>
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
-    if (!ids.has(id)) add([], "no package of this request has this id");
+    if (!ids.has(id)) {
+      add([], "no package of this request has this id"); // whom it names does not matter, and look-ups cost
+      continue;
+    }
     for (const { member, detail } of shapeProblems(wanted)) add([member], detail);
     for (const { path, detail } of yield* unknownIdsIn(wanted, { check, former })) add(path, detail);
     audiences.push([id, wanted]);

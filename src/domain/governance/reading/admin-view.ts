@@ -3,6 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
+import { PACKAGES_MAX } from "../../catalog/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { sourceWarningsOf } from "../delivery/artifacts.ts";
 import { listAudiences } from "../delivery/audiences.ts";
@@ -101,7 +102,7 @@ export const SentAudience = Type.Object(
 export const UpdateExtensions = Type.Object(
   {
     ...publication,
-    packages: Type.Array(Type.Unknown({ description: "ManagedPackage" })),
+    packages: Type.Array(Type.Unknown({ description: "ManagedPackage" }), { maxItems: PACKAGES_MAX }),
     package_audiences: Type.Optional(Type.Record(Type.String(), SentAudience)),
     package_overrides: Type.Optional(
       Type.Record(Type.String(), Type.Unknown({ description: "By harness: package id to override" })),

@@ -128,7 +128,7 @@ test("CON-58 the impact of the own draft is computed, and refused without a draf
   expect(await impact()).toMatchObject({ reason: "policy_draft.none" });
   await ask("PUT", "", { version: 0, extensions: { packages: [packageOf("guide", { version: "2.0.0" })] } });
   expect(await impact()).toEqual({
-    workstations: { total: 0, outdated: 0, refused: 0, client_too_old: 0, uncounted: 0 },
+    workstations: { total: 0, counted: 0, outdated: 0, refused: 0, client_too_old: 0, uncounted: 0 },
     harnesses: [],
     packages: [
       {
