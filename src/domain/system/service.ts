@@ -15,6 +15,7 @@ export interface UploadedImage {
   kind: ImageKind;
   bytes: Uint8Array<ArrayBuffer>;
   address: string;
+  expect?: Expectation<Branding> | undefined;
 }
 
 export interface BrandingDependencies {
@@ -48,11 +49,12 @@ export function createBranding({ db, audit, identity }: BrandingDependencies) {
      * @param address of the uploaded image, which contains its digest
      * @throws DomainError `branding.invalid_logo`, `branding.invalid_icon`
      */
-    uploadImage(actor: Actor, { kind, bytes, address }: UploadedImage): Promise<Branding> {
+    uploadImage(actor: Actor, { kind, bytes, address, expect }: UploadedImage): Promise<Branding> {
       const image = readImage(kind, bytes);
       return db.write((tx) => {
         const { organizationId } = actor;
         const before = store.findBranding(tx, organizationId) ?? NONE;
+        expect?.(before);
         const after = { ...before, [kind === "logo" ? "logoUrl" : "faviconUrl"]: address };
         store.putImage(tx, { organizationId, kind }, image);
         return replace({ tx, audit, actor }, { before, after });

@@ -11,9 +11,12 @@ import { json } from "../http/answers.ts";
 import { readBytes } from "../http/bodies/body-text.ts";
 import {
   answerConditionally,
+  expectationOf,
+  IF_MATCH,
   IF_NONE_MATCH,
   type PreparedAnswer,
   prepareAnswer,
+  recordTag,
 } from "../http/conditional.ts";
 import { actorOf } from "../http/exchange.ts";
 import { withHeaders } from "../http/header-parameters.ts";
@@ -35,17 +38,22 @@ const reading = (operationId: string, kind: ImageKind) =>
     IF_NONE_MATCH,
   );
 
+/** If-Match has the entity tag of the branding, not of the image: the branding names both images. */
 const replacing = (operationId: string, kind: ImageKind) =>
-  operation(operationId, `Upload the ${kind}, a PNG or SVG image`, {
-    tags: ["Administration"],
-    answers: {
-      200: { description: `Saved branding, with the address of the ${kind}`, schema: BrandingSchema },
-      400: {
-        description: "The bytes are no PNG or SVG image, or the image has active content or too many pixels",
+  withHeaders(
+    operation(operationId, `Upload the ${kind}, a PNG or SVG image`, {
+      tags: ["Administration"],
+      answers: {
+        200: { description: `Saved branding, with the address of the ${kind}`, schema: BrandingSchema },
+        400: {
+          description:
+            "The bytes are no PNG or SVG image, or the image has active content or too many pixels",
+        },
+        413: { description: `The image has more than ${IMAGE_BYTES_MAX} bytes` },
       },
-      413: { description: `The image has more than ${IMAGE_BYTES_MAX} bytes` },
-    },
-  });
+    }),
+    IF_MATCH,
+  );
 
 const described = {
   readLogo: reading("getBrandingLogo", "logo"),
@@ -61,7 +69,9 @@ export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: R
   const replace = async (request: Request, kind: ImageKind): Promise<Response> => {
     const bytes = await readBytes(request, IMAGE_BYTES_MAX);
     const address = imageAddress(baseUrl(), kind, bytes);
-    return json(toBranding(await branding.uploadImage(actorOf(request), { kind, bytes, address })));
+    const image = { kind, bytes, address, expect: expectationOf(request, toBranding) };
+    const saved = toBranding(await branding.uploadImage(actorOf(request), image));
+    return json(saved, { headers: { etag: recordTag(saved) } });
   };
 
   return router

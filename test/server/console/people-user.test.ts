@@ -85,6 +85,17 @@ describe("CON-71 the page of a user", () => {
     );
   });
 
+  test("CON-121 a form sent again shows the same link to set a password", async () => {
+    const { id } = await member("again@example.com");
+    const once = hidden((await read(`${id}/password-link`)).html, "once");
+    const pages = [];
+    for (let time = 0; time < 2; time++) pages.push((await act(`${id}/password-link`, { once })).html);
+    const [first, second] = pages.map((html) => /set-password\?token=([\w-]{43})/.exec(html)?.[1]);
+    expect(first).toBeString();
+    expect(second).toBe(first ?? "");
+    expect(actionsOf(id).filter((action) => action === "user.password_link")).toHaveLength(1);
+  });
+
   test("CON-118 a change by somebody else meanwhile is not overwritten", async () => {
     const { id } = await member("raced@example.com");
     const { html } = await read(`${id}/make-administrator`);

@@ -216,6 +216,24 @@ test("replaces the branding only if If-Match is current", async () => {
   expect((await call("PUT", "/admin/branding", { body: {} })).status).toBe(200);
 });
 
+test.each(["logo", "icon"])("replaces the %s only if If-Match has the tag of the branding", async (kind) => {
+  await using world = await createAdministration();
+  const { call } = world;
+  const { accessToken: token } = await world.signedIn("admin", { email: "designer@example.com" });
+  const former = tagOf(await call("GET", "/branding"));
+  const upload = (headers: Record<string, string>) =>
+    world.request("PUT", `/admin/branding/${kind}`, {
+      token,
+      headers: { ...headers, "content-type": "image/svg+xml" },
+      body: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'),
+    });
+  const saved = await upload({ "if-match": former });
+  expect([saved.status, saved.headers.get("etag")]).toEqual([200, (await call("GET", "/branding")).etag]);
+  const refused = await upload({ "if-match": former });
+  expect([refused.status, (await refused.json()).reason]).toEqual([412, "request.stale"]);
+  expect((await upload({})).status).toBe(200);
+});
+
 test("a record's tag has a part for each member, including one without a value", () => {
   const tag = recordTag({ a: undefined, b: 1 });
   expect(tag).toMatch(/^"[0-9a-f]{32}\.[0-9a-f]{8}"$/);

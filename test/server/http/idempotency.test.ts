@@ -8,6 +8,7 @@ import {
   ANSWERS_PER_CALLER_MAX,
   KEY_CHARACTERS_MAX,
 } from "../../../src/domain/idempotency/service.ts";
+import { Secret } from "../../../src/platform/secret.ts";
 import { createTestServer } from "../../support/server.ts";
 import { sharedServer } from "../../support/shared.ts";
 
@@ -75,6 +76,21 @@ test("a repetition returns the token of an identity provider, which is shown onc
   expect(await outcomeOf(await face.post("/admin/scim/tokens", { body: { label: "entra" } }))).toBe(
     "409 scim_token.label_taken",
   );
+});
+
+test("a repetition returns the original link to set a password, which still works", async () => {
+  const face = await createAdministration();
+  const { user } = await face.signedIn("member", { email: "ben@example.com" });
+  const { user: other } = await face.signedIn("member", { email: "eve@example.com" });
+  const create = (id: string, key?: string) => face.post(`/admin/users/${id}/password-link`, { key });
+  const answers = await Promise.all([create(user.id, KEY), create(user.id, KEY)]);
+  const [first, second] = await Promise.all(answers.map(async (answer) => await answer.json()));
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  expect(second).toEqual(first);
+  const token = new Secret(new URL(first.password_url).searchParams.get("token") ?? "");
+  expect(face.domain.identity.passwordLinks.getUser(token).id).toBe(user.id);
+  expect(await outcomeOf(await create(other.id, KEY))).toBe("422 idempotency.key_reused");
+  expect((await (await create(user.id)).json()).password_url).not.toBe(first.password_url);
 });
 
 test("the same key with another body or operation is refused and creates nothing", async () => {

@@ -37,6 +37,9 @@ export function* findSourceWarnings(
   return warnings;
 }
 
+/** A % without two hexadecimal digits: RFC 3986 section 2.1. */
+const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
+
 /** Clients use the location only if there is no artifact of ours. */
 function sourceProblems({ artifact_id, source_ref }: PackageSource, local: string | undefined): string[] {
   if (artifact_id !== undefined) return [];
@@ -47,6 +50,7 @@ function sourceProblems({ artifact_id, source_ref }: PackageSource, local: strin
   const isPrivate = isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host));
   return [
     ...(url.username || url.password ? ["holds a user name or password, which workstations refuse"] : []),
+    ...(BAD_ESCAPE.test(source_ref) ? ["has a % that begins no escape; write a % as %25"] : []),
     ...(source_ref.includes("#") ? ["has a fragment, which workstations refuse"] : []),
     ...(isPrivate ? ["names a host that is not public, which workstations refuse"] : []),
   ];

@@ -3,7 +3,7 @@
 // the link.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
-import type { Connection } from "../../../platform/database/database.ts";
+import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
@@ -23,16 +23,16 @@ import {
 import { AdminUser, PASSWORD_LINK_TTL_MS, toAdminUser, type User } from "../model.ts";
 import { findUser, updateUser } from "../store.ts";
 import { checkPassword } from "../users/passwords.ts";
+import { PASSWORD_LINK_FORM, type PasswordLink } from "./password-link-form.ts";
 import * as store from "./password-link-store.ts";
 
 /** Maximum number of expired links removed in one transaction. */
 const SWEEP_BATCH_ROWS = 500;
 
-export interface PasswordLink {
-  user: User;
-  /** the secret of the link, 43 characters; shown once and not stored */
-  token: Secret;
-  expiresAtMs: number;
+/** How a link is asked for. */
+export interface LinkRequest {
+  /** a request repeated with the same key returns the same link */
+  idempotencyKey?: string | undefined;
 }
 
 /** A link without its secret, as the API and the commands show it. */
@@ -65,22 +65,29 @@ export class PasswordLinks {
    * Creates a link for PASSWORD_LINK_TTL_MS. It replaces the user's earlier link; the password and the logins stay until it is used.
    * Only the operator may give a link for a protected administrator.
    * @throws DomainError, first match: `user.not_found`, `user.removed`, `user.own_account`, `user.protected`, `user.suspended`,
-   *   `user.password_unused`, `access.too_many_attempts`
+   *   `user.password_unused`, `access.too_many_attempts`; those of Idempotency.once
    */
-  create(actor: Actor, id: string): Promise<PasswordLink> {
-    const { db, clock, ids, audit, spendLink } = this.dependencies;
+  create(actor: Actor, id: string, { idempotencyKey: key }: LinkRequest = {}): Promise<PasswordLink> {
+    const { db, idempotency } = this.dependencies;
+    const once = { key, request: ["password_link", id], form: PASSWORD_LINK_FORM };
+    return db.write(
+      (tx) => idempotency.once(tx, actor, { ...once, create: () => this.#create(tx, actor, id) }),
+      "access",
+    );
+  }
+
+  #create(tx: Tx, actor: Actor, id: string): PasswordLink {
+    const { clock, ids, audit, spendLink } = this.dependencies;
     const token = new Secret(randomToken(ids));
-    return db.write((tx) => {
-      const user = this.#linkableUser(tx, actor, id);
-      spendLink(tx, actor, "password_link");
-      const createdAtMs = clock.nowMs();
-      const expiresAtMs = createdAtMs + PASSWORD_LINK_TTL_MS;
-      const creatorId = actor.kind === "user" ? actor.id : null;
-      store.putLink(tx, { ...hashOf(token), userId: user.id, creatorId, createdAtMs, expiresAtMs });
-      const after = { expires_at: toRfc3339(expiresAtMs) };
-      audit.record(tx, { actor, action: "user.password_link", target: user.id, after });
-      return { user, token, expiresAtMs };
-    }, "access");
+    const user = this.#linkableUser(tx, actor, id);
+    spendLink(tx, actor, "password_link");
+    const createdAtMs = clock.nowMs();
+    const expiresAtMs = createdAtMs + PASSWORD_LINK_TTL_MS;
+    const creatorId = actor.kind === "user" ? actor.id : null;
+    store.putLink(tx, { ...hashOf(token), userId: user.id, creatorId, createdAtMs, expiresAtMs });
+    const after = { expires_at: toRfc3339(expiresAtMs) };
+    audit.record(tx, { actor, action: "user.password_link", target: user.id, after });
+    return { user, token, expiresAtMs };
   }
 
   /** Throws what `create` would throw, except for the limit, and changes nothing. */

@@ -143,10 +143,19 @@ function canceledText(invitations: number): string[] {
   return [`${count} from this person will be canceled.`];
 }
 
-/** @param invitations how many pending invitations the action cancels @returns the confirmation of an action */
+interface UserConfirmation {
+  action: UserAction;
+  /** how many pending invitations the action cancels */
+  invitations: number;
+  /** idempotency key of the form: sending it again makes no second link */
+  once: string;
+  error?: string;
+}
+
+/** @returns the confirmation of an action */
 export const userConfirmation = (
   user: User,
-  { action, invitations, error }: { action: UserAction; invitations: number; error?: string },
+  { action, invitations, once, error }: UserConfirmation,
 ): Confirmation => ({
   ...TEXTS[action]({
     email: user.email,
@@ -154,7 +163,7 @@ export const userConfirmation = (
     canceled: canceledText(invitations),
   }),
   action: actionPath(user.id, action),
-  fields: { version: String(user.updatedAtMs) },
+  fields: { version: String(user.updatedAtMs), ...(action === "password-link" && { once }) },
   back: userPath(user.id),
   error,
   trail: [

@@ -7,6 +7,8 @@ import {
 } from "../../../domain/identity/password-links/password-links.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { withHeaders } from "../../http/header-parameters.ts";
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { Uuid } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
@@ -18,20 +20,24 @@ const PasswordLinkWithUrl = Type.Object({
   ...PasswordLinkDocument.properties,
 });
 
-const detail = operationsOf("User management")(
-  "createPasswordLink",
-  "Give a user, also one of an identity provider, a link to set a new password; it replaces an earlier link",
-  {
-    201: {
-      description: "Created; password and logins stay until the link is used",
-      schema: PasswordLinkWithUrl,
+const documented = operationsOf("User management");
+const detail = withHeaders(
+  documented(
+    "createPasswordLink",
+    "Give a user, also one of an identity provider, a link to set a new password; it replaces an earlier link",
+    {
+      201: {
+        description: "Created; password and logins stay until the link is used",
+        schema: PasswordLinkWithUrl,
+      },
+      409: {
+        description:
+          "The user is removed, suspended, the caller, or protected, or signs in at the identity provider only",
+      },
+      429: { description: "The administrator made too many links" },
     },
-    409: {
-      description:
-        "The user is removed, suspended, the caller, or protected, or signs in at the identity provider only",
-    },
-    429: { description: "The administrator made too many links" },
-  },
+  ),
+  IDEMPOTENCY_KEY,
 );
 
 /** @returns the operation on password links */
@@ -39,7 +45,8 @@ export const passwordLinkRoutes = ({ router, domain, baseUrl }: RouteContext) =>
   router.post(
     "/admin/users/:id/password-link",
     async ({ request, params }) => {
-      const link = await domain.identity.passwordLinks.create(actorOf(request), params.id);
+      const once = { idempotencyKey: idempotencyKeyOf(request) };
+      const link = await domain.identity.passwordLinks.create(actorOf(request), params.id, once);
       const password_url = passwordUrl(baseUrl(), link.token).reveal();
       return json({ password_url, ...toPasswordLinkDocument(link) }, { status: 201 });
     },

@@ -17,6 +17,8 @@ describe("a source", () => {
     ["https://ana:secret@packages.example.org/tool.tar.gz", "holds a user name or password"],
     ["https://ana@packages.example.org/tool.tar.gz", "holds a user name or password"],
     [`${PUBLIC}#v1`, "has a fragment"],
+    ["https://packages.example.org/%zz/tool.tar.gz", "has a % that begins no escape"],
+    ["https://packages.example.org/tool.tar.gz?part=1%2", "has a % that begins no escape"],
     ["https://localhost/tool.tar.gz", "names a host that is not public"],
     ["https://LOCALHOST./tool.tar.gz", "names a host that is not public"],
     ["https://build.local/tool.tar.gz", "names a host that is not public"],
@@ -29,12 +31,14 @@ describe("a source", () => {
     expect(JSON.stringify(warnings)).not.toContain("ana");
   });
 
-  test.each([PUBLIC, "https://93.184.216.34/tool.tar.gz", "https://[2606:4700::1]/tool.tar.gz"])(
-    "%s is not",
-    (source_ref) => {
-      expect(warningsOf({ source_ref })).toEqual([]);
-    },
-  );
+  test.each([
+    PUBLIC,
+    "https://packages.example.org/100%25%2f%2F.tar.gz",
+    "https://93.184.216.34/tool.tar.gz",
+    "https://[2606:4700::1]/tool.tar.gz",
+  ])("%s is not", (source_ref) => {
+    expect(warningsOf({ source_ref })).toEqual([]);
+  });
 
   test("is only informative if the archive is stored here or platforms have their own", () => {
     const source_ref = "https://localhost/tool.tar.gz";

@@ -20,7 +20,13 @@ import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../..
 import type { RouteContext } from "../../../router.ts";
 import { createActionCheck } from "./user-pages.ts";
 
-const Confirmed = formOf({ csrf: FormField, by: FormField, version: FormField, typed: FormField });
+const Confirmed = formOf({
+  csrf: FormField,
+  by: FormField,
+  version: FormField,
+  once: FormField,
+  typed: FormField,
+});
 const CHANGED = "This user was changed after the page was opened. Read it again before you continue.";
 
 /** @returns the confirmation pages and the actions on one user */
@@ -31,7 +37,8 @@ export function userActionPages(context: RouteContext, console: Console) {
 
   const confirmationOf = (user: User, action: UserAction, error?: string): ConsolePage => {
     const invitations = users.countSentInvitations(user.organizationId, user.id);
-    return confirmationPage(userConfirmation(user, { action, invitations, ...(error && { error }) }));
+    const once = crypto.randomUUID();
+    return confirmationPage(userConfirmation(user, { action, invitations, once, ...(error && { error }) }));
   };
 
   return context.router
@@ -59,7 +66,7 @@ export function userActionPages(context: RouteContext, console: Console) {
           if (action === "remove" && body.typed !== user.email)
             return confirmationOf(user, action, "Type the address exactly as it is shown");
           if (body.version !== String(user.updatedAtMs)) return confirmationOf(user, action, CHANGED);
-          return await perform(reader, user, action);
+          return await perform(reader, user, { action, once: body.once });
         });
       },
       formRoute(Confirmed, formOperation("sendUserAction", "Changes the role or access of a user")),
@@ -72,17 +79,23 @@ function actionIn(text: string): UserAction {
   return action;
 }
 
+interface Asked {
+  action: UserAction;
+  /** idempotency key of the form */
+  once: string | undefined;
+}
+
 /** @returns a function that runs the action; the user must not have changed since the confirmation page */
 function createPerform({ domain, baseUrl }: RouteContext) {
   const { users, passwordLinks } = domain.identity;
 
-  return async ({ actor }: Reader, user: User, action: UserAction): Promise<Done | ConsolePage> => {
+  return async ({ actor }: Reader, user: User, { action, once }: Asked): Promise<Done | ConsolePage> => {
     const { id } = user;
     const expect = ({ updatedAtMs }: User): void => {
       if (updatedAtMs !== user.updatedAtMs) throw new DomainError("conflict", "user.changed", CHANGED);
     };
     if (action === "password-link") {
-      const { token, expiresAtMs } = await passwordLinks.create(actor, id);
+      const { token, expiresAtMs } = await passwordLinks.create(actor, id, { idempotencyKey: once });
       return linkPage({
         title: "Link to set a password",
         children: `With this link, ${user.email} sets a new password.`,
