@@ -16,7 +16,7 @@ test.each<[Partial<Inspected>, string, string]>([
   [{ problems: ["page 2", "page 3"] }, "backup.damaged", "fails the integrity check: page 2"],
   [{ schema: 0 }, "backup.unreadable", "its database has no migration history of Quartermaster"],
   [{ organizationId: undefined }, "backup.unreadable", "its database has no organization"],
-  [{ differences: ["the view a", "the view b"] }, "backup.foreign_objects", "make: the view a"],
+  [{ differences: ["the view a", "the view b"] }, "backup.foreign_objects", "create: the view a"],
 ])("a database with %j is refused", (changes, reason, end) => {
   expect(() => assertUsableDatabase("a.db", { ...SOUND, ...changes })).toThrow(
     expect.objectContaining({ reason, message: expect.stringMatching(new RegExp(`^.*a\\.db.*${end}$`)) }),
