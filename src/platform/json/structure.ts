@@ -12,13 +12,18 @@ export const OBJECT_MEMBERS_MAX = 10_000;
 export const NAME_CHARACTERS_MAX = 4_096;
 /** Maximum characters of a number. */
 export const NUMBER_CHARACTERS_MAX = 1_024;
+/**
+ * A list that is longer than this many times its maximum is a violation, which ends the scan. A list that exceeds its maximum by
+ * less is reported together with all other problems of the body.
+ */
+export const LIST_EXCESS_MAX = 2;
 
 export interface JsonLimits {
   /** nesting levels of objects and lists */
   depthMax: number;
   /** scalars, objects, lists and member names */
   valuesMax: number;
-  /** elements of the lists that are members of the outermost object, by name; the others have no limit of their own */
+  /** maximum length of lists that are members of the outermost object, by name; other lists have no limit of their own */
   listsMax?: ReadonlyMap<string, number>;
   /** names of one object that differ only in case are duplicates */
   foldsCase?: boolean;
@@ -40,7 +45,7 @@ interface JsonCounts {
 
 /**
  * `duplicate`: `at` is the index of the opening quote of the second name. `syntax`: `at` is the index of a character that
- * cannot begin a value. `list`: the member `name` of the outermost object has more than `elementsMax` elements.
+ * cannot begin a value. `list`: the member `name` of the outermost object has more than LIST_EXCESS_MAX times `elementsMax` elements.
  */
 export type JsonViolation =
   | { kind: "depth" | "values" | "members" | "shapes" | "largeObjects" | "name" | "number" }
@@ -204,10 +209,10 @@ class FlawSearch {
     this.#list = { name, elementsMax: listsMax?.get(name) ?? Infinity, commas: 0 };
   }
 
-  /** Counts a comma. @returns whether all allowed elements are before it */
+  /** Counts a comma. @returns whether all elements that the text may have are before it */
   #isListFull(): boolean {
     this.#list.commas += 1;
-    return this.#list.commas >= this.#list.elementsMax;
+    return this.#list.commas >= LIST_EXCESS_MAX * this.#list.elementsMax;
   }
 
   #nameViolation(

@@ -20,7 +20,8 @@ import {
   VERSION_LENGTH_MAX,
 } from "../../../src/domain/clients/limits.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
-import { BODY_BYTES_MAX, LIST_EXCESS_MAX } from "../../../src/server/http/bodies/body.ts";
+import { LIST_EXCESS_MAX } from "../../../src/platform/json/structure.ts";
+import { BODY_BYTES_MAX } from "../../../src/server/http/bodies/body.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
 import { reportWith } from "../../domain/clients/policies.ts";
 import type { Caller, Sent, TestServer } from "../../support/server.ts";
@@ -108,8 +109,8 @@ describe("a report", () => {
     else
       expect([status, detail, errors]).toEqual([
         400,
-        "more than 64 elements",
-        [{ pointer: "/harnesses", detail: "more than 64 elements" }],
+        "the list harnesses may have at most 32 elements",
+        [{ pointer: "/harnesses", detail: "the list harnesses may have at most 32 elements" }],
       ]);
   });
 

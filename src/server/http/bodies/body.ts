@@ -16,11 +16,6 @@ export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 export const UNAUTHENTICATED_BODY_BYTES_MAX = 64 * 1024;
 /** Maximum number of form fields. */
 export const FORM_FIELDS_MAX = 100;
-/**
- * A JSON body is refused before it is parsed if a list is longer than this many times its maximum. A list that exceeds its
- * maximum by less is reported together with all other problems of the body.
- */
-export const LIST_EXCESS_MAX = 2;
 
 /**
  * The body that a route accepts; `json-or-nothing` reads an empty body as an empty object. The handler of a route with `bytes`,
@@ -40,7 +35,7 @@ export const bodies = new Elysia({ name: "bodies" }).macro({
     return {
       detail: describeBody(accepted),
       introspect(route: IntrospectedRoute) {
-        reader.limits = { ...JSON_LIMITS, listsMax: listsIn(route.body, LIST_EXCESS_MAX) };
+        reader.limits = { ...JSON_LIMITS, listsMax: listsIn(route.body) };
         reader.check = takeBodyCheck(route);
         reader.bytesMax = bodyBytesMax(route.detail?.["x-requires"]);
       },

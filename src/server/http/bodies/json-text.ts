@@ -87,7 +87,10 @@ export function structureProblem(text: string, limits: JsonLimits): JsonProblem 
 
 function faultOf(flaw: JsonViolation, text: string, limits: JsonLimits): JsonProblem {
   if (flaw.kind === "list")
-    return { message: `more than ${flaw.elementsMax} elements`, pointer: pointerOf([flaw.name]) };
+    return {
+      message: `the list ${flaw.name} may have at most ${flaw.elementsMax} elements`,
+      pointer: pointerOf([flaw.name]),
+    };
   if (!("at" in flaw)) return { message: messages(limits)[flaw.kind] };
   if (flaw.kind === "syntax")
     return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };

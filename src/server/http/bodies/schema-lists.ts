@@ -1,14 +1,10 @@
 // How long the lists of a body may be according to its schema.
 import { KindGuard } from "@sinclair/typebox";
 
-/**
- * @param schema of an object
- * @param times factor for the maximum of each list
- * @returns the product, by name of the member, for each list with a maximum
- */
-export function listsIn(schema: unknown, times: number): ReadonlyMap<string, number> {
+/** @param schema of an object @returns the maximum length of each list that has one, by name of the member */
+export function listsIn(schema: unknown): ReadonlyMap<string, number> {
   const members = KindGuard.IsObject(schema) ? Object.entries(schema.properties) : [];
-  const maxima = members.map(([name, member]) => [name, times * elementsMaxOf(member)] as const);
+  const maxima = members.map(([name, member]) => [name, elementsMaxOf(member)] as const);
   return new Map(maxima.filter(([, elementsMax]) => Number.isFinite(elementsMax)));
 }
 
