@@ -10,18 +10,21 @@ export class Coverage {
   readonly #runs = new Map<string, TestRun>();
 
   /**
-   * Runs each test file once alone, and all of them once in one process, without any mutation.
+   * Runs each test file alone, and all of them in one process, without any mutation; what fails runs once more.
    * @param tests globs of test files
    * @returns the files that fail
    */
   async measure(workplace: Workplace, tests: readonly string[]): Promise<string[]> {
     const files = filesOf(tests);
     for (const test of files) {
-      if (!this.#runs.has(test)) this.#runs.set(test, await workplace.measured(test));
+      if (this.#runs.has(test)) continue;
+      const run = await workplace.measured(test);
+      this.#runs.set(test, run.isGreen ? run : await workplace.measured(test)); // a busy machine fails some tests once
     }
     const failing = files.filter((test) => !this.#runs.get(test)?.isGreen);
     if (failing.length > 0) return failing;
-    return (await workplace.isGreen(this.#quickestFirst(files))) ? [] : files;
+    const all = this.#quickestFirst(files);
+    return (await workplace.isGreen(all)) || (await workplace.isGreen(all)) ? [] : files;
   }
 
   /** As in a run with a mutation: what the files leave to each other in one process depends on their order. */
