@@ -3,7 +3,6 @@
 import type { Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
-import { runInTurns, type Steps } from "../../platform/steps.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import {
@@ -112,7 +111,13 @@ export class Preferences {
    * @throws DomainError `console.invalid` with all problems, `console.not_shared`
    */
   async replace(owner: Owner, request: PreferencesRequest): Promise<ConsolePreferences> {
-    const { views, lists, problems } = await runInTurns(readAll(request));
+    const problems: Problem[] = [];
+    const views = request.views.map((view, at) => readView(view, `/views/${at}`, problems));
+    const lists = request.lists.map((list, at) => readUsual(list, `/lists/${at}`, problems));
+    problems.push(
+      ...repeated("views", views, ({ path, name }) => `${path} ${name}`),
+      ...repeated("lists", lists, ({ path }) => path),
+    );
     refuse(problems);
     checkShared(owner, views);
     await this.#change(owner, { views: views.length, lists: lists.length }, (tx) => {
@@ -134,30 +139,6 @@ export class Preferences {
   #rowOf({ actor: { organizationId }, userId: ownerId }: Owner, view: ViewRequest): store.ViewRow {
     return { ...view, id: this.own.ids.uuid(), organizationId, ownerId };
   }
-}
-
-interface ReadPreferences extends PreferencesRequest {
-  problems: Problem[];
-}
-
-/** Work in steps, because reading a query of many parameters takes about a millisecond. */
-function* readAll(request: PreferencesRequest): Steps<ReadPreferences> {
-  const problems: Problem[] = [];
-  const views: ViewRequest[] = [];
-  for (const [at, view] of request.views.entries()) {
-    views.push(readView(view, `/views/${at}`, problems));
-    yield;
-  }
-  const lists: ListAddress[] = [];
-  for (const [at, list] of request.lists.entries()) {
-    lists.push(readUsual(list, `/lists/${at}`, problems));
-    yield;
-  }
-  problems.push(
-    ...repeated("views", views, ({ path, name }) => `${path} ${name}`),
-    ...repeated("lists", lists, ({ path }) => path),
-  );
-  return { views, lists, problems };
 }
 
 function checkShared({ mayShare }: Owner, views: readonly ViewRequest[]): void {

@@ -91,6 +91,8 @@ test("a repetition returns the original link to set a password, which still work
   expect(face.domain.identity.passwordLinks.getUser(token).id).toBe(user.id);
   expect(await outcomeOf(await create(other.id, KEY))).toBe("422 idempotency.key_reused");
   expect((await (await create(user.id)).json()).password_url).not.toBe(first.password_url);
+  await face.domain.identity.users.update(face.world.system, user.id, { status: "suspended" });
+  expect(await outcomeOf(await create(user.id, KEY))).toBe("409 user.suspended");
 });
 
 test("the same key with another body or operation is refused and creates nothing", async () => {

@@ -17,8 +17,7 @@ export class Views {
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
 
   /**
-   * @returns a name for the content of `adminConfig`: the id of the revision and, after a dot, a digest of what changes without
-   * a
+   * @returns a name for the content of `adminConfig`: the id of the revision and, after a dot, a digest of what changes without a
    *   new revision, if there is any: conflicts with the deployment file, and warnings about the upload address
    */
   adminVersion({ id, organizationId, document }: Revision): string {

@@ -1,13 +1,15 @@
 // Password links: an administrator or the operator gives a user a link for 24 hours, and its holder sets a new password once. It lets a
-// provisioned user in, whom SCIM delivers without a password. Only the SHA-256 of the link's secret is stored. The caller delivers
-// the link.
+// provisioned user in, whom SCIM delivers without a password. The secret of the link is stored as its SHA-256, and sealed for a
+// repeated request that has an idempotency key. The caller delivers the link.
 import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
 import { runInBatches } from "../../../platform/steps.ts";
+import type { AnswerForm } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import {
@@ -23,14 +25,32 @@ import {
 import { AdminUser, PASSWORD_LINK_TTL_MS, toAdminUser, type User } from "../model.ts";
 import { findUser, updateUser } from "../store.ts";
 import { checkPassword } from "../users/passwords.ts";
-import { PASSWORD_LINK_FORM, type PasswordLink } from "./password-link-form.ts";
 import * as store from "./password-link-store.ts";
 
 /** Maximum number of expired links removed in one transaction. */
 const SWEEP_BATCH_ROWS = 500;
 
-/** How a link is asked for. */
-export interface LinkRequest {
+interface LinkSecret {
+  /** 43 characters, shown once */
+  token: Secret;
+  expiresAtMs: number;
+}
+
+export interface PasswordLink extends LinkSecret {
+  user: User;
+}
+
+const StoredSecret = Type.Object({ token: Type.String(), expiresAtMs: Type.Integer() });
+
+const SECRET_FORM: AnswerForm<LinkSecret> = {
+  write: ({ token, expiresAtMs }) => JSON.stringify({ token: token.reveal(), expiresAtMs }),
+  read(text) {
+    const { token, expiresAtMs } = Value.Parse(StoredSecret, JSON.parse(text));
+    return { token: new Secret(token), expiresAtMs };
+  },
+};
+
+export interface LinkOptions {
   /** a request repeated with the same key returns the same link */
   idempotencyKey?: string | undefined;
 }
@@ -67,19 +87,19 @@ export class PasswordLinks {
    * @throws DomainError, first match: `user.not_found`, `user.removed`, `user.own_account`, `user.protected`, `user.suspended`,
    *   `user.password_unused`, `access.too_many_attempts`; those of Idempotency.once
    */
-  create(actor: Actor, id: string, { idempotencyKey: key }: LinkRequest = {}): Promise<PasswordLink> {
+  create(actor: Actor, id: string, { idempotencyKey: key }: LinkOptions = {}): Promise<PasswordLink> {
     const { db, idempotency } = this.dependencies;
-    const once = { key, request: ["password_link", id], form: PASSWORD_LINK_FORM };
-    return db.write(
-      (tx) => idempotency.once(tx, actor, { ...once, create: () => this.#create(tx, actor, id) }),
-      "access",
-    );
+    const once = { key, request: ["password_link", id], form: SECRET_FORM };
+    return db.write((tx) => {
+      const user = this.#linkableUser(tx, actor, id);
+      const create = () => this.#createSecret(tx, actor, user);
+      return { user, ...idempotency.once(tx, actor, { ...once, create }) };
+    }, "access");
   }
 
-  #create(tx: Tx, actor: Actor, id: string): PasswordLink {
+  #createSecret(tx: Tx, actor: Actor, user: User): LinkSecret {
     const { clock, ids, audit, spendLink } = this.dependencies;
     const token = new Secret(randomToken(ids));
-    const user = this.#linkableUser(tx, actor, id);
     spendLink(tx, actor, "password_link");
     const createdAtMs = clock.nowMs();
     const expiresAtMs = createdAtMs + PASSWORD_LINK_TTL_MS;
@@ -87,7 +107,7 @@ export class PasswordLinks {
     store.putLink(tx, { ...hashOf(token), userId: user.id, creatorId, createdAtMs, expiresAtMs });
     const after = { expires_at: toRfc3339(expiresAtMs) };
     audit.record(tx, { actor, action: "user.password_link", target: user.id, after });
-    return { user, token, expiresAtMs };
+    return { token, expiresAtMs };
   }
 
   /** Throws what `create` would throw, except for the limit, and changes nothing. */

@@ -109,8 +109,8 @@ function RefusedEverywhere({ harnesses, isPart }: { harnesses: readonly HarnessI
       {closed.map(({ harness, installed }) => (
         <p key={harness}>
           <strong>
-            {isPart ? "None of these workstations" : "No workstation"} could run {harnessText(harness)} any
-            more.
+            {isPart ? "None of these workstations" : "No workstation"} would be allowed to run{" "}
+            {harnessText(harness)}.
           </strong>{" "}
           {installed === 1 ? (
             "The one that has it has a version that the draft refuses."
