@@ -1,6 +1,7 @@
 // Invitations in the console.
 import { afterAll, describe, expect, test } from "bun:test";
 import { INVITED_AT_ONCE_MAX } from "../../../src/server/console/people/invitation-list.tsx";
+import { REPEATED_CHARACTERS_MAX } from "../../../src/server/routes/console/people/invitation-pages.ts";
 import { createTestServer } from "../../support/server.ts";
 
 const site = await createTestServer({ limits: { invitationsPerActor: INVITED_AT_ONCE_MAX + 20 } });
@@ -75,6 +76,17 @@ describe("CON-73 invitations", () => {
       expect(answer?.html).toContain("no-address-100</textarea>");
     }
   });
+
+  test.each([REPEATED_CHARACTERS_MAX, REPEATED_CHARACTERS_MAX + 1, 50_000])(
+    "%p characters are refused with the maximum, and shown again unless they are too many",
+    async (length) => {
+      const words = Array.from({ length: 200 }, (_, index) => `a-${index}`).join("\n");
+      const [answer] = await send("", { addresses: words.padEnd(length, "z") });
+      expect(answer?.status).toBe(400);
+      expect(answer?.html).toContain("These are 200 addresses. Invite at most 100 at once.");
+      expect(answer?.html.includes("z</textarea>")).toBe(length <= REPEATED_CHARACTERS_MAX);
+    },
+  );
 
   test("CON-121 CON-145 get a new link once however often the form is sent, and the old one stops working", async () => {
     const { id } = invitationOf("bob@example.com");

@@ -38,6 +38,8 @@ const NewInvitations = formOf({
 });
 const Confirmed = formOf({ csrf: FormField, by: FormField, once: FormField });
 const NEEDED = { needs: "administrator", back: INVITATIONS_PATH } as const;
+/** Longer text is not shown again: refuseLongPage would replace the page, and with it what is wrong. */
+export const REPEATED_CHARACTERS_MAX = 8_192;
 
 /** @returns the list of invitations and the actions on them */
 export function invitationPages(context: RouteContext, console: Console) {
@@ -91,7 +93,8 @@ export function invitationPages(context: RouteContext, console: Console) {
           const { once = crypto.randomUUID(), addresses: text, role = "member" } = body;
           const addresses = addressesIn(text ?? "");
           const error = problemOf(addresses);
-          if (error !== undefined) return showList(reader, { once, addresses: text, role, error });
+          const repeated = text && text.length > REPEATED_CHARACTERS_MAX ? undefined : text;
+          if (error !== undefined) return showList(reader, { once, addresses: repeated, role, error });
           return invitationResultPage(await inviteAll(reader, { addresses, role, once }));
         }),
       formRoute(NewInvitations, formOperation("sendInvitations", "Invites addresses and shows their links")),
