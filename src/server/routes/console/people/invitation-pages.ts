@@ -38,7 +38,7 @@ const NewInvitations = formOf({
 });
 const Confirmed = formOf({ csrf: FormField, by: FormField, once: FormField });
 const NEEDED = { needs: "administrator", back: INVITATIONS_PATH } as const;
-/** Longer text is not shown again: refuseLongPage would replace the page, and with it what is wrong. */
+/** Longer text is not shown again, because refuseLongPage would replace the page together with the reason. */
 export const REPEATED_CHARACTERS_MAX = 8_192;
 
 /** @returns the list of invitations and the actions on them */
