@@ -138,7 +138,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
   bodies: {
     files: [
       "src/platform/json/*.ts",
-      "src/platform/text/json-lines.ts",
+      "src/platform/text/json-positions.ts",
+      "src/platform/text/json-document.ts",
       "src/server/scim/group-body.ts",
       "src/domain/scim/groups/member-intake.ts",
       "src/platform/memory/number-set.ts",
@@ -151,7 +152,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/platform/memory/number-set.test.ts",
       "test/server/scim/group-body.test.ts",
       "test/properties/json-structure.test.ts",
-      "test/properties/json-lines.test.ts",
+      "test/properties/json-positions.test.ts",
+      "test/platform/text/json-document.test.ts",
       "test/server/http/bodies/json-text.test.ts",
       "test/server/http/problems/errors.test.ts",
       "test/server/http/bodies/body-end.test.ts",

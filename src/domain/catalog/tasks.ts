@@ -39,8 +39,8 @@ function catalogLines({
   bytes: Uint8Array;
   pointers: readonly string[];
 }): (number | undefined)[] {
-  const { lineOf } = readCatalogText(bytes);
-  return pointers.map(lineOf);
+  const { locate } = readCatalogText(bytes);
+  return locate(pointers.map((pointer) => ({ pointer, detail: "" }))).map(({ line }) => line);
 }
 
 export interface CatalogTasks {

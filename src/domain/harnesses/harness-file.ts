@@ -54,9 +54,7 @@ export const readHarnessFile = (bytes: Uint8Array, fileName: string): HarnessExt
   // Problems of the YAML itself come with their line.
   const located = problems
     .list()
-    .flatMap((problem) =>
-      problem.line === undefined ? locate({ root: "", positionOf: text.positionOf }, [problem]) : [problem],
-    );
+    .flatMap((problem) => (problem.line === undefined ? locate(text, "", [problem]) : [problem]));
   throw new DomainError("invalid", "harnesses.invalid", `${fileName} has ${count} ${noun}`, {
     hint: "correct the file and sign it again: quartermaster harnesses sign FILE",
     problems: located,

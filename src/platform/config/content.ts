@@ -5,6 +5,7 @@ import { closest } from "fastest-levenshtein";
 import { type Problem, pointerOf } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../text/json-object.ts";
 import { ProblemList } from "../text/problem-list.ts";
+import type { YamlText } from "../text/yaml-source.ts";
 import { readYamlText } from "../text/yaml-text.ts";
 import { CONNECTION_KEYS, KEYS_WITHOUT_EFFECT, MAPPED_KEYS } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";
@@ -70,7 +71,7 @@ export function readConfiguration(
   isOver?: () => boolean,
 ): ConfigReading {
   const faults = new ProblemList();
-  const { content = null, linesOf } = readYamlText(bytes, faults, boundsWith(isOver));
+  const { content = null, positionsOf } = readYamlText(bytes, faults, boundsWith(isOver));
   if (faults.count > 0) return { problems: faults.list().slice(0, SYNTAX_PROBLEMS_MAX).map(ofFile) };
   const root = content ?? {};
   if (!isJsonObject(root))
@@ -80,10 +81,10 @@ export function readConfiguration(
   const unknown = new ProblemList();
   reportUnknown(root, [], unknown);
   const problems = unknown.list();
-  const lines = linesOf(problems.map(({ pointer }) => pointer));
+  const positions = positionsOf(problems.map(({ pointer }) => pointer));
   return {
-    content: contentOf(root, { linesOf, variables: new Set(variables) }),
-    problems: problems.map((problem, at) => ({ ...problem, line: lines[at] ?? 1 })),
+    content: contentOf(root, { positionsOf, variables: new Set(variables) }),
+    problems: problems.map((problem, at) => ({ ...problem, line: positions[at]?.line ?? 1 })),
   };
 }
 
@@ -92,7 +93,8 @@ export function configurationLines(
   { bytes, pointers }: { bytes: Uint8Array; pointers: readonly string[] },
   isOver?: () => boolean,
 ): (number | undefined)[] {
-  return readYamlText(bytes, new ProblemList(), boundsWith(isOver)).linesOf(pointers);
+  const { positionsOf } = readYamlText(bytes, new ProblemList(), boundsWith(isOver));
+  return positionsOf(pointers).map(({ line }) => line);
 }
 
 const boundsWith = (isOver: (() => boolean) | undefined) => ({
@@ -111,18 +113,17 @@ const ofFile = ({ pointer, detail, line }: Problem): Problem => ({
 
 function contentOf(
   root: JsonObject,
-  {
-    linesOf,
-    variables,
-  }: { linesOf: (pointers: readonly string[]) => (number | undefined)[]; variables: ReadonlySet<string> },
+  { positionsOf, variables }: Pick<YamlText, "positionsOf"> & { variables: ReadonlySet<string> },
 ): ConfigContent {
   const keys = READ_KEYS.filter((key) => memberAt(root, key) !== undefined);
-  const lines = linesOf(keys.map((key) => pointerOf(key.split("."))));
+  const positions = positionsOf(keys.map((key) => pointerOf(key.split("."))));
   const references = new Set<string>();
   collectReferences(root, variables, references);
   const { governance, package_catalog } = root;
   return {
-    settings: new Map(keys.map((key, at) => [key, { value: memberAt(root, key), line: lines[at] ?? 1 }])),
+    settings: new Map(
+      keys.map((key, at) => [key, { value: memberAt(root, key), line: positions[at]?.line ?? 1 }]),
+    ),
     governance: governance === null ? undefined : JSON.stringify(governance),
     hasCatalog: (package_catalog ?? undefined) !== undefined,
     whole: JSON.stringify(root),

@@ -43,14 +43,16 @@ interface JsonCounts {
   largeObjectMembers: number;
 }
 
+type LimitKind = "depth" | "values" | "members" | "shapes" | "largeObjects" | "name" | "number";
+
 /**
- * `duplicate`: `at` is the index of the opening quote of the second name. `syntax`: `at` is the index of a character that
- * cannot begin a value. `list`: the member `name` of the outermost object has more than LIST_EXCESS_MAX times `elementsMax` elements.
+ * `at` is the index of the value, or of the opening quote of the name, that violates the limit; of the second of two duplicate
+ * names; or of a character that cannot begin a value. `list`: the member `name` of the outermost object has more than
+ * LIST_EXCESS_MAX times `elementsMax` elements.
  */
 export type JsonViolation =
-  | { kind: "depth" | "values" | "members" | "shapes" | "largeObjects" | "name" | "number" }
-  | { kind: "list"; name: string; elementsMax: number }
-  | { kind: "duplicate" | "syntax"; at: number };
+  | { kind: LimitKind | "duplicate" | "syntax"; at: number }
+  | { kind: "list"; name: string; elementsMax: number };
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -177,13 +179,13 @@ class FlawSearch {
         continue;
       }
       values += 1;
-      if (values > valuesMax) return { kind: "values" };
+      if (values > valuesMax) return { kind: "values", at };
       if (code === OPEN_LIST || code === OPEN_OBJECT) {
         isNameNext = code === OPEN_OBJECT;
         isInObject = isNameNext;
         if (open.length === 1 && !isInObject) this.#beginList(open[0]);
         open.push(isInObject ? new OpenObject() : undefined);
-        if (open.length > depthMax) return { kind: "depth" };
+        if (open.length > depthMax) return { kind: "depth", at };
       } else if (code === QUOTE) {
         const end = endOfString(text, at);
         const object = isNameNext ? open.at(-1) : undefined;
@@ -193,7 +195,7 @@ class FlawSearch {
       } else {
         if (!SCALAR_STARTS.includes(text.charAt(at))) return { kind: "syntax", at };
         const end = endOfScalar(text, at);
-        if (end - at >= NUMBER_CHARACTERS_MAX) return { kind: "number" };
+        if (end - at >= NUMBER_CHARACTERS_MAX) return { kind: "number", at };
         at = end;
       }
     }
@@ -219,13 +221,13 @@ class FlawSearch {
     at: number,
     { end, object }: { end: number; object: OpenObject },
   ): JsonViolation | undefined {
-    if (object.members === OBJECT_MEMBERS_MAX) return { kind: "members" };
-    if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name" };
+    if (object.members === OBJECT_MEMBERS_MAX) return { kind: "members", at };
+    if (end - at - 1 > NAME_CHARACTERS_MAX) return { kind: "name", at };
     const [shapes, before] = [this.#shapes, this.#before];
     if (!shapes.add(at, object)) return { kind: "duplicate", at };
-    if (before.shapes + shapes.size > OBJECT_SHAPES_MAX) return { kind: "shapes" };
+    if (before.shapes + shapes.size > OBJECT_SHAPES_MAX) return { kind: "shapes", at };
     const isTooLarge = before.largeObjectMembers + shapes.largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX;
-    return isTooLarge ? { kind: "largeObjects" } : undefined;
+    return isTooLarge ? { kind: "largeObjects", at } : undefined;
   }
 }
 

@@ -32,7 +32,7 @@ interface Extent {
 }
 
 /** JSON.stringify would write null instead */
-const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
+export const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
 
 /** @returns the length of a key in JSON, without its quotes */
 const charactersAsJson = (name: string): number => JSON.stringify(name).length - 2;

@@ -24,6 +24,16 @@ export interface YamlSource {
   positionAt(offset: number): Required<Position>;
 }
 
+export interface YamlText {
+  /** the value of the text, null for an empty text; undefined if it could not be parsed */
+  readonly content: unknown;
+  /**
+   * @param pointers from the root
+   * @returns the position of each value, or of its nearest existing ancestor; empty for a text that could not be parsed
+   */
+  positionsOf(pointers: readonly string[]): Position[];
+}
+
 /** A problem at an offset in the text. */
 interface Fault {
   readonly offset: number;

@@ -4,7 +4,7 @@
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { jsonTypeOf, ObjectReader } from "../../../platform/text/object-reader.ts";
-import { type Position, ProblemList } from "../../../platform/text/problem-list.ts";
+import { ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
 import { CATALOG_FILE_BYTES_MAX, CATALOG_TOKENS_MAX, type ManagedPackage } from "../model.ts";
 import { checkPackages } from "../packages/package-rules.ts";
@@ -23,10 +23,8 @@ export interface CatalogText {
   problems: Problem[];
   /** of all problems, also those that `problems` leaves out */
   problemCount: number;
-  /** @returns the 1-based line of a place, or of the nearest enclosing place that exists; pointers start at the list */
-  lineOf(pointer: string): number | undefined;
-  /** @returns the same with the column */
-  positionOf(pointer: string): Position;
+  /** @param found with pointers that start at the list @returns the same with pointers from the root of the file, and positions */
+  locate(found: readonly Problem[]): Problem[];
 }
 
 const NO_LIST = { packages: [], root: "" };
@@ -37,15 +35,14 @@ const NO_LIST = { packages: [], root: "" };
  */
 export const readCatalogText = (bytes: Uint8Array): CatalogText => {
   const problems = new ProblemList();
-  const { content, positionOf } = readYamlText(bytes, problems, BOUNDS);
-  const { packages, root } = listOf(content, problems);
+  const read = readYamlText(bytes, problems, BOUNDS);
+  const { packages, root } = listOf(read.content, problems);
   return {
     packages,
     root,
     problems: problems.list(),
     problemCount: problems.count,
-    lineOf: (pointer) => positionOf(root + pointer).line,
-    positionOf: (pointer) => positionOf(root + pointer),
+    locate: (found) => locate(read, root, found),
   };
 };
 
@@ -81,7 +78,7 @@ export const parseCatalog = (
   if (text.problemCount > 0) throw invalidCatalog(fileName, text.problemCount, text.problems);
   const { packages, problems, problemCount } = checkPackages(text.packages);
   if (problemCount === 0) return { packages, text };
-  throw invalidCatalog(fileName, problemCount, locate(text, problems));
+  throw invalidCatalog(fileName, problemCount, text.locate(problems));
 };
 
 const invalidCatalog = (fileName: string, count: number, problems: readonly Problem[]): DomainError =>

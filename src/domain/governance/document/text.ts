@@ -39,16 +39,16 @@ const checkSize = (content: unknown, problems: ProblemList): void => {
 export const readDocumentText = (text: string | Uint8Array, isOver?: () => boolean): DocumentText => {
   const problems = new ProblemList();
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
-  const { content, positionOf } = readYamlText(bytes, problems, { ...BOUNDS, isOver });
+  const read = readYamlText(bytes, problems, { ...BOUNDS, isOver });
+  const { content } = read;
   if (content !== undefined) checkSize(content, problems);
   const isSection = isJsonObject(content) && Object.hasOwn(content, SECTION);
   const root = isSection ? `/${SECTION}` : "";
-  const part = { root, positionOf: (pointer: string) => positionOf(root + pointer) };
   return {
     input: isSection ? content[SECTION] : content,
     root,
     otherSections: isSection ? Object.keys(content).filter((name) => name !== SECTION) : [],
     problems: problems.list(),
-    locate: (found) => locate(part, found),
+    locate: (found) => locate(read, root, found),
   };
 };

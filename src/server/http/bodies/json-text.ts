@@ -91,9 +91,9 @@ function faultOf(flaw: JsonViolation, text: string, limits: JsonLimits): JsonPro
       message: `the list ${flaw.name} may have at most ${flaw.elementsMax} elements`,
       pointer: pointerOf([flaw.name]),
     };
-  if (!("at" in flaw)) return { message: messages(limits)[flaw.kind] };
   if (flaw.kind === "syntax")
     return { message: `the body is not valid JSON: unexpected character at index ${flaw.at}` };
+  if (flaw.kind !== "duplicate") return { message: messages(limits)[flaw.kind] };
   const name = JSON.stringify(excerpt(stringAt(text, flaw.at)));
   const rule = limits.foldsCase ? "; names are compared without letter case" : "";
   return {

@@ -254,13 +254,14 @@ package_catalog:
     const text = readCatalogText(bytesOf(file));
     expect(text.problems).toEqual([]);
     expect(text.packages).toBeArrayOfSize(2);
-    expect(["", "/0", "/1/sha256", "/1/none/at/all", "/9"].map(text.lineOf)).toEqual([3, 4, 13, 8, 3]);
+    const found = ["", "/0", "/1/sha256", "/1/none/at/all", "/9"].map((pointer) => ({ pointer, detail: "" }));
+    expect(text.locate(found).map(({ line }) => line)).toEqual([3, 4, 13, 8, 3]);
   });
 
   test("an unreadable file has no lines and an empty list", () => {
     const text = readCatalogText(bytesOf("a: [\n"));
     expect(text.packages).toEqual([]);
-    expect(text.lineOf("/0")).toBeUndefined();
+    expect(text.locate([{ pointer: "/0", detail: "" }])).toEqual([{ pointer: "/0", detail: "" }]);
   });
 
   test("reports one problem in the singular, many with their total number", () => {

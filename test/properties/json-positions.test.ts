@@ -1,8 +1,8 @@
-// Lines found by scanning a JSON text are those that reading it as YAML finds, whatever the text holds.
+// Positions found by scanning a JSON text are those that reading it as YAML finds, whatever the text holds.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
-import { jsonLines } from "../../src/platform/text/json-lines.ts";
+import { jsonPositions } from "../../src/platform/text/json-positions.ts";
 import { ProblemList } from "../../src/platform/text/problem-list.ts";
 import { readYamlText } from "../../src/platform/text/yaml-text.ts";
 
@@ -19,7 +19,7 @@ function pathsIn(value: unknown, path: readonly string[] = []): (readonly string
   ];
 }
 
-test("lines in JSON are those of the same text read as YAML", () => {
+test("positions in JSON are those of the same text read as YAML", () => {
   const documents = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }));
   const indents = fc.constantFrom(0, 1, "\t");
   const ends = fc.constantFrom("\n", "\n\n");
@@ -28,9 +28,9 @@ test("lines in JSON are those of the same text read as YAML", () => {
       const text = JSON.stringify(document, null, indent).replaceAll("\n", end);
       const paths = pathsIn(document);
       const problems = new ProblemList();
-      const { linesOf } = readYamlText(Buffer.from(text + COMMENT), problems, BOUNDS);
+      const { positionsOf } = readYamlText(Buffer.from(text + COMMENT), problems, BOUNDS);
       fc.pre(problems.count === 0);
-      expect(jsonLines(text, paths)).toEqual(linesOf(paths.map(pointerOf)).map((line) => line ?? 1));
+      expect(jsonPositions(text, paths)).toEqual(positionsOf(paths.map(pointerOf)));
     }),
   );
 });

@@ -1,5 +1,6 @@
-// Finds the line numbers of members and items in a JSON text without parsing its values, in linear time.
+// Finds the positions of members and items in a JSON text without parsing its values, in linear time.
 import { endOfString, stringAt } from "../json/names.ts";
+import type { Position } from "./problem-list.ts";
 import { positionsIn } from "./text-positions.ts";
 
 const QUOTE = '"';
@@ -24,14 +25,14 @@ interface Around {
 /**
  * @param text well-formed JSON
  * @param paths member names and item indices from the root
- * @returns the 1-based line of each path, or of its nearest existing ancestor; a member begins with its name
+ * @returns the position of each path, or of its nearest existing ancestor; a member begins with its name
  */
-export function jsonLines(text: string, paths: readonly (readonly string[])[]): number[] {
-  const root: Place = { parts: new Map(), offset: 0 };
+export function jsonPositions(text: string, paths: readonly (readonly string[])[]): Position[] {
+  const root: Place = { parts: new Map(), offset: text.search(/\S/) };
   for (const path of paths) addPlace(root, path);
   mark(text, root);
   const positionAt = positionsIn(text);
-  return paths.map((path) => positionAt(offsetOf(root, path)).line);
+  return paths.map((path) => positionAt(offsetOf(root, path)));
 }
 
 function addPlace(root: Place, path: readonly string[]): void {
@@ -51,7 +52,7 @@ function mark(text: string, root: Place): void {
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at);
     const inside = around.at(-1);
-    if (character <= " " || character === "\ufeff" || character === ":") continue;
+    if (character <= " " || character === ":") continue;
     if (CLOSING.includes(character)) {
       around.pop();
     } else if (character === ",") {

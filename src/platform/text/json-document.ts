@@ -1,0 +1,128 @@
+// Parses a YAML file that is JSON with the runtime's parser, which is a hundred times as fast as a YAML reader, and reports what
+// is wrong with it in the same words.
+
+import { type Problem, pointerOf, tokensOf } from "../errors.ts";
+import { endOfString, stringAt } from "../json/names.ts";
+import {
+  LARGE_OBJECT_MEMBERS_MAX,
+  NUMBERED_OBJECT_MEMBERS,
+  OBJECT_SHAPES_MAX,
+  SHAPE_MEMBERS_MAX,
+} from "../json/shapes.ts";
+import {
+  findViolation,
+  type JsonLimits,
+  type JsonViolation,
+  NAME_CHARACTERS_MAX,
+  NUMBER_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+  pointerAt,
+} from "../json/structure.ts";
+import { jsonPositions } from "./json-positions.ts";
+import { PROTOTYPE_KEY } from "./object-reader.ts";
+import { PROBLEMS_MAX, type ProblemList, quoted } from "./problem-list.ts";
+import { positionsIn } from "./text-positions.ts";
+import { NOT_FINITE } from "./yaml-scan.ts";
+import type { YamlText } from "./yaml-source.ts";
+
+const JSON_START = /^[ \t\r\n]*[[{]/;
+/** a number with such an exponent or length may be infinite */
+const HUGE_NUMBER = /\d[eE]\+?\d{3}|\d{309}/;
+const RESERVED_KEY = /__proto__|\\u005f/i;
+const SCALAR = /(?:-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)(?=[\s,\]}]|$)/y;
+
+/**
+ * @param text without a byte order mark
+ * @returns undefined for a text that is not JSON, which may be YAML
+ */
+export function readJsonDocument(
+  text: string,
+  problems: ProblemList,
+  limits: JsonLimits,
+): YamlText | undefined {
+  if (!JSON_START.test(text)) return undefined;
+  const positionsOf: YamlText["positionsOf"] = (pointers) => jsonPositions(text, pointers.map(tokensOf));
+  const violation = findViolation(text, limits);
+  if (violation) {
+    const problem = problemOf(violation, text, limits);
+    if (problem) problems.add(problem.pointer, problem.detail, problem);
+    return problem && { content: undefined, positionsOf };
+  }
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!HUGE_NUMBER.test(text) && !RESERVED_KEY.test(text)) return { content, positionsOf };
+  const unusable: Unusable[] = [];
+  findUnusable(content, [], unusable);
+  const positions = positionsOf(unusable.slice(0, PROBLEMS_MAX).map(({ pointer }) => pointer));
+  for (const [at, { pointer, detail }] of unusable.entries()) problems.add(pointer, detail, positions[at]);
+  return { content: unusable.length === 0 ? content : undefined, positionsOf };
+}
+
+/** @returns undefined if the text is not JSON up to the violation, so that it may be sound YAML */
+function problemOf(violation: JsonViolation, text: string, limits: JsonLimits): Problem | undefined {
+  if (violation.kind === "list" || violation.kind === "syntax" || !isJsonUntil(text, violation.at))
+    return undefined;
+  const { kind, at } = violation;
+  const position = positionsIn(text)(at);
+  if (kind !== "duplicate") return { pointer: "", detail: details(limits)[kind], ...position };
+  return {
+    pointer: pointerAt(text, at),
+    detail: `the key ${quoted(stringAt(text, at))} occurs here a second time`,
+    ...position,
+  };
+}
+
+const details = ({ depthMax, valuesMax }: JsonLimits) => ({
+  depth: `is nested deeper than ${depthMax} levels`,
+  values: `has more than ${valuesMax} values and names`,
+  members: `has an object of more than ${OBJECT_MEMBERS_MAX} members`,
+  shapes: `has objects of more than ${OBJECT_SHAPES_MAX} different shapes`,
+  largeObjects: `has more than ${LARGE_OBJECT_MEMBERS_MAX} members beyond the first ${SHAPE_MEMBERS_MAX} of its objects, where one with a whole number as a key counts as ${NUMBERED_OBJECT_MEMBERS}`,
+  name: `has a key of more than ${NAME_CHARACTERS_MAX} characters`,
+  number: `has a number of more than ${NUMBER_CHARACTERS_MAX} characters`,
+});
+
+/** @param last index of the last character to look at @returns whether the text up to there consists of JSON tokens */
+function isJsonUntil(text: string, last: number): boolean {
+  let canBegin = true;
+  for (let at = 0; at <= last; at += 1) {
+    const character = text.charAt(at);
+    if (" \t\r\n".includes(character)) continue;
+    if ("[{]},:".includes(character)) {
+      canBegin = !"]}".includes(character);
+      continue;
+    }
+    if (!canBegin) return false;
+    canBegin = false;
+    if (character === '"') at = endOfString(text, at);
+    else {
+      SCALAR.lastIndex = at;
+      if (!SCALAR.test(text)) return false;
+      at = SCALAR.lastIndex - 1;
+    }
+  }
+  return true;
+}
+
+/** A value that other formats or programs cannot carry. */
+interface Unusable {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** Recursion is bounded, because the depth of the text was checked. */
+function findUnusable(value: unknown, path: readonly string[], found: Unusable[]): void {
+  if (typeof value === "number" && !Number.isFinite(value))
+    found.push({ pointer: pointerOf(path), detail: NOT_FINITE });
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    const inside = [...path, name];
+    if (name === PROTOTYPE_KEY)
+      found.push({ pointer: pointerOf(inside), detail: "is a reserved key; choose another" });
+    findUnusable(part, inside, found);
+  }
+}
