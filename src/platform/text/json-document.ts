@@ -18,6 +18,7 @@ import {
   OBJECT_MEMBERS_MAX,
   pointerAt,
 } from "../json/structure.ts";
+import { isJsonObject } from "./json-object.ts";
 import { jsonPositions } from "./json-positions.ts";
 import { PROTOTYPE_KEY } from "./object-reader.ts";
 import { PROBLEMS_MAX, type ProblemList, quoted } from "./problem-list.ts";
@@ -115,14 +116,15 @@ interface Unusable {
 }
 
 /** Recursion is bounded, because the depth of the text was checked. */
-function findUnusable(value: unknown, path: readonly string[], found: Unusable[]): void {
+function findUnusable(value: unknown, path: (string | number)[], found: Unusable[]): void {
   if (typeof value === "number" && !Number.isFinite(value))
     found.push({ pointer: pointerOf(path), detail: NOT_FINITE });
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, part] of Object.entries(value)) {
-    const inside = [...path, name];
+  const parts = Array.isArray(value) ? value.entries() : isJsonObject(value) ? Object.entries(value) : [];
+  for (const [name, part] of parts) {
+    path.push(name);
     if (name === PROTOTYPE_KEY)
-      found.push({ pointer: pointerOf(inside), detail: "is a reserved key; choose another" });
-    findUnusable(part, inside, found);
+      found.push({ pointer: pointerOf(path), detail: "is a reserved key; choose another" });
+    findUnusable(part, path, found);
+    path.pop();
   }
 }
