@@ -8,6 +8,7 @@ import {
   consoleScriptPath,
   editorScriptPath,
 } from "../../../src/server/console/assets/assets.ts";
+import { visibleText } from "../../../src/server/console/parts/texts.ts";
 import { createTestServer } from "../../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
@@ -51,6 +52,19 @@ describe("CON-12 every page of the console", () => {
   test("is refused to members unless it is about themselves", async () => {
     for (const { path } of pages.filter((page) => !ANYBODY.test(page.path)))
       expect([path, await statusOf(path.replaceAll(/:\w+/g, "x"), member.cookie)]).toEqual([path, 403]);
+  });
+
+  test("CON-117 shows what its address says without control and direction characters", async () => {
+    const names = ["q", "kind", "role", "state", "harness", "user", "actor", "id", "revision", "from", "to"];
+    const query = new URLSearchParams(names.map((name) => [name, "a\u001b[2J\u202eb"])).toString();
+    for (const { path } of pages) {
+      const answer = await site.request("GET", `${path.replaceAll(/:\w+/g, "%1b%E2%80%AE")}?${query}`, {
+        cookie: admin.cookie,
+      });
+      const html = answer.headers.get("content-type")?.startsWith("text/html") ? await answer.text() : "";
+      const text = html.replaceAll(/="[^"]*"/g, "");
+      expect([path, visibleText(text) === text]).toEqual([path, true]);
+    }
   });
 
   test("is read by administrators and auditors", async () => {

@@ -9,6 +9,8 @@ import {
   relativeTime,
   shortened,
   sizeText,
+  visibleHtml,
+  visibleJson,
   visibleText,
 } from "../../../src/server/console/parts/texts.ts";
 import { languageOf, timeZoneOf } from "../../../src/server/console/reader.ts";
@@ -94,9 +96,23 @@ test("CON-117 control and direction characters are visible, and long runs of com
   expect(visibleText("\u05e9\u05dc\u05d5\u05dd, Ren\u00e9")).toBe("\u05e9\u05dc\u05d5\u05dd, Ren\u00e9");
 });
 
+test("CON-117 a page shows such characters in no text, and keeps the values of its fields", () => {
+  const page = `<p title="a>\u202e">b\u202e<input value="\u001b"/><textarea>\u202e</textarea>\u0000</p>`;
+  expect(visibleHtml(page)).toBe(
+    `<p title="a>\u202e">b[U+202E]<input value="\u001b"/><textarea>\u202e</textarea>␀</p>`,
+  );
+});
+
 describe("CON-17 commands", () => {
+  test("CON-117 have no control or direction characters", () => {
+    expect(commandLine(["a\u001b[201~b", "\u202e"])).toBe(
+      `quartermaster "$(printf '\\141\\033\\133\\062\\060\\061\\176\\142')" "$(printf '\\342\\200\\256')"`,
+    );
+    expect(visibleJson({ q: "a\u202e\u001bé" })).toBe(`{\n  "q": "a\\u202e\\u001bé"\n}`);
+  });
+
   test("are quoted for a POSIX shell", async () => {
-    const words = ["it's", "$HOME", "a b", "plain-1", "`x`"];
+    const words = ["it's", "$HOME", "a b", "plain-1", "`x`", "\u001b[201~;id", "a\u202eb'c"];
     const line = commandLine(words).replace("quartermaster", "printf %s\\\\n");
     const shell = Bun.spawn(["sh", "-c", line], { stdout: "pipe" });
     expect((await new Response(shell.stdout).text()).split("\n").slice(0, -1)).toEqual(words);

@@ -8,6 +8,7 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { Branding } from "../../pages/layout.tsx";
 import { roleText } from "../../pages/words.ts";
 import { consoleScriptPath, consoleStylePath, editorScriptPath } from "../assets/assets.ts";
+import { visibleHtml, visibleText } from "../parts/texts.ts";
 import { Copy, ReaderContext, State, Text } from "../parts/values.tsx";
 import { changesText, REVIEW_PATH } from "../policy/words.ts";
 import type { Reader } from "../reader.ts";
@@ -69,7 +70,8 @@ export function renderConsole(
   { reader, chrome, notice }: { reader: Reader; chrome: Chrome; notice: Notice | undefined },
 ): string {
   const { branding } = chrome;
-  const title = `${page.isError ? "Error: " : ""}${page.title} – ${branding.organizationName}`;
+  const heading = visibleText(page.title);
+  const title = `${page.isError ? "Error: " : ""}${heading} – ${branding.organizationName}`;
   const document = (
     <html lang="en" data-theme={reader.theme}>
       <head>
@@ -92,10 +94,10 @@ export function renderConsole(
           <Navigation groups={chrome.navigation} path={reader.url.pathname} />
           <main id="main" tabIndex={-1}>
             <Trail trail={page.trail ?? []} />
-            <h1>{page.title}</h1>
+            <h1>{heading}</h1>
             {/* Always present, so that a screen reader announces a message that the script puts into it. */}
             <div id="messages" role="status">
-              {notice && <p class={`notice ${notice.kind}`}>{notice.text}</p>}
+              {notice && <p class={`notice ${notice.kind}`}>{visibleText(notice.text)}</p>}
             </div>
             {page.content}
           </main>
@@ -103,7 +105,7 @@ export function renderConsole(
       </body>
     </html>
   );
-  const html = compactHtml(`<!doctype html>${renderToString(document)}`);
+  const html = compactHtml(visibleHtml(`<!doctype html>${renderToString(document)}`));
   return page.longText ? withLongText(html, page.longText) : html;
 }
 

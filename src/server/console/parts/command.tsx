@@ -1,5 +1,6 @@
 // "As a command": the command line and the API request that do the same as a list or an action.
 /** @jsxImportSource preact */
+import { visibleJson, visibleText } from "./texts.ts";
 import { Copy } from "./values.tsx";
 
 /** The same request for a program. */
@@ -18,7 +19,17 @@ export interface Equivalents {
 
 /** @returns the word as a POSIX shell reads it back */
 const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  visibleText(word) !== word
+    ? escapedWord(word)
+    : /^[\w@%+=:,./-]+$/.test(word)
+      ? word
+      : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** A terminal that gets a control character acts on it, and a direction control shows another command than the one that runs. */
+function escapedWord(word: string): string {
+  const octets = [...new TextEncoder().encode(word)];
+  return `"$(printf '${octets.map((octet) => `\\${octet.toString(8).padStart(3, "0")}`).join("")}')"`;
+}
 
 /** @returns the command line */
 export const commandLine = (words: readonly string[]): string =>
@@ -37,8 +48,7 @@ export const options = (
 export function AsCommand({ command, api, label = "As a command" }: Equivalents & { label?: string }) {
   if (command === undefined && api === undefined) return null;
   const line = command && commandLine(command);
-  const call =
-    api && `${api.method} ${api.path}${api.body ? `\n\n${JSON.stringify(api.body, null, 2)}` : ""}`;
+  const call = api && `${api.method} ${api.path}${api.body ? `\n\n${visibleJson(api.body)}` : ""}`;
   return (
     <details class="as-command">
       <summary>{label}</summary>

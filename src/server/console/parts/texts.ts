@@ -130,3 +130,28 @@ export function visibleText(text: string): string {
     for (const [character, symbol] of SYMBOLS) visible = visible.replaceAll(character, symbol);
   return visible.replace(LONG_MARKS, "$1…");
 }
+
+/** A tag, or a whole textarea, whose text a form sends back unchanged. The renderer quotes every value. */
+const MARKUP = /(<textarea\b[\s\S]*?<\/textarea>|<(?:"[^"]*"|[^">])*>)/;
+
+/**
+ * @param html as preact-render-to-string renders it
+ * @returns the same with visible text in place of control characters and direction controls; values of attributes and
+ *   fields stay as they are. Pages shorten runs of combining characters themselves, because every page would be searched for them.
+ */
+export function visibleHtml(html: string): string {
+  if (!HIDDEN.test(html)) return html;
+  return html
+    .split(MARKUP)
+    .map((part, at) => (at % 2 === 0 ? visibleText(part) : part))
+    .join("");
+}
+
+const ALL_HIDDEN = new RegExp(HIDDEN, "g");
+
+/** @returns indented JSON with escapes in place of characters that are invisible or change the direction of the text after them */
+export const visibleJson = (value: object): string =>
+  JSON.stringify(value, null, 2).replaceAll(
+    ALL_HIDDEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
