@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SESSION_COOKIE } from "../../src/domain/access/wire.ts";
 import { COMPACTED_LENGTH_MIN, compactHtml } from "../../src/server/console/frame/compact-html.ts";
 import { heading, openSite, type Site } from "../support/browser/browser.ts";
+import { publishFirst } from "../support/content/policy.ts";
 
 let site: Site;
 beforeAll(async () => {
@@ -67,6 +68,15 @@ test("CON-113 keys lead to pages and rows, and never act inside of fields", asyn
   await page.keyboard.press("g");
   await Promise.all([page.waitForURL("**/console/audit"), page.keyboard.press("a")]);
   expect(await heading(page)).toBe("Audit log");
+});
+
+test("CON-113 `e` edits what the page shows", async () => {
+  await using visitor = await scripted();
+  const { page } = visitor;
+  await publishFirst(site.server);
+  await page.goto("/console/policy");
+  await Promise.all([page.waitForURL("**/console/policy/edit"), page.keyboard.press("e")]);
+  expect(await heading(page)).toBe("Edit the policy");
 });
 
 test("CON-15 the skip link comes first and leads to the content", async () => {

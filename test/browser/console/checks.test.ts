@@ -1,7 +1,9 @@
-// CON-76: how often the page about gateway mode asks the proxy for its health.
+// How open pages follow what changes behind them: CON-115, and CON-76, how often the page about gateway mode asks the proxy for its
+// health.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openSite, type Site } from "../../support/browser/browser.ts";
+import { publishFirst } from "../../support/content/policy.ts";
 
 const GATEWAY = "/console/gateway";
 const MINUTE_MS = 60_000;
@@ -24,10 +26,16 @@ function countForms(page: Page): () => number {
 
 const checked = (page: Page) => page.waitForResponse((answer) => answer.request().method() === "POST");
 
+/** Changes the visibility of the page as a change of the tab does. */
 const setVisibility = (page: Page, state: "visible" | "hidden") =>
   page.evaluate((value) => {
     Object.defineProperty(document, "visibilityState", { value, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
   }, state);
+
+let seconds = 60;
+/** Publishes a revision that differs from all before. */
+const publishNext = () => publishFirst(site.server, { ttl_seconds: seconds++ });
 
 test("CON-76 the script asks at once, then every minute while the page is visible, and never twice for one view", async () => {
   await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
@@ -69,4 +77,38 @@ test("CON-115 a check that finds no session says that the page is old", async ()
   await visitor.context.clearCookies();
   await Promise.all([checked(page), page.clock.runFor(MINUTE_MS)]);
   await page.getByText("live updates stopped").waitFor();
+});
+
+const overview = async () => {
+  await publishNext();
+  const visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
+  await Promise.all([visitor.page.waitForRequest("**/admin/events"), visitor.page.goto("/console")]);
+  return visitor;
+};
+const firstRevision = (page: Page) => page.locator("#revisions tbody tr").first().textContent();
+
+test("CON-115 where rows would move, a button tells how many are new and shows them", async () => {
+  await using visitor = await overview();
+  const { page } = visitor;
+  const before = await firstRevision(page);
+  await publishNext();
+  const button = page.locator("#revisions").getByRole("button", { name: "1 new", exact: true });
+  await button.waitFor();
+  expect(await firstRevision(page)).toBe(before);
+  await publishNext();
+  await page.locator("#revisions").getByRole("button", { name: "2 new", exact: true }).click();
+  await page.locator("#revisions .new-rows").waitFor({ state: "detached" });
+  expect(await firstRevision(page)).not.toBe(before);
+  expect(await page.evaluate(() => document.activeElement?.closest("#revisions")?.id)).toBe("revisions");
+});
+
+test("CON-115 a page that was hidden is read again when it is shown", async () => {
+  await using visitor = await overview();
+  const { page } = visitor;
+  await setVisibility(page, "hidden");
+  await publishNext();
+  const read = page.waitForResponse(`${site.baseUrl}/console`);
+  await setVisibility(page, "visible");
+  await read;
+  await page.locator("#revisions .new-rows").waitFor();
 });

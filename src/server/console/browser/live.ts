@@ -1,6 +1,6 @@
 // Live regions: each visible tab has one event stream. After an event the script reads the page again and swaps its regions, at
-// most once in two seconds, and never a region that has the pointer or the focus.
-import { swapRegions } from "./regions.ts";
+// most once in two seconds, and never a region that has the pointer or the focus. Where rows would move, a button shows the new ones.
+import { swapRegion, swapRegions } from "./regions.ts";
 import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
 const EVENTS_PATH = "/admin/events";
@@ -19,19 +19,25 @@ export function startLive(): void {
   startChecks();
   const wanted = document.body.dataset.live?.split(" ") ?? [];
   if (wanted.length === 0) return;
-  const follow = () => {
-    if (document.visibilityState === "visible") open(wanted);
-    else close();
-  };
-  document.addEventListener("visibilitychange", follow);
+  document.addEventListener("visibilitychange", () => {
+    close();
+    if (document.visibilityState !== "visible") return;
+    open(wanted);
+    void refresh(); // no event told what changed meanwhile
+  });
   window.addEventListener("pagehide", close);
-  follow();
+  if (document.visibilityState === "visible") open(wanted);
 }
 
 function open(wanted: readonly string[]): void {
   if (stream || polling) return;
   stream = new EventSource(EVENTS_PATH);
   for (const name of wanted) stream.addEventListener(name, refreshSoon);
+  let isOpenAgain = false;
+  stream.addEventListener("open", () => {
+    if (isOpenAgain) refreshSoon();
+    isOpenAgain = true;
+  });
   stream.addEventListener("error", () => {
     if (stream?.readyState !== EventSource.CLOSED) return; // the browser tries again
     stream = undefined;
@@ -79,12 +85,39 @@ const isUnchecked = (region: Element): boolean => !region.matches(CHECKED);
 async function refresh(asked = fetchPage(location.href), isMeant = isUnchecked): Promise<void> {
   try {
     const { page } = await asked;
-    const isFree = (region: Element) => isMeant(region) && !region.matches(":hover, :focus-within");
+    const isFree = (region: Element, next: Element) =>
+      isMeant(region) && !region.matches(":hover, :focus-within") && !offerRows(region, next);
     if (!swapRegions(page, isFree)) throw new NotThisPage(location.href);
     setStale(undefined);
   } catch {
     setStale(new Date().toLocaleTimeString());
   }
+}
+
+/**
+ * A region with `data-rows` keeps its rows until the reader asks for the new ones, so that no row moves while it is read.
+ * @returns whether the region has new rows; it then has a button that shows them
+ */
+function offerRows(region: Element, next: Element): boolean {
+  const table = region.matches("[data-rows]") && region.querySelector("table");
+  const added = [...next.querySelectorAll("tbody tr")].filter(({ id }) => !document.getElementById(id));
+  if (!table || added.length === 0) return false;
+  const button = region.querySelector<HTMLButtonElement>(".new-rows") ?? document.createElement("button");
+  button.textContent = `${added.length} new`;
+  if (button.isConnected) return true;
+  button.type = "button";
+  button.className = "button quiet new-rows";
+  button.addEventListener("click", () => void showRows(region, button));
+  table.before(button);
+  return true;
+}
+
+async function showRows(region: Element, button: Element): Promise<void> {
+  const { page } = await fetchPage(location.href);
+  button.remove();
+  const next = page.getElementById(region.id);
+  if (next) swapRegion(region, next);
+  region.querySelector("a")?.focus();
 }
 
 /** Shows that the data on the page is old. */

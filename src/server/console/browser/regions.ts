@@ -66,14 +66,21 @@ async function show(address: string): Promise<string | undefined> {
  * @param isFree returns false for regions to leave unchanged
  * @returns whether the documents have regions in common
  */
-export function swapRegions(page: Document, isFree: (region: Element) => boolean = () => true): boolean {
+export function swapRegions(
+  page: Document,
+  isFree: (region: Element, next: Element) => boolean = () => true,
+): boolean {
   let isAny = false;
   for (const region of document.querySelectorAll("[data-region]")) {
     const next = region.id === "" ? null : page.getElementById(region.id);
     if (!next) continue;
     isAny = true;
-    if (isFree(region))
-      void Idiomorph.morph(region, next, { morphStyle: "outerHTML", ignoreActiveValue: true });
+    if (isFree(region, next)) swapRegion(region, next);
   }
   return isAny;
+}
+
+/** Replaces one region by its successor. */
+export function swapRegion(region: Element, next: Element): void {
+  void Idiomorph.morph(region, next, { morphStyle: "outerHTML", ignoreActiveValue: true });
 }

@@ -183,7 +183,7 @@ function People({ view: { users, keys }, pages }: OverviewProps) {
 function Revisions({ view: { revisions }, pages }: OverviewProps) {
   const history = `${CONSOLE}/policy/history`;
   return (
-    <section id="revisions" data-region aria-labelledby="revisions-title">
+    <section id="revisions" data-region data-rows aria-labelledby="revisions-title">
       <h2 id="revisions-title">Newest revisions of the policy</h2>
       {revisions.length === 0 ? (
         <p>No policy is published yet.</p>
@@ -216,7 +216,7 @@ function Revisions({ view: { revisions }, pages }: OverviewProps) {
 }
 
 const Entries = ({ entries }: { entries: readonly NamedEntry[] }) => (
-  <section id="entries" data-region aria-labelledby="entries-title">
+  <section id="entries" data-region data-rows aria-labelledby="entries-title">
     <h2 id="entries-title">Newest changes</h2>
     {entries.length === 0 ? (
       <p>The audit log has no entries yet.</p>

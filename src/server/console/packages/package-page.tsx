@@ -150,7 +150,7 @@ function Actions({
           Add another version
         </a>
       )}
-      <a class="button" href={audiencePath(id)}>
+      <a class="button" href={audiencePath(id)} data-edit>
         Change who gets it
       </a>
       <a class="button" href={`${packagePath(id)}/remove`} data-dialog>

@@ -67,7 +67,7 @@ function Links({ revision }: { revision: Revision }) {
   return (
     <p class="choices">
       {mayAdminister && (
-        <a class="button primary" href={EDIT_PATH}>
+        <a class="button primary" href={EDIT_PATH} data-edit>
           Edit
         </a>
       )}

@@ -64,8 +64,10 @@ export function reviewPage(props: ReviewProps): ConsolePage {
           , saved <Time at={draft.savedAtMs} />.{" "}
           {isOwn && (
             <>
-              <a href={EDIT_PATH}>Edit</a> · <a href={DRAFT_FILE_PATH}>Download</a> ·{" "}
-              <a href={DISCARD_PATH}>Discard</a>
+              <a href={EDIT_PATH} data-edit>
+                Edit
+              </a>{" "}
+              · <a href={DRAFT_FILE_PATH}>Download</a> · <a href={DISCARD_PATH}>Discard</a>
             </>
           )}
         </p>
