@@ -10,7 +10,10 @@ export async function explain({ domain, actor, output, context, text }: Call): P
   const user = domain.identity.users.find(actor.organizationId, text("user") ?? "");
   const version = text("installed");
   const question = { userId: user.id, harness: text("harness") ?? "", version };
-  const explanation = await domain.governance.explain(actor, question);
+  const reference = text("revision");
+  const revision =
+    reference === undefined ? undefined : domain.governance.revisions.named(actor.organizationId, reference);
+  const explanation = await domain.governance.explain(actor, question, revision);
   const style = { wide: true, columns: undefined, nowMs: context.clock.nowMs() };
   const parts = [detailsText(factsOf(user, explanation, version)), ...tablesOf(explanation, style)];
   output.result(documentOf(user, explanation), parts.join("\n\n"));

@@ -109,6 +109,7 @@ const explaining = (noun: CliCommand, context: Context): CliCommand =>
     .requiredOption("--user <user>", "e-mail address or id")
     .addOption(choiceOption("--harness <harness>", "coding agent", HARNESS_KEYS).makeOptionMandatory())
     .option("--installed <version>", "installed version of the harness")
+    .option("--revision <revision>", "number or id of a revision; by default the current one")
     .printsJson()
     .action(readingAction(context, async () => (await import("./explain.ts")).explain));
 

@@ -86,7 +86,8 @@ export class Revisions {
    * @throws DomainError `governance.not_found`
    */
   named(organizationId: string, reference: string): Revision {
-    const number = /^\d{1,15}$/.test(reference) ? Number(reference) : undefined;
+    const [, digits] = /^r?(\d{1,15})$/.exec(reference) ?? [];
+    const number = digits === undefined ? undefined : Number(digits);
     const id = number === undefined ? reference : store.idOfSequence(this.db.read, organizationId, number);
     return this.show(organizationId, id ?? reference);
   }

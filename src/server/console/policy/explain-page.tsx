@@ -39,9 +39,13 @@ interface ExplainProps {
   hasDraft: boolean;
 }
 
+/** @returns the query without empty values */
+const queryOf = (values: Readonly<Record<string, string>>): URLSearchParams =>
+  new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
+
 /** @returns the page that explains the policy to administrators */
 export function explainPage({ asked, comparison, problems = [], hasDraft }: ExplainProps): ConsolePage {
-  const { user, harness, installed } = asked;
+  const { user, harness, installed, revision } = asked;
   return {
     title: "Explain the policy",
     trail: TRAIL,
@@ -61,10 +65,10 @@ export function explainPage({ asked, comparison, problems = [], hasDraft }: Expl
         )}
         {user !== "" && (
           <AsCommand
-            command={["policy", "explain", ...options({ user, harness, installed })]}
+            command={["policy", "explain", ...options({ user, harness, installed, revision })]}
             api={{
               method: "GET",
-              path: `/admin/governance-config/explain?${new URLSearchParams({ user_id: user, harness })}`,
+              path: `/admin/governance-config/explain?${queryOf({ user_id: user, harness, installed, revision })}`,
             }}
           />
         )}

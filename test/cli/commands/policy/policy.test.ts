@@ -73,6 +73,8 @@ test("policy", async () => {
   await say(
     `policy explain ${user} --harness codex --installed 0.150.0`,
     `policy explain ${user} --harness claude --installed 9.0.0`,
+    `policy explain ${user} --harness codex --revision r1`,
+    `policy explain ${user} --harness codex --revision r99`,
   );
   await say(`policy explain ${user} --harness codex --json`, `policy explain ${user} --harness vim`);
   await say(`policy explain ${user} --harness kimi`, `policy explain ${user} --harness codex --installed 1`);

@@ -166,6 +166,9 @@ test("CON-60 the policy is explained, and compared with another revision", async
   const { html } = await browser.visit(`${question}&with_revision=1`);
   expect(html).toContain("ana@example.com, r1");
   expect(html).toContain("line 1");
+  const { html: former } = await browser.visit(`${question}&installed=0.150.0&revision=r1`);
+  expect(former).toContain("--harness codex --installed 0.150.0 --revision r1");
+  expect(former).toContain("harness=codex&amp;installed=0.150.0&amp;revision=r1");
   for (const wrong of ["&installed=1", "&revision=99", "&with_user=nobody@x.org", "&harness=vim"])
     expect((await browser.visit(question.replace("&harness=codex", "") + wrong)).status).toBe(400);
   expect(
