@@ -222,7 +222,7 @@ function createReaderOf({ domain, clock, consoleAuditors }: RouteContext) {
 
 /** @returns functions that make a reader of a request, and an answer of a page */
 function createFrame(context: RouteContext, browser: Browser) {
-  const { domain, baseUrl, overview } = context;
+  const { domain, baseUrl, clock, overview } = context;
   const readerOf = createReaderOf(context);
 
   const has = (feature: Feature): boolean =>
@@ -239,8 +239,10 @@ function createFrame(context: RouteContext, browser: Browser) {
     };
   };
 
-  const answer = (reader: Reader, page: Answer): Response => {
+  /** Times count from now: what the work of the page waited for happened after the request. */
+  const answer = (asking: Reader, page: Answer): Response => {
     if (page instanceof Response) return page;
+    const reader = { ...asking, nowMs: clock.nowMs() };
     const notice = noticeOf(reader.request, baseUrl());
     const chrome = chromeOf(reader);
     const html = renderConsole(page, { reader, chrome, notice });

@@ -1,0 +1,18 @@
+// The time that a page counts from is that of its rendering, not that of its request.
+import { afterAll, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import { MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { createTestServer } from "../../../support/server.ts";
+
+const site = await createTestServer();
+afterAll(() => site[Symbol.asyncDispose]());
+const admin = await site.signedIn("admin");
+
+test("CON-114 what happened while a page was read is in the past", async () => {
+  const asked = site.request("GET", "/console/system", { cookie: admin.cookie });
+  await setImmediate();
+  site.world.clock.advance(MINUTE_MS / 2);
+  const html = await (await asked).text();
+  expect(html).toContain("just now");
+  expect(html).not.toContain("in less than a minute");
+});
