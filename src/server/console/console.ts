@@ -75,8 +75,8 @@ export interface Console {
     action: FileAction,
     work: (reader: Reader, form: StreamedForm) => Done | Answer | Promise<Done | Answer>,
   ): Promise<Response>;
-  /** @returns whether somebody is signed in; an uploaded file is read only then */
-  hasVisitor(request: Request): boolean;
+  /** @returns the page for somebody whose session has ended; an uploaded file is read only without it */
+  expired(request: Request, action: Action): Response | undefined;
   has(feature: Feature): boolean;
   /** @returns the addresses of the navigation, for links to pages that some installations do not have */
   pagesOf(reader: Reader): ReadonlySet<string>;
@@ -94,7 +94,10 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
   const console: Console = {
     has,
 
-    hasVisitor: (request) => browser.visitor(request) !== undefined,
+    expired: (request, action) =>
+      browser.visitor(request)
+        ? undefined
+        : expiredPage({ ...action, request, branding: browser.branding() }),
 
     async actLong(request, action, work) {
       const visitor = browser.visitor(request);

@@ -143,7 +143,7 @@ function expiredHtml({ back, branding, request, ...kept }: Expired): string {
         Your session has ended, so nothing was changed.{" "}
         {kept.fields
           ? "What you entered is kept on this page."
-          : "What you entered is too long for this page, but your browser has it on the page before."}
+          : "What you entered cannot be kept on this page, but your browser has it on the page before."}
       </p>
       <ol>
         <li>

@@ -6,16 +6,7 @@ import type { ConsolePage } from "../../console/frame/frame.tsx";
 import { BRANDING_PATH, brandingPage, uploadPath } from "../../console/system/branding.tsx";
 import { readUpload, type Upload } from "../../http/bodies/upload.ts";
 import { HttpError } from "../../http/problems/problem.ts";
-import {
-  FormField,
-  formOf,
-  formOperation,
-  formRoute,
-  pageRoute,
-  seeOther,
-  signInPath,
-  uploadRoute,
-} from "../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 
 /** Larger files are not read. Files between IMAGE_BYTES_MAX and this limit get the same error page as other wrong images. */
@@ -79,8 +70,8 @@ function createUpload({ domain: { branding }, baseUrl }: RouteContext, console: 
   };
 
   return async (request: Request, kind: ImageKind): Promise<Response> => {
-    // A file cannot be kept while the reader signs in.
-    if (!console.hasVisitor(request)) return seeOther(signInPath(BRANDING_PATH));
+    const expired = console.expired(request, NEEDED);
+    if (expired) return expired;
     const form = await readOrTooLarge(request);
     if (!form) {
       const why = `the ${kind} has more than ${IMAGE_BYTES_MAX / 1024} KiB`;

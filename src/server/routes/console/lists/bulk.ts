@@ -16,7 +16,7 @@ import {
 } from "../../../console/list/bulk.tsx";
 import type { Values } from "../../../console/list/list.ts";
 import type { Equivalents } from "../../../console/parts/command.tsx";
-import { TYPED_FIELD } from "../../../console/parts/form.tsx";
+import { isTypedNumber, TYPED_FIELD } from "../../../console/parts/form.tsx";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf } from "../../../pages/html.ts";
 
@@ -173,7 +173,7 @@ export class BulkActions<Act extends string, Selection> {
     const selection = await this.#selectionOf(reader, asked);
     const isFirst = cursor === undefined;
     if (isFirst) {
-      const isTyped = fields[TYPED_FIELD]?.trim() === String(whole);
+      const isTyped = isTypedNumber(fields[TYPED_FIELD], whole);
       const error = isTyped
         ? this.#grownError(reader, await this.bulk.count(reader, selection), whole)
         : `Type the number ${whole} to confirm.`;

@@ -5,7 +5,7 @@ import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkCursors } from "../../../console/list/csv.ts";
 import { found, listValues, type Values } from "../../../console/list/list.ts";
-import { confirmationPage } from "../../../console/parts/form.tsx";
+import { confirmationPage, isTypedNumber } from "../../../console/parts/form.tsx";
 import {
   END_ALL_PATH,
   endAllConfirmation,
@@ -79,7 +79,7 @@ function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain
       END_ALL_PATH,
       ({ request, body }) =>
         console.act(request, body, NEEDED, async (reader) => {
-          if (body.typed === undefined || body.typed !== body.count)
+          if (!isTypedNumber(body.typed, Number(body.count)))
             return endAll(reader, "Type the number exactly as it is shown");
           if (logins.countLive() > Number(body.count))
             return endAll(reader, "There are more logins now. Type the new number");

@@ -63,7 +63,7 @@ export function userActionPages(context: RouteContext, console: Console) {
           const user = users.show(reader.organizationId, params.id);
           checkAction(reader, user, action);
           requireApplicableAction(user, action);
-          if (action === "remove" && body.typed !== user.email)
+          if (action === "remove" && body.typed?.trim() !== user.email)
             return confirmationOf(user, action, "Type the address exactly as it is shown");
           if (body.version !== String(user.updatedAtMs)) return confirmationOf(user, action, CHANGED);
           return await perform(reader, user, { action, once: body.once });
