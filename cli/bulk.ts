@@ -49,8 +49,8 @@ export async function runBulk<Filter>(call: Call, verb: BulkVerb<Filter>): Promi
       { changed: false, ...countsOf([]), items: [] },
       `unchanged: no ${nouns[0]} matches`,
     );
-  const { rows: foreseen } = await slice({ selection: first, isDryRun: true });
-  const plan = { action: action(rowsText(whole)), details: [...details, ...exceptionsIn(foreseen)] };
+  const { rows: preview } = await slice({ selection: first, isDryRun: true });
+  const plan = { action: action(rowsText(whole)), details: [...details, ...exceptionsIn(preview)] };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
   const rows = await runParts(call, parts, whole, slice);
   const counted = countsOf(rows);

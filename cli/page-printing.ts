@@ -12,7 +12,7 @@ import { type Listing, Table, type TableStyle } from "./output/table.ts";
  * How long one list waits for its reader in total. While it waits, the read snapshot makes the write-ahead log of a busy service
  * grow. After that, the rest is buffered in memory for the reader.
  */
-const PATIENCE_MS = 5 * SECOND_MS;
+const WAIT_MAX_MS = 5 * SECOND_MS;
 
 /** Pages between two garbage collections. */
 const PAGES_PER_COLLECTION = 4;
@@ -24,15 +24,15 @@ type Pages<Row> = () => Iterable<readonly Row[]>;
 
 export class PagePrinting {
   readonly #stdout: Context["stdout"];
-  #patienceMs: number;
+  #waitMaxMs: number;
   #pages = 0;
 
   constructor(
     private readonly context: Pick<Context, "stdout" | "stderr">,
-    private readonly options: { style: TableStyle; patienceMs?: number },
+    private readonly options: { style: TableStyle; waitMaxMs?: number },
   ) {
     this.#stdout = context.stdout;
-    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#waitMaxMs = options.waitMaxMs ?? WAIT_MAX_MS;
   }
 
   /** Prints `{"items": [...]}` with the members of `more`, indented like the output of JSON.stringify. */
@@ -81,9 +81,9 @@ export class PagePrinting {
     if (text === "" || this.#stdout.write(text)) return await setImmediate();
     const startMs = performance.now();
     const taken = new AbortController();
-    await within(this.#patienceMs, once(this.#stdout, "drain", { signal: taken.signal }));
+    await within(this.#waitMaxMs, once(this.#stdout, "drain", { signal: taken.signal }));
     taken.abort();
-    this.#patienceMs = Math.max(0, this.#patienceMs - (performance.now() - startMs));
+    this.#waitMaxMs = Math.max(0, this.#waitMaxMs - (performance.now() - startMs));
   }
 }
 

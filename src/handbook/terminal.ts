@@ -34,15 +34,15 @@ function withoutStrayBackticks(text: string): string {
   for (const line of text.split("\n")) {
     const above = lines.at(-1) ?? "";
     let rest = line;
-    let mended = above;
+    let repaired = above;
     for (const { 0: cell, index } of line.matchAll(STRAY_BACKTICK)) {
       const padding = index + cell.length - 2; // in front of the border
       if (above[padding] !== " " || above[padding - 1] === " ") continue;
-      mended = `${mended.slice(0, padding)}\`${mended.slice(padding + 1)}`;
+      repaired = `${repaired.slice(0, padding)}\`${repaired.slice(padding + 1)}`;
       rest = `${rest.slice(0, index)}${cell.replace("`", " ")}${rest.slice(index + cell.length)}`;
     }
-    if (mended !== above) lines[lines.length - 1] = mended;
-    if (mended === above || /[^| ]/.test(rest)) lines.push(rest);
+    if (repaired !== above) lines[lines.length - 1] = repaired;
+    if (repaired === above || /[^| ]/.test(rest)) lines.push(rest);
   }
   return lines.join("\n");
 }

@@ -78,8 +78,8 @@ const declarationsIn = ({ code }: Source): { name: string; text: string }[] =>
 
 /** Statements that change nothing a cached answer about access depends on. */
 const LEAVES_ACCESS: Readonly<Record<string, string>> = {
-  "src/domain/access/tokens/grants-store.ts prolongGrant": "a refresh only lets the grant live longer",
-  "src/domain/access/sign-in/login-sessions-store.ts prolong": "only lets the session live longer",
+  "src/domain/access/tokens/grants-store.ts extendGrant": "a refresh only extends the grant",
+  "src/domain/access/sign-in/login-sessions-store.ts extend": "only extends the session",
   "src/domain/access/sign-in/login-sessions-store.ts confirm": "no cache keeps when a session was confirmed",
   "src/domain/access/sign-in/login-sessions-store.ts forgetConfirmations":
     "no cache keeps when a session was confirmed",

@@ -27,7 +27,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "LABELS_MAX of src/domain/audit/redaction-store.ts",
     "LAST_PAGES_MAX of src/platform/database/checkpoints.ts",
     "LINKS_MAX of src/domain/audit/store.ts",
-    "UNHINDERED_MAX of src/platform/database/checkpoints.ts",
+    "CONCURRENT_CHECKPOINTS_MAX of src/platform/database/checkpoints.ts",
   ],
   "bounds a statement above the number of rows that other limits allow": [
     "ADMINISTRATORS_MAX of src/domain/identity/users/password-administrators-store.ts",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isJsonObject } from "../../src/platform/text/json-object.ts";
 
 const PATIENCE_MS = 20_000;
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 /** Keeps what the policy of a page forbids. */
 const LISTEN = `() => {
   globalThis.violations = [];
@@ -59,7 +59,7 @@ export async function openFirefox(program: string): Promise<Firefox> {
     // An evaluation fails while the page is exchanged.
     while ((await evaluate(expression).catch(() => false)) !== true) {
       if (performance.now() > end) throw new Error(`never: ${expression}`);
-      await Bun.sleep(LOOK_EVERY_MS);
+      await Bun.sleep(CHECK_EVERY_MS);
     }
   };
   const ending = started.move();

@@ -11,7 +11,7 @@ const REALM = "company";
 const ADMIN = { username: "operator", password: "operator-of-a-test" };
 /** A first start also builds its server. */
 const START_LIMIT_MS = 300_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 export const CLIENT = { id: "quartermaster", secret: "secret-of-a-test" };
 export const PASSWORD = "correct horse battery";
@@ -109,7 +109,7 @@ async function ready(issuer: string, isRunning: () => boolean): Promise<void> {
     );
   while (!(await isThere())) {
     if (!isRunning() || performance.now() > deadline) throw new Error("Keycloak did not start");
-    await Bun.sleep(LOOK_EVERY_MS);
+    await Bun.sleep(CHECK_EVERY_MS);
   }
 }
 

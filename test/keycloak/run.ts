@@ -13,7 +13,7 @@ import { type RunningService, startService } from "../support/running-service.ts
 import { CLIENT, type Keycloak, keycloakHome, startKeycloak } from "./keycloak.ts";
 
 const LOGOUT_LIMIT_MS = 10_000;
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 const PEOPLE = [
   { username: "ada", group: "platform" },
   { username: "bob", group: "staff" },
@@ -98,7 +98,7 @@ async function proveLogout(site: Site): Promise<void> {
   const deadline = performance.now() + LOGOUT_LIMIT_MS;
   while ((await browser.request("/auth/me")).status !== 401) {
     if (performance.now() > deadline) throw new Error("the logout at Keycloak did not end the session");
-    await Bun.sleep(LOOK_EVERY_MS);
+    await Bun.sleep(CHECK_EVERY_MS);
   }
   expectEqual("a logout at Keycloak ends the session", true, true);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 const VERSION = "1.106.0";
 const CACHE = join(import.meta.dir, "../../node_modules/.cache");
 const START_LIMIT_MS = 180_000;
-const LOOK_EVERY_MS = 200;
+const CHECK_EVERY_MS = 200;
 
 export const MODEL = "mock-small";
 export const ANSWER = "hello from the mock";
@@ -63,7 +63,7 @@ export async function startLitellm(
       child.kill();
       throw new Error(`LiteLLM did not start: ${await Bun.file(join(folder, "litellm-errors.log")).text()}`);
     }
-    await Bun.sleep(LOOK_EVERY_MS);
+    await Bun.sleep(CHECK_EVERY_MS);
   }
   return {
     origin,

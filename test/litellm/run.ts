@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   await using service = await startOurs(folder.path, { litellm, example });
   const agent = await signIn(service);
   await proveAnswers(agent);
-  await proveHealing(agent, join(keys, "keys"));
+  await proveKeyReplacement(agent, join(keys, "keys"));
   await proveOwnPaths(agent, service);
   rmSync(example.directory, { recursive: true });
 }
@@ -105,7 +105,7 @@ async function proveAnswers(agent: OpenAI): Promise<void> {
 }
 
 /** LiteLLM answers 401 for a key that is gone there; the agent sees only the answer with the next key. */
-async function proveHealing(agent: OpenAI, keys: string): Promise<void> {
+async function proveKeyReplacement(agent: OpenAI, keys: string): Promise<void> {
   const [deleted = ""] = readdirSync(keys);
   rmSync(join(keys, deleted));
   expectEqual("a request with a deleted key is answered with another key", await textOf(agent), ANSWER);

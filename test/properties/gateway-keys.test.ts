@@ -191,8 +191,8 @@ class Run {
     if (!this.isActive(one)) return;
     upstream.hold();
     const { calls } = upstream;
-    const wish = { actor: actorOf(one), user: one };
-    const asked = rotates ? gateway.keys.rotate(wish) : gateway.keys.ensure({ ...wish, manual: true });
+    const options = { actor: actorOf(one), user: one };
+    const asked = rotates ? gateway.keys.rotate(options) : gateway.keys.ensure({ ...options, manual: true });
     asked.catch(() => {});
     for (let turn = 0; turn < 20 && upstream.calls === calls; turn += 1) await Bun.sleep(0);
     upstream.held = undefined;

@@ -477,7 +477,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "POST /api/auth/device/code": {
     ask: async () => form({ ...CLIENT, scope: "governance:read" }),
     changes: ["budgets", "device_logins"],
-    why: "a stranger's wish; the decision on it is what counts",
+    why: "an unauthenticated caller's request; only the decision on it changes access",
   },
   "POST /api/auth/oauth2/token": {
     async ask(site) {
@@ -751,8 +751,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /console/identity/tokens/:id/revoke": {
     async ask(site) {
-      const wish = { label: "entra", profile: "entra" };
-      const { view } = await site.domain.scim.tokens.create(site.world.system, wish);
+      const input = { label: "entra", profile: "entra" };
+      const { view } = await site.domain.scim.tokens.create(site.world.system, input);
       return onConsole(site, { action: `/console/identity/tokens/${view.id}/revoke` });
     },
     leaves: ["scim_token.revoke"],
@@ -1240,8 +1240,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "DELETE /admin/scim/tokens/:id": {
     async ask(site) {
-      const wish = { label: "entra", profile: "entra" };
-      const { view } = await site.domain.scim.tokens.create(site.world.system, wish);
+      const input = { label: "entra", profile: "entra" };
+      const { view } = await site.domain.scim.tokens.create(site.world.system, input);
       return asAdmin(site, { path: `/admin/scim/tokens/${view.id}` });
     },
     leaves: ["scim_token.revoke"],

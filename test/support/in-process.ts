@@ -97,8 +97,8 @@ export const CHEAP = { passwordCost: { memoryKib: 8, passes: 1 }, passphraseCost
 const OPERATOR = { SUDO_USER: "olga" };
 
 /** Runs one command line in this process, by the system's clock unless another one is given. */
-export async function runHere(args: readonly string[], surroundings: Surroundings): Promise<CliResult> {
-  const { stdin = "", signal, clock = systemClock, ids = systemIds, env = OPERATOR, cwd } = surroundings;
+export async function runHere(args: readonly string[], options: Surroundings): Promise<CliResult> {
+  const { stdin = "", signal, clock = systemClock, ids = systemIds, env = OPERATOR, cwd } = options;
   const [stdout, stderr] = [capture(), capture()];
   const context: Context = {
     stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
@@ -114,7 +114,7 @@ export async function runHere(args: readonly string[], surroundings: Surrounding
     runId: "<run>",
     stopSignal: () => signal ?? new AbortController().signal,
   };
-  const exitCode = await run(args, context, surroundings.programFor?.(context));
+  const exitCode = await run(args, context, options.programFor?.(context));
   return { stdout: stdout.text(), stderr: stderr.text(), exitCode };
 }
 

@@ -62,12 +62,12 @@ const MEMORY = "/dev/shm";
 const MEMORY_BYTES_MIN = 2 ** 30;
 
 /** Where tests keep what they write much to. */
-export const placeOfWorlds = hasRoom(MEMORY) ? MEMORY : tmpdir();
+export const placeOfWorlds = hasSpace(MEMORY) ? MEMORY : tmpdir();
 
 /** @returns a new empty directory, on the disk unless told otherwise; the caller removes it */
 export const temporaryDirectory = (place = tmpdir()): string => mkdtempSync(join(place, PREFIX));
 
-function hasRoom(place: string): boolean {
+function hasSpace(place: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(place);
     return bavail * bsize >= MEMORY_BYTES_MIN;

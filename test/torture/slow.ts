@@ -16,7 +16,7 @@ const ASK_EVERY_MS = 20;
 /** or twice what it is without the crowd, on a machine that is busy with other things */
 const LATE_MS = 100;
 const CALM_MS = 20_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 const MEMORY_MORE_MB_MAX = 100;
 /** those who are served have some open, too */
 const DESCRIPTORS_MORE_MAX = 10;
@@ -51,11 +51,11 @@ export async function tortureBySlowness(clients = CLIENTS): Promise<Figure[]> {
   const crowded = ask(site);
   const begin = performance.now();
   const sockets = await arrive(site, clients);
-  await Bun.sleep(LOOK_EVERY_MS); // until the last has been let in
+  await Bun.sleep(CHECK_EVERY_MS); // until the last has been let in
   const during = await footprintOf(service.pid);
   const isCrowded = async () =>
     (await footprintOf(service.pid)).descriptors > before.descriptors + DESCRIPTORS_MORE_MAX;
-  while ((await isCrowded()) && performance.now() < begin + CLOSING_MS) await Bun.sleep(LOOK_EVERY_MS);
+  while ((await isCrowded()) && performance.now() < begin + CLOSING_MS) await Bun.sleep(CHECK_EVERY_MS);
   const seconds = (performance.now() - begin) / 1_000;
   const answers = await crowded.stop();
   const after = await footprintOf(service.pid);

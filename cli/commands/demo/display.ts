@@ -12,7 +12,7 @@ const CLEAR_LINE = "\r\u001b[K";
 
 /** Disposing it clears the line that changes. */
 export interface Display extends Disposable {
-  tell(event: DemoEvent): void;
+  report(event: DemoEvent): void;
 }
 
 /** @returns the display that the options of the command ask for */
@@ -22,7 +22,7 @@ export function createDisplay(context: Context, command: CliCommand): Display {
 }
 
 const jsonDisplay = ({ stdout, clock }: Context): Display => ({
-  tell: (event) => {
+  report: (event) => {
     const line = { at: toRfc3339(clock.nowMs()), ...event };
     stdout.write(`${printableJson(JSON.stringify(line))}\n`);
   },
@@ -42,7 +42,7 @@ class TextDisplay implements Display {
     if (this.#isLive) this.#draw("Starting the example organization …");
   }
 
-  tell = (event: DemoEvent): void => {
+  report = (event: DemoEvent): void => {
     if (event.event === "fleet") this.#draw(fleetText(event));
     if (event.event === "started" || event.event === "removed") this.#state = "";
     const text = eventText(event, this.program);

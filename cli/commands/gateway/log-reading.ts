@@ -12,7 +12,7 @@ import type { Column } from "../../output/table.ts";
 import { periodOf } from "./period.ts";
 
 /** How often `tail` looks for new rows. */
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 const COLUMNS: readonly Column<RowView>[] = [
   { header: "AT", value: ({ occurredAtMs }) => new Date(occurredAtMs) },
@@ -91,7 +91,7 @@ export async function tail(call: Call): Promise<void> {
 async function* followed(follower: LogFollower, signal: AbortSignal): AsyncGenerator<RowView> {
   yield* follower.next();
   while (!signal.aborted) {
-    await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => {}); // interrupted: the loop ends
+    await pause(CHECK_EVERY_MS, undefined, { signal }).catch(() => {}); // interrupted: the loop ends
     yield* follower.next();
   }
 }

@@ -25,7 +25,7 @@ export async function rotate(call: Call): Promise<void> {
   const { domain, actor, context, command, output } = call;
   const { administration } = domain.gateway;
   const user = find(call);
-  administration.checkWish(user);
+  administration.assertMayHaveKey(user);
   const action = `replace the gateway key of ${user.email}`;
   const minutes = ROTATION_OVERLAP_MS / MINUTE_MS;
   const details = [`The old key keeps working for ${minutes} minutes, and is then revoked at the gateway.`];

@@ -24,7 +24,7 @@ export async function rollout({ actor, args, context, domain, output }: Call): P
   output.result(toRollout(found), [factsText(found), ...tables].join("\n\n"));
 }
 
-function factsText({ revision, isInForce, workstations, notSeenSince, asleep }: Rollout): string {
+function factsText({ revision, isInForce, workstations, notSeenSince, notSeenByDays }: Rollout): string {
   return detailsText([
     ["revision", `${numberText(revision)}${isInForce ? "" : ", not current"}`],
     ["published", new Date(revision.createdAtMs)],
@@ -32,7 +32,7 @@ function factsText({ revision, isInForce, workstations, notSeenSince, asleep }: 
     ["outdated", workstations.outdated],
     ["attention", workstations.attention],
     ["not seen since", notSeenSince],
-    ...asleep.map(({ days, clients }) => [`not seen for ${days} d`, clients] as const),
+    ...notSeenByDays.map(({ days, clients }) => [`not seen for ${days} d`, clients] as const),
   ]);
 }
 

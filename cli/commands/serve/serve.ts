@@ -44,9 +44,9 @@ export const addOptions = addSettingOptions;
 
 /** What this process runs. */
 interface Running {
-  vitals: Liveness;
+  liveness: Liveness;
   /** resolves with the reason for which this process must end */
-  displaced?: Promise<DomainError>;
+  invalidated?: Promise<DomainError>;
   announce(output: ServeOutput): Promise<void>;
   reload(): Promise<void>;
   stop(): Promise<void>;
@@ -69,14 +69,14 @@ async function serve(context: Context, command: CliCommand, only: Part | undefin
     ? startForwarding(context, config, output)
     : startMainService(context, config, { output, only }));
   try {
-    supervision.ready(service.vitals);
+    supervision.ready(service.liveness);
     await service.announce(output);
     hangups.onSignal(() => {
       supervision
         .reload(() => service.reload())
         .catch((error: unknown) => log.error("service.reload_failed", { error }));
     });
-    await Promise.race([aborted(stop), displacement(service, log)]);
+    await Promise.race([aborted(stop), invalidation(service, log)]);
     log.info("service.stopping");
     supervision.stopping();
   } finally {
@@ -111,8 +111,8 @@ async function startForwarding(context: Context, config: Config, { log }: ServeO
 }
 
 /** @throws DomainError the reason for which this process must end; a service manager then starts it again */
-async function displacement({ displaced = new Promise(() => {}) }: Running, log: Log): Promise<void> {
-  const error = await displaced;
+async function invalidation({ invalidated = new Promise(() => {}) }: Running, log: Log): Promise<void> {
+  const error = await invalidated;
   log.error("service.displaced", { reason: error.reason, message: error.message });
   throw error;
 }

@@ -8,7 +8,7 @@ import { isConfirmed } from "../../input/prompt.ts";
 export async function sweep({ domain, actor, output, context, command, has }: Call): Promise<void> {
   const { sweep: sweeping } = domain.sessions;
   const signal = context.stopSignal();
-  const { found, bytes, isOurs } = await sweeping.look(signal);
+  const { found, bytes, isOurs } = await sweeping.preview(signal);
   const isDryRun = has("dryRun");
   if (!isOurs && !isDryRun) throw storeUnclaimed();
   if (!isOurs) {

@@ -49,7 +49,7 @@ async function readAll({ domain, actor, context }: Call, isDryRun: boolean) {
     advance: (bytes: number) => progress.advance(bytes),
   };
   return isDryRun
-    ? await verification.look(actor.organizationId, reading)
+    ? await verification.check(actor.organizationId, reading)
     : await verification.run(actor, reading);
 }
 

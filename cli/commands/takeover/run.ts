@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import {
+  assertTakeoverPossible,
   findSource,
-  refuseUnprepared,
   refuseWithoutReplica,
   type Source,
   type TakenOver,
@@ -35,7 +35,7 @@ export async function takeover(call: SettingsCall): Promise<void> {
   if (!config.get("standby.lease") && !has("oldMachineIsOff") && !has("dryRun")) throw notConfirmedOff();
   if (has("dryRun")) {
     const source = await findSource({ config, clock: context.clock }, places);
-    refuseUnprepared({ config, directory: places, ids: context.ids });
+    assertTakeoverPossible({ config, directory: places, ids: context.ids });
     await confirm(call, places, source);
     return;
   }

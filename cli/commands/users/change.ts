@@ -26,10 +26,10 @@ export async function suspend(call: Call): Promise<void> {
   if (user.status === "suspended") return unchanged(call, user, "is suspended");
   const { users } = call.domain.identity;
   users.checkUpdate(call.actor, user.id, { status: "suspended" });
-  const wayBack = "`users resume` restores access with the old password.";
+  const undo = "`users resume` restores access with the old password.";
   await change(call, {
     action: `suspend ${user.email}`,
-    details: [LOGINS_END, ...invitationsEnd(countSentInvitations(call, user)), wayBack],
+    details: [LOGINS_END, ...invitationsEnd(countSentInvitations(call, user)), undo],
     done: "is suspended",
     apply: () => users.setStatus(call.actor, user.id, "suspended"),
   });

@@ -10,11 +10,11 @@ export const FORWARDING_LAG_MS = 15 * MINUTE_MS;
 export function checkForwarding(check: Check, { domain, nowMs, isServiceRunning }: Examined): Finding {
   const { auditForwarding } = domain;
   if (!auditForwarding.isOn) return check.ok("the audit log is not sent anywhere");
-  return judgeForwarding(check, auditForwarding.state(), { nowMs, isServiceRunning });
+  return forwardingFinding(check, auditForwarding.state(), { nowMs, isServiceRunning });
 }
 
 /** @returns a warning while a failure is recent, because the receiver may just be restarting */
-export function judgeForwarding(
+export function forwardingFinding(
   check: Check,
   { lastId, waiting, waitingSinceMs, error }: ForwardingState,
   { nowMs, isServiceRunning }: Pick<Examined, "nowMs" | "isServiceRunning">,

@@ -26,7 +26,7 @@ export interface KeyPlace {
 export function sealingKeysAt({ directory, config, ids }: KeyPlace): KeyFileEntry[] {
   const provided = config.get("keys.sealing_key");
   const given = provided && decodeKey(provided.reveal(), "keys.sealing_key");
-  const files = new SealingKeyFiles(directory.keys, ids).look();
+  const files = new SealingKeyFiles(directory.keys, ids).list();
   return [
     ...(given ? [{ ...given, path: undefined }] : []),
     ...files.filter(({ id }) => id !== given?.id),

@@ -73,7 +73,7 @@ function inspectCopy(path: string): BackupFile {
  * @throws DomainError `backup.*`, `file.*`, `schema.altered`, `schema.migration_failed`, `storage.*`; the signal's reason
  */
 export async function readBackup({ folder, ...request }: ReadRequest): Promise<ReadBackup> {
-  refuseWithoutRoom(folder, request);
+  refuseWithoutSpace(folder, request);
   const database = join(folder, DATABASE_NAME);
   const rows = await copyInto(database, request);
   const { signal, clock, perform } = request;
@@ -106,7 +106,7 @@ async function copyInto(
   return inspected.rows;
 }
 
-function refuseWithoutRoom(
+function refuseWithoutSpace(
   folder: string,
   { backup: { manifest, sizeBytes }, artifacts, sessions }: Omit<ReadRequest, "folder">,
 ): void {

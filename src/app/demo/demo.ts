@@ -25,7 +25,7 @@ export interface DemoOptions {
   seed: string;
   clock: Clock;
   ids: Ids;
-  tell: ReportDemoEvent;
+  report: ReportDemoEvent;
   /** ends the demo */
   signal: AbortSignal;
 }
@@ -33,7 +33,7 @@ export interface DemoOptions {
 /** The only password has 192 random bits, so a fast hash is sufficient, and the demo starts faster. */
 const PASSWORD_COST = { memoryKib: 8, passes: 1 };
 /** Interval between two checks of the fleet's state. */
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 /**
  * Runs a demo until the signal aborts, and removes everything.
@@ -46,11 +46,11 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   } finally {
     directory.remove();
   }
-  options.tell({ event: "removed", data_dir: directory.path });
+  options.report({ event: "removed", data_dir: directory.path });
 }
 
 async function runIn(directory: DemoDirectory, options: DemoOptions): Promise<void> {
-  const { signal, tell, clock, seed } = options;
+  const { signal, report, clock, seed } = options;
   signal.throwIfAborted();
   await using undo = new AsyncDisposableStack();
   const { write, flush } = bufferLines((lines) =>
@@ -67,7 +67,7 @@ async function runIn(directory: DemoDirectory, options: DemoOptions): Promise<vo
   const nextPolicy = await populate(installation, directory, { organizationId, password });
   signal.throwIfAborted();
   const profiles = profilesOf(seed, options.workstations);
-  tell({
+  report({
     event: "started",
     url: baseUrl,
     data_dir: directory.path,
@@ -79,10 +79,10 @@ async function runIn(directory: DemoDirectory, options: DemoOptions): Promise<vo
     next_policy: nextPolicy,
   });
   const fleet = startFleet({
-    ...{ profiles, password, clock, signal, tell },
+    ...{ profiles, password, clock, signal, report },
     http: createDemoHttp(baseUrl, signal),
   });
-  using _watch = watchFleet(fleet, { service, tell });
+  using _watch = watchFleet(fleet, { service, report });
   await Promise.all([fleet.ended, aborted(signal)]);
 }
 
@@ -109,12 +109,12 @@ async function startDemoService(
 /** Reports each change of the fleet's state, and each publication. */
 function watchFleet(
   fleet: Fleet,
-  { service, tell }: { service: Service; tell: ReportDemoEvent },
+  { service, report }: { service: Service; report: ReportDemoEvent },
 ): Disposable {
   const { domain } = service.installation;
   const { organizationId } = service.bootstrap;
-  let told: FleetState | undefined;
-  const look = () => {
+  let lastState: FleetState | undefined;
+  const check = () => {
     const revision = domain.governance.revisions.current(organizationId)?.sequence ?? 0;
     const counts = domain.clients.inventory.counts(organizationId);
     const { workstations, silent, signed_out } = fleet.state();
@@ -122,12 +122,12 @@ function watchFleet(
     // A report counts before its workstation has read the answer.
     const signing_in = Math.min(silent, Math.max(0, workstations - reported));
     const state: FleetState = { revision, workstations, signing_in, signed_out, ...counts };
-    if (told && state.revision !== told.revision) tell({ event: "policy_published", revision });
-    if (!told || !Bun.deepEquals(state, told)) tell({ event: "fleet", ...state });
-    told = state;
+    if (lastState && state.revision !== lastState.revision) report({ event: "policy_published", revision });
+    if (!lastState || !Bun.deepEquals(state, lastState)) report({ event: "fleet", ...state });
+    lastState = state;
   };
-  look();
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  check();
+  const timer = setInterval(check, CHECK_EVERY_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 

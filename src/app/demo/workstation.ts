@@ -45,7 +45,7 @@ export interface WorkstationParts {
   clock: Clock;
   signal: AbortSignal;
   user: DemoUser;
-  tell: ReportDemoEvent<WorkstationEvent>;
+  report: ReportDemoEvent<WorkstationEvent>;
   /** from the news of a revision until the workstation applies it */
   catchUpMs: number;
 }
@@ -73,7 +73,7 @@ export class Workstation {
 
   /** Resolves when the demo ends, when the login has ended, and for a workstation that is asleep after its first report. */
   async run(): Promise<void> {
-    const { signal, tell } = this.parts;
+    const { signal, report } = this.parts;
     const { hostname: workstation, user, isAsleep } = this.profile;
     while (!signal.aborted && !(isAsleep && this.#state === "reporting")) {
       try {
@@ -83,10 +83,10 @@ export class Workstation {
         if (signal.aborted) return;
         if (error instanceof LoginEnded) {
           this.#state = "signed_out";
-          return tell({ event: "signed_out", workstation, user });
+          return report({ event: "signed_out", workstation, user });
         }
         const message = error instanceof Error ? error.message : String(error);
-        if (message !== this.#failure) tell({ event: "request_failed", workstation, message });
+        if (message !== this.#failure) report({ event: "request_failed", workstation, message });
         this.#failure = message;
         await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // the loop ends with the signal
       }
@@ -96,23 +96,23 @@ export class Workstation {
   async #advance(): Promise<void> {
     this.#login ??= await this.#signIn();
     const { signal, catchUpMs } = this.parts;
-    const hasNews = this.#applied && (await this.#readEvents(this.#login, this.#applied.policy.revision));
-    if (hasNews) await sleep(catchUpMs, undefined, { signal });
+    const hasChange = this.#applied && (await this.#readEvents(this.#login, this.#applied.policy.revision));
+    if (hasChange) await sleep(catchUpMs, undefined, { signal });
     await this.#synchronize(this.#login);
-    if (!hasNews) await sleep(RECONNECT_MS, undefined, { signal });
+    if (!hasChange) await sleep(RECONNECT_MS, undefined, { signal });
   }
 
   async #signIn(): Promise<DeviceLogin> {
-    const { http, clock, signal, user, tell } = this.parts;
+    const { http, clock, signal, user, report } = this.parts;
     const who = { workstation: this.profile.hostname, user: user.email };
     const login = await DeviceLogin.begin({
       ...{ http, clock, signal },
       showCode: async ({ userCode, link }) => {
-        tell({ event: "user_code_shown", ...who, user_code: userCode });
+        report({ event: "user_code_shown", ...who, user_code: userCode });
         await user.approve(link);
       },
     });
-    tell({ event: "signed_in", ...who });
+    report({ event: "signed_in", ...who });
     return login;
   }
 
@@ -154,7 +154,7 @@ export class Workstation {
     if (sha256Hex(bytes) !== sha256) throw new Error(`the archive of ${id} has another digest`);
     this.#archives.add(sha256);
     const workstation = this.profile.hostname;
-    this.parts.tell({ event: "package_fetched", workstation, package: id, size_bytes: bytes.length });
+    this.parts.report({ event: "package_fetched", workstation, package: id, size_bytes: bytes.length });
   }
 
   async #report(login: DeviceLogin, policy: Static<typeof Policy>): Promise<void> {
@@ -163,7 +163,7 @@ export class Workstation {
     await expectSuccess(await this.#ask(login, "/client-status", { method: "POST", headers, body }));
     const { hostname: workstation } = this.profile;
     this.#state = "reporting";
-    this.parts.tell({ event: "reported", workstation, revision: policy.revision });
+    this.parts.report({ event: "reported", workstation, revision: policy.revision });
   }
 
   /** @throws LoginEnded if the service refuses the login */

@@ -33,7 +33,7 @@ export function checkBackups(check: Check, examined: Examined): Finding[] {
     ...(last && newest && last !== newest ? [check.warning(missingFileText(last), MISSING_FILE_REMEDY)] : []),
     ...futureFindings(check, examined),
   ];
-  if (newest) return [judge(check, newest, examined), ...warnings];
+  if (newest) return [newestBackupFinding(check, newest, examined), ...warnings];
   if (last)
     return [
       check.failed(`${missingFileText(last)}; no other backup exists`, MISSING_FILE_REMEDY),
@@ -45,7 +45,7 @@ export function checkBackups(check: Check, examined: Examined): Finding[] {
   ];
 }
 
-function judge(check: Check, newest: BackupRecord, { config, nowMs }: Examined): Finding {
+function newestBackupFinding(check: Check, newest: BackupRecord, { config, nowMs }: Examined): Finding {
   const everyMs = config.get("backup.every_hours") * HOUR_MS;
   const detail = `the last backup was made at ${toRfc3339(newest.createdAtMs)}: ${newest.path}`;
   if (nowMs - newest.createdAtMs > Math.max(DAILY_MS, everyMs) + BACKUP_SLACK_MS)

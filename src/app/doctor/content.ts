@@ -55,11 +55,11 @@ export function checkSigningKeys(check: Check, { domain }: Examined): Finding {
 export function checkTokenMemory(check: Check, { domain, config, organizationId }: Examined): Finding {
   const { current, outdated, attention } = domain.clients.inventory.counts(organizationId);
   const workstations = current + outdated + attention;
-  return judgeTokenMemory(check, { workstations, sizeMb: config.get("access.token_memory_mb") });
+  return tokenMemoryFinding(check, { workstations, sizeMb: config.get("access.token_memory_mb") });
 }
 
 /** @param memory compared with the number of workstations: each has one access token */
-export function judgeTokenMemory(
+export function tokenMemoryFinding(
   check: Check,
   { workstations, sizeMb }: { workstations: number; sizeMb: number },
 ): Finding {

@@ -199,7 +199,7 @@ async function contentFindings(directory: DataDirectory, options: DiagnoseOption
   try {
     for (const [name, look] of looks) // in sequence: two progress bars at once are unreadable
       findings.push(...(await damage.examine(name, (check) => look(check, examined, startWatch))));
-    return [...damage.judge(opening), ...findings];
+    return [...damage.findingsWithDamage(opening), ...findings];
   } finally {
     await installation.close();
   }
@@ -227,7 +227,7 @@ function refuseMissing(
   { config, ids }: Pick<DiagnoseOptions, "config" | "ids">,
 ): void {
   const isGiven = config.get("keys.sealing_key") !== undefined;
-  if (!isGiven && new SealingKeyFiles(keys, ids).look().length === 0)
+  if (!isGiven && new SealingKeyFiles(keys, ids).list().length === 0)
     throw incomplete(`there is no sealing key in ${keys}`, `${RESTORE_KEY}; ${CREDENTIAL_HINT}`);
   if (!existsSync(join(artifacts, "sha256")))
     throw incomplete(`the folder ${artifacts} is missing`, "restore it from the last backup");

@@ -53,7 +53,7 @@ export async function examine(
 export class DamageCollector {
   #first: { check: string; error: DomainError } | undefined;
 
-  /** like the function `examine`, but keeps database damage for `judge` */
+  /** like the function `examine`, but keeps database damage for `findingsWithDamage` */
   examine(name: string, look: (check: Check) => Found | Promise<Found>): Promise<Finding[]> {
     return examine(name, async (check) => {
       try {
@@ -71,7 +71,7 @@ export class DamageCollector {
    * @param opening findings of the check that opened the database
    * @returns the same findings, or the damage that later checks met
    */
-  judge(opening: Finding[]): Finding[] {
+  findingsWithDamage(opening: Finding[]): Finding[] {
     if (!this.#first) return opening;
     const { check, error } = this.#first;
     return [

@@ -10,7 +10,7 @@ import { type Check, checkOf, type Finding } from "./finding.ts";
 import { openReadable } from "./readable-database.ts";
 
 /** Gaps that ended earlier are history: the list of requests shows them. */
-const LATELY_MS = 7 * DAY_MS;
+const RECENT_MS = 7 * DAY_MS;
 
 const REMEDIES: Readonly<Record<DropCause, string>> = {
   queue_full: "raise gateway.request_logs.queue_rows, or find out what else writes to this disk",
@@ -32,8 +32,8 @@ export async function checkRequestLog(
   using readable = openReadable({ ...directory, database: file });
   try {
     const source = new FileSource(readable.directory.database, { untouched: true });
-    const { oldestMs, gaps } = await source.figures(clock.nowMs() - LATELY_MS);
-    return judge(check, { oldestMs, gaps, sizeBytes: found.size });
+    const { oldestMs, gaps } = await source.figures(clock.nowMs() - RECENT_MS);
+    return requestLogFinding(check, { oldestMs, gaps, sizeBytes: found.size });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return checkOf("request_log").failed(
@@ -43,7 +43,7 @@ export async function checkRequestLog(
   }
 }
 
-function judge(
+function requestLogFinding(
   check: Check,
   { oldestMs, gaps, sizeBytes }: { oldestMs: number | null; gaps: readonly Gap[]; sizeBytes: number },
 ): Finding {

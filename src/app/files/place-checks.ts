@@ -23,10 +23,9 @@ export function assertFoldersUsable(config: Config): void {
 function folderProblems(setting: string, folder: string | undefined): DomainError[] {
   if (folder === undefined) return [];
   const path = resolve(folder);
-  const obstacle = nearest(path);
-  if (obstacle.kind !== "other" && obstacle.kind !== "socket") return [];
-  const detail =
-    obstacle.path === path ? "is not a folder" : `is below ${obstacle.path}, which is not a folder`;
+  const found = nearest(path);
+  if (found.kind !== "other" && found.kind !== "socket") return [];
+  const detail = found.path === path ? "is not a folder" : `is below ${found.path}, which is not a folder`;
   return [
     new DomainError("invalid", "place.not_a_folder", `${setting}: ${path} ${detail}`, {
       hint: `set ${setting} to a folder`,
@@ -38,10 +37,10 @@ function folderProblems(setting: string, folder: string | undefined): DomainErro
 function socketProblems(address: Listen): DomainError[] {
   if (address.kind === "tcp") return [];
   const path = resolve(address.path);
-  const obstacle = nearest(path);
-  const wanted: Kind = obstacle.path === path ? "socket" : "folder";
-  if (obstacle.kind === wanted) return [];
-  if (obstacle.kind === "unknown") {
+  const found = nearest(path);
+  const wanted: Kind = found.path === path ? "socket" : "folder";
+  if (found.kind === wanted) return [];
+  if (found.kind === "unknown") {
     const hint = "give this user access to the folders above it, or choose another path for the socket";
     return [new DomainError("forbidden", "listen.not_permitted", `${path} is in a closed folder`, { hint })];
   }
@@ -49,7 +48,7 @@ function socketProblems(address: Listen): DomainError[] {
     new DomainError(
       "invalid",
       "listen.bad_address",
-      `no socket can be at ${path}: ${obstacle.path} is in its place`,
+      `no socket can be at ${path}: ${found.path} is in its place`,
       {
         hint: "remove it, or choose another path for the socket",
       },

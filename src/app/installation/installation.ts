@@ -40,7 +40,7 @@ import { VERSION } from "../../platform/version.ts";
 import { auditReceiverOf } from "../audit-forwarding/receiver.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { type Buckets, openStores } from "../object-store/buckets.ts";
-import { admissionBeside } from "../standby/lease/lease-file.ts";
+import { admissionByLeaseFile } from "../standby/lease/lease-file.ts";
 import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { mirroringOf } from "./connections/mirroring.ts";
 import { destinationsOf } from "./destinations.ts";
@@ -116,7 +116,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const { config, clock, checkpoint } = options;
   const replicated = config.get("database.replicated");
-  const { admit = admissionBeside(config, directory) } = options;
+  const { admit = admissionByLeaseFile(config, directory) } = options;
   const beforeChange = () => {
     admit?.();
     options.beforeChange?.();

@@ -26,30 +26,30 @@ export interface StartContext {
  * Opens the data directory for a start, or creates it.
  * @throws DomainError `data_dir.database_lost`, before a missing directory is created; `data_dir.*`
  */
-export function openForStart(surroundings: StartContext): DataDirectory {
-  const path = resolve(surroundings.config.get("data_dir"));
-  if (!fileExists(path)) assertDatabaseNotLost(placesIn(path), surroundings);
+export function openForStart(context: StartContext): DataDirectory {
+  const path = resolve(context.config.get("data_dir"));
+  if (!fileExists(path)) assertDatabaseNotLost(placesIn(path), context);
   return openDataDirectory(path);
 }
 
 /** @throws DomainError `data_dir.database_lost`, see lostDatabase */
-export function assertDatabaseNotLost(directory: DataDirectory, surroundings: StartContext): void {
-  const databaseLost = lostDatabase(directory, surroundings);
+export function assertDatabaseNotLost(directory: DataDirectory, context: StartContext): void {
+  const databaseLost = lostDatabase(directory, context);
   if (databaseLost) throw databaseLost;
 }
 
 /** Allows a new installation in a directory that lost its database; backups and keys stay. */
-export function acceptLostDatabase(directory: DataDirectory, surroundings: StartContext): void {
-  if (lostDatabase(directory, surroundings)) unmark(directory);
+export function acceptLostDatabase(directory: DataDirectory, context: StartContext): void {
+  if (lostDatabase(directory, context)) unmark(directory);
 }
 
 /**
  * A database is lost if there is a marker or a backup, but no organization in the database.
  * @returns the error to report; undefined for a new directory, for one with a database, and while a restore is unfinished
  */
-function lostDatabase(directory: DataDirectory, surroundings: StartContext): DomainError | undefined {
+function lostDatabase(directory: DataDirectory, context: StartContext): DomainError | undefined {
   if (isSwapPending(directory) || holdsInstallation(directory.database)) return undefined;
-  const backup = newestBackup(directory, surroundings);
+  const backup = newestBackup(directory, context);
   if (!isMarked(directory) && !backup) return undefined;
   return databaseLost(directory, backup);
 }

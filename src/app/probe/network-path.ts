@@ -82,17 +82,17 @@ export async function checkEventStream(check: Check, server: NamedServer): Promi
   if (first === undefined || second === undefined)
     return check.failed(
       "the stream ended before its second event",
-      `${UNBUFFER}, and give it an idle timeout above 15 s`,
+      `${UNBUFFERED_REMEDY}, and give it an idle timeout above 15 s`,
     );
   const firstText = `the first event came after ${Math.round(first - startMs)} ms`;
   if (second - first >= EVENT_PAUSE_MS / 2) return check.ok(`the stream is not buffered: ${firstText}`);
   return check.failed(
     `a proxy buffers the stream: ${firstText}, together with one that was sent ${EVENT_PAUSE_MS / SECOND_MS} s later; workstations receive new policies late`,
-    UNBUFFER,
+    UNBUFFERED_REMEDY,
   );
 }
 
-const UNBUFFER = `configure the proxy to pass events on at once, as in the examples of ${PROXY_HELP}`;
+const UNBUFFERED_REMEDY = `configure the proxy to pass events on at once, as in the examples of ${PROXY_HELP}`;
 
 /** @returns when the event had arrived, on the clock of performance.now() */
 function arrivalOf(pieces: readonly StreamPiece[], part: number): number | undefined {

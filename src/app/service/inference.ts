@@ -97,10 +97,10 @@ function forwardingOf(
   { settings, upstream, counters, report, spans }: Observers,
 ): Forwarding {
   const { inference, usage, allowedModels } = domain;
-  const { healKey, sessionWatch } = inference;
+  const { replaceKey, sessionWatch } = inference;
   return createForwarding({
     ...{ settings, upstream, usage, allowedModels, metrics, clock, report },
-    ...{ log: requestLog, heal: healKey, watch: sessionWatch, classify: disownedReasonIn },
+    ...{ log: requestLog, replaceKey: replaceKey, watch: sessionWatch, classify: disownedReasonIn },
     finished(request) {
       counters.finished(request);
       spans?.finished(request);

@@ -83,9 +83,9 @@ export interface Service {
   bootstrap: BootstrapResult;
   /** what the catalog file changed; undefined without a catalog file */
   seeded: Seeded | undefined;
-  vitals: Liveness;
+  liveness: Liveness;
   /** resolves with the reason for which this process must end: another machine has taken over */
-  displaced: Promise<DomainError>;
+  invalidated: Promise<DomainError>;
   /** Reads settings, TLS files, catalog, policy and group roles again; an invalid one is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests and jobs, then closes the database. */
@@ -118,15 +118,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   undo.defer(() => forgetServiceState(directory));
   writeServiceState(directory, stateOf(service, { config, clock }));
   const onStop = undo.move();
-  const { displaced } = standby;
-  return { ...service, displaced, inference: sockets.inference, stop: () => onStop.disposeAsync() };
+  const { invalidated } = standby;
+  return { ...service, invalidated, inference: sockets.inference, stop: () => onStop.disposeAsync() };
 }
 
 async function startWithListener(
   sockets: ServiceSockets,
   directory: DataDirectory,
   { undo, standby, ...options }: ServiceOptions & { undo: AsyncDisposableStack; standby: ServiceStandby },
-): Promise<Omit<Service, "stop" | "inference" | "displaced">> {
+): Promise<Omit<Service, "stop" | "inference" | "invalidated">> {
   const { config, clock, ids, log } = options;
   const { baseUrl, listener } = sockets;
   const metrics = new Registry();
@@ -186,8 +186,8 @@ async function startWithListener(
     await reconfigure(installation, { config, log, actor, sockets, operations, runTask });
     registerSourceJob(scheduler, installation.domain, { actor, log });
   };
-  const vitals = livenessOf(installation, scheduler);
-  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, vitals, reload };
+  const liveness = livenessOf(installation, scheduler);
+  return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, liveness, reload };
 }
 
 /** @returns what takes long enough to need a thread of its own, each started when it is needed */

@@ -25,10 +25,10 @@ export interface SupervisionOptions {
 /** How often the status line is recomputed: counting the clients of a large fleet takes a moment. */
 export const STATUS_EVERY_MS = MINUTE_MS;
 /** Checks per watchdog interval, so that one check may fail without harm. */
-const LOOKS_PER_INTERVAL = 4;
+const CHECKS_PER_INTERVAL = 4;
 
 export class Supervision implements Disposable {
-  #vitals: Liveness | undefined;
+  #liveness: Liveness | undefined;
   #timer: Timer | undefined;
   #reloads: Promise<void> = Promise.resolve();
   #beat = { ms: -1, seenAtMs: 0 };
@@ -40,13 +40,13 @@ export class Supervision implements Disposable {
   }
 
   /** Call it once requests are answered; the watchdog is fed from then on. */
-  ready(vitals: Liveness): void {
-    this.#vitals = vitals;
+  ready(liveness: Liveness): void {
+    this.#liveness = liveness;
     const { manager } = this.own;
     if (!manager) return;
-    this.#tell({ READY: "1", ...this.#newStatus(vitals) });
-    const lookMs = (manager.watchdogMs ?? Number.POSITIVE_INFINITY) / LOOKS_PER_INTERVAL;
-    this.#timer = setInterval(() => this.look(), Math.min(lookMs, STATUS_EVERY_MS));
+    this.#notify({ READY: "1", ...this.#newStatus(liveness) });
+    const checkMs = (manager.watchdogMs ?? Number.POSITIVE_INFINITY) / CHECKS_PER_INTERVAL;
+    this.#timer = setInterval(() => this.checkLiveness(), Math.min(checkMs, STATUS_EVERY_MS));
   }
 
   /** Reloads run one after another. Each is announced and ends with READY, even if it fails. */
@@ -56,7 +56,7 @@ export class Supervision implements Disposable {
       try {
         await work();
       } finally {
-        this.#tell({ READY: "1", ...(this.#vitals && this.#newStatus(this.#vitals)) });
+        this.#notify({ READY: "1", ...(this.#liveness && this.#newStatus(this.#liveness)) });
       }
     };
     this.#reloads = this.#reloads.then(run, run);
@@ -66,23 +66,23 @@ export class Supervision implements Disposable {
   /** Call it when the service begins to stop; the manager's time limit counts from here. */
   stopping(): void {
     clearInterval(this.#timer);
-    this.#tell({ STOPPING: "1", STATUS: "ending running requests" });
+    this.#notify({ STOPPING: "1", STATUS: "ending running requests" });
   }
 
   /** Feeds the watchdog if the service works; a timer calls it. */
-  look(): void {
-    if (!this.#vitals) return;
+  checkLiveness(): void {
+    if (!this.#liveness) return;
     const { manager, log } = this.own;
     const watchdogMs = manager?.watchdogMs;
-    const fault = watchdogMs === undefined ? undefined : this.#fault(this.#vitals, watchdogMs);
+    const fault = watchdogMs === undefined ? undefined : this.#fault(this.#liveness, watchdogMs);
     if (fault !== undefined) {
       log.warning("watchdog.skipped", { because: fault });
       return;
     }
     const isStatusOld = this.#nowMs() - this.#status.madeAtMs >= STATUS_EVERY_MS;
-    this.#tell({
+    this.#notify({
       ...(watchdogMs !== undefined && { WATCHDOG: "1" }),
-      ...(isStatusOld && this.#newStatus(this.#vitals)),
+      ...(isStatusOld && this.#newStatus(this.#liveness)),
     });
   }
 
@@ -91,32 +91,32 @@ export class Supervision implements Disposable {
     this.own.manager?.close();
   }
 
-  #fault(vitals: Liveness, watchdogMs: number): unknown {
+  #fault(liveness: Liveness, watchdogMs: number): unknown {
     const nowMs = this.#nowMs();
-    const ms = vitals.beatMs(); // compared only with its own earlier value, because the wall clock may be changed
+    const ms = liveness.beatMs(); // compared only with its own earlier value, because the wall clock may be changed
     if (ms !== this.#beat.ms) this.#beat = { ms, seenAtMs: nowMs };
     if (nowMs - this.#beat.seenAtMs >= watchdogMs) return "the scheduler missed a turn";
     try {
-      vitals.readDatabase();
+      liveness.readDatabase();
       return undefined;
     } catch (error) {
       return error;
     }
   }
 
-  #newStatus(vitals: Liveness): Assignments {
+  #newStatus(liveness: Liveness): Assignments {
     let text: string;
     try {
-      text = vitals.statusLine();
+      text = liveness.statusLine();
     } catch {
-      return {}; // the status line is optional; `look` notices a failing database
+      return {}; // the status line is optional; `checkLiveness` notices a failing database
     }
     const isNew = text !== this.#status.text;
     this.#status = { text, madeAtMs: this.#nowMs() };
     return isNew ? { STATUS: text } : {};
   }
 
-  #tell(state: Assignments): void {
+  #notify(state: Assignments): void {
     if (Object.keys(state).length === 0 || !this.own.manager) return;
     if (!this.own.manager.notify(state)) this.own.log.warning("service_manager.notify_failed", { ...state });
   }

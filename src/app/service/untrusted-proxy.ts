@@ -10,11 +10,11 @@ export function reportUntrustedProxy(
   untrustedProxies: Pick<Domain["untrustedProxies"], "note">,
   log: Log,
 ): void {
-  const tell = async () => {
+  const recordProxy = async () => {
     const seen = await first;
     const next = untrustedProxyRemedy(seen.peer);
     log.warning("proxy.untrusted", { ...seen, because: untrustedProxyText(seen), next });
     await untrustedProxies.note(seen);
   };
-  tell().catch((error: unknown) => log.error("proxy.record_failed", { error }));
+  recordProxy().catch((error: unknown) => log.error("proxy.record_failed", { error }));
 }

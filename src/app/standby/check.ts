@@ -53,7 +53,7 @@ export async function checkReplica(
     const { message, hint = "" } = await takenOver(directory, { store, newest, term: own.term });
     return check.failed(message, hint);
   }
-  return judgeReplica(
+  return replicaLagFinding(
     check,
     await examineReplica(store, { ...directory, term: own.term, clock }),
     clock.nowMs(),
@@ -72,7 +72,7 @@ export function checkLease(check: Check, directory: DataDirectory, isServiceRunn
 }
 
 /** @returns what would be lost if this machine failed now */
-export function judgeReplica(check: Check, state: ReplicaState, nowMs: number): Finding {
+export function replicaLagFinding(check: Check, state: ReplicaState, nowMs: number): Finding {
   const { position, missingSinceMs, missingTransactions } = state;
   if (position === undefined) return check.failed("the store has no files of this database", READ_LOG);
   const has = `the replica is complete up to ${toRfc3339(position.atMs)}`;
@@ -84,11 +84,11 @@ export function judgeReplica(check: Check, state: ReplicaState, nowMs: number): 
 
 export function checkReplicaRestore(check: Check, { config, domain, nowMs }: Examined): Finding {
   if (!config.has("standby.replica")) return check.ok("no replica is configured");
-  return judgeRestores(check, domain.jobs.list(), nowMs);
+  return restoreCheckFinding(check, domain.jobs.list(), nowMs);
 }
 
 /** @param jobs of the service */
-export function judgeRestores(check: Check, jobs: readonly JobView[], nowMs: number): Finding {
+export function restoreCheckFinding(check: Check, jobs: readonly JobView[], nowMs: number): Finding {
   const job = jobs.find(({ name }) => name === RESTORE_CHECK_JOB);
   const remedy = `run it now, and read its result: quartermaster jobs run ${RESTORE_CHECK_JOB}; quartermaster jobs list`;
   if (!job?.finishedAtMs) return check.warning("the replica has not been restored for a test yet", remedy);

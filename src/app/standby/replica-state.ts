@@ -19,9 +19,9 @@ export interface ReplicaState {
 }
 
 /** Litestream copies every second, so a write that is still missing after this time is not just in transit. */
-const SECOND_LOOK_MS = 2.5 * SECOND_MS;
+const RECHECK_DELAY_MS = 2.5 * SECOND_MS;
 /** How long a write may stay unnoticed by Litestream. */
-export const UNNOTICED_MS = 30 * SECOND_MS;
+export const STALLED_AFTER_MS = 30 * SECOND_MS;
 /** How far the clock of a store may differ from ours, for Litestream 0.3, where only times can be compared. */
 const CLOCKS_MS = MINUTE_MS;
 
@@ -32,11 +32,11 @@ export async function examineReplica(
   store: ReplicaStore,
   { database, term, clock, signal }: Local & { term: string; clock: Clock; signal?: AbortSignal },
 ): Promise<ReplicaState> {
-  const look = async () => compare(await newestPosition(store, term), localState(database), clock.nowMs());
-  const first = await look();
+  const check = async () => compare(await newestPosition(store, term), localState(database), clock.nowMs());
+  const first = await check();
   if (first.missingSinceMs === undefined) return first;
-  await sleep(SECOND_LOOK_MS, undefined, signal && { signal });
-  return await look();
+  await sleep(RECHECK_DELAY_MS, undefined, signal && { signal });
+  return await check();
 }
 
 export interface LocalState {
@@ -60,7 +60,7 @@ export function compare(position: Position | undefined, local: LocalState, nowMs
     ...(!isNumbered && lastProgressMs > (position?.atMs ?? 0) + CLOCKS_MS
       ? [position?.atMs ?? lastProgressMs]
       : []),
-    ...(isUnnoticed(local, nowMs) ? [noticedMs] : []),
+    ...(isStalled(local, nowMs) ? [noticedMs] : []),
     ...(position === undefined && lastWriteMs !== undefined ? [lastWriteMs] : []),
   ];
   return {
@@ -71,10 +71,10 @@ export function compare(position: Position | undefined, local: LocalState, nowMs
 }
 
 /** Whether Litestream has left a write in the log for too long. */
-const isUnnoticed = ({ lastProgressMs = 0, lastWriteMs }: LocalState, nowMs: number): boolean =>
+const isStalled = ({ lastProgressMs = 0, lastWriteMs }: LocalState, nowMs: number): boolean =>
   lastWriteMs !== undefined &&
   lastWriteMs > lastProgressMs &&
-  Math.max(nowMs - lastWriteMs, lastWriteMs - lastProgressMs) > UNNOTICED_MS;
+  Math.max(nowMs - lastWriteMs, lastWriteMs - lastProgressMs) > STALLED_AFTER_MS;
 
 const TAKEN = /^[0-9a-f]{16}-([0-9a-f]{16})\.ltx$/;
 

@@ -25,7 +25,7 @@ export interface ServiceStandby {
   /** whether changes are accepted */
   isActive(): boolean;
   /** resolves with the reason for which this service must end: another machine has taken over */
-  displaced: Promise<DomainError>;
+  invalidated: Promise<DomainError>;
   /** Registers the jobs and the metrics. */
   watch(scheduler: Scheduler, domain: Pick<Domain, "auditLog">, metrics: Registry): void;
 }
@@ -40,8 +40,8 @@ export async function openStandby(
 ): Promise<ServiceStandby> {
   const { config, clock, undo } = start;
   const own = await claimTerm(directory, start);
-  const displacement = Promise.withResolvers<DomainError>();
-  const onTakenOver = displacement.resolve;
+  const invalidation = Promise.withResolvers<DomainError>();
+  const onTakenOver = invalidation.resolve;
   const lease =
     own && config.get("standby.lease") ? takeLease(directory, own, { ...start, onTakenOver }) : undefined;
   const keeper = await lease;
@@ -49,7 +49,7 @@ export async function openStandby(
   return {
     admit: keeper && (() => keeper.admit()),
     isActive: () => keeper?.isHeld ?? true,
-    displaced: displacement.promise,
+    invalidated: invalidation.promise,
     watch(scheduler, { auditLog }, metrics) {
       keeper?.report(() => auditLog.lastEntry());
       addLeaseFigure(metrics, keeper);

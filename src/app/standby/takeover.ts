@@ -95,7 +95,7 @@ export async function findSource(
  */
 export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const { config, clock, ids, directory, source, signal } = options;
-  refuseUnprepared(options);
+  assertTakeoverPossible(options);
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {
@@ -172,7 +172,7 @@ function missingKeysIn(
  * Finds what would stop a takeover after it has ended the term of the other machine.
  * @throws DomainError `standby.no_litestream`, `standby.no_keys`
  */
-export function refuseUnprepared({
+export function assertTakeoverPossible({
   config,
   directory,
   ids,
@@ -180,7 +180,7 @@ export function refuseUnprepared({
   refuseWithoutLitestream(config);
   // Without the keys, the restored data would open, but no secret in it.
   if (config.has("keys.sealing_key")) return;
-  if (existsSync(directory.keys) && new SealingKeyFiles(directory.keys, ids).look().length > 0) return;
+  if (existsSync(directory.keys) && new SealingKeyFiles(directory.keys, ids).list().length > 0) return;
   throw new DomainError("conflict", "standby.no_keys", `there is no sealing key in ${directory.keys}`, {
     hint: "copy the keys of the other machine here first: its folder keys/, or a file of `backup create --with-keys`",
   });

@@ -38,7 +38,7 @@ export interface WatchOptions {
 export function watchReplica(scheduler: Scheduler, options: WatchOptions): WatchedReplica | undefined {
   const { store, log } = options;
   const watch = store && new ReplicaWatch({ ...options, store });
-  if (watch) scheduler.register({ ...WATCH, name: WATCH_JOB, run: (signal) => watch.look(signal) });
+  if (watch) scheduler.register({ ...WATCH, name: WATCH_JOB, run: (signal) => watch.check(signal) });
   scheduler.register({
     ...CHECK,
     name: RESTORE_CHECK_JOB,
@@ -67,7 +67,7 @@ class ReplicaWatch implements WatchedReplica {
   constructor(private readonly own: WatchOptions & { store: ReplicaStore }) {}
 
   /** A failure of the store is logged once; the metrics show how long it lasts. */
-  async look(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<void> {
     const { store, directory, term, clock, log } = this.own;
     try {
       await this.#refuseFormer();

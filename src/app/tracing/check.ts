@@ -6,7 +6,7 @@ import type { Check, Finding } from "../doctor/finding.ts";
 import type { TracingState } from "./tracing-state.ts";
 
 /** Older drops are not reported. */
-export const DROPS_LATELY_MS = DAY_MS;
+export const RECENT_DROPS_MS = DAY_MS;
 
 /** @param state totals of the running processes; undefined before the first attempt to send */
 export function checkTracing(
@@ -23,7 +23,7 @@ export function checkTracing(
       "check the collector and tracing.*; only traces are lost",
     );
   const dropped = droppedIn(state);
-  if (lastDroppedMs !== null && nowMs - lastDroppedMs < DROPS_LATELY_MS)
+  if (lastDroppedMs !== null && nowMs - lastDroppedMs < RECENT_DROPS_MS)
     return check.warning(
       `${dropped} spans were dropped since the start, the last at ${toRfc3339(lastDroppedMs)}`,
       "lower tracing.sample_ratio, or increase the capacity of the collector; quartermaster_trace_spans_dropped_total has the causes",

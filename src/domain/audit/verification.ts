@@ -100,7 +100,7 @@ class ChainReading {
   /** `after` of the newest entry of FORGET_ACTION */
   #forgotten: string | null = null;
   /** redacted entries whose erasure was not read yet, by the id of the erasure */
-  readonly #unvouched = new Map<number, AuditRow>();
+  readonly #unprovenRedactions = new Map<number, AuditRow>();
 
   get lastId(): number {
     return this.#last?.id ?? 0;
@@ -124,8 +124,9 @@ class ChainReading {
   /** Expects an erasure after each entry that it redacted. */
   #note(entry: AuditRow): void {
     const { id, action, redactedBy } = entry;
-    if (redactedBy !== null && !this.#unvouched.has(redactedBy)) this.#unvouched.set(redactedBy, entry);
-    if (action === ERASE_ACTION) this.#unvouched.delete(id);
+    if (redactedBy !== null && !this.#unprovenRedactions.has(redactedBy))
+      this.#unprovenRedactions.set(redactedBy, entry);
+    if (action === ERASE_ACTION) this.#unprovenRedactions.delete(id);
   }
 
   #placeBreak(entry: AuditRow): "unlinked" | "begins_late" | undefined {
@@ -149,7 +150,7 @@ class ChainReading {
       if (!isTraceless) return { kind: "cut_off", recordedUpTo };
       return isInstalled ? { kind: "emptied" } : undefined;
     }
-    for (const [erasureId, entry] of this.#unvouched)
+    for (const [erasureId, entry] of this.#unprovenRedactions)
       if (erasureId > this.#checkpoint.entryId) return { kind: "altered", entry };
     const isTold = this.#checkpoint.removed === 0 || isRepeatedIn(this.#forgotten, this.#checkpoint);
     return isTold ? undefined : { kind: "begins_late", entry: this.#first };

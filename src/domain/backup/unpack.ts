@@ -85,16 +85,16 @@ function readFiles(
     count += 1;
     sizeBytes += bytes;
   }
-  const isAsTold = lines.digest("hex") === files.sha256 && sizeBytes === files.size_bytes;
-  if (!isAsTold) throw reader.damaged(`its ${noun}s are not those of its manifest`);
+  const isAsDeclared = lines.digest("hex") === files.sha256 && sizeBytes === files.size_bytes;
+  if (!isAsDeclared) throw reader.damaged(`its ${noun}s are not those of its manifest`);
 }
 
 function checkDatabase({ path, database }: UnpackRequest, manifest: Manifest): void {
   const inspected = inspectDatabase(database);
   assertUsableDatabase(path, inspected);
-  const isAsTold =
+  const isAsDeclared =
     inspected.schema === manifest.schema && Bun.deepEquals(inspected.rows, manifest.database.rows);
-  if (!isAsTold) throw damaged(path, "the row counts of its database differ from its manifest");
+  if (!isAsDeclared) throw damaged(path, "the row counts of its database differ from its manifest");
 }
 
 /** Header, digest and the two empty blocks that end a tar. */
@@ -139,11 +139,11 @@ class Reader {
     return manifestIn(bytes, this.path);
   }
 
-  expect(name: string, told: { size_bytes: number; sha256: string }, target: string): void {
+  expect(name: string, declared: { size_bytes: number; sha256: string }, target: string): void {
     const member = this.next();
-    if (member.name !== name || member.sizeBytes !== told.size_bytes)
+    if (member.name !== name || member.sizeBytes !== declared.size_bytes)
       throw this.damaged(`${name} is in the wrong place`);
-    if (this.body(member.sizeBytes, target) !== told.sha256)
+    if (this.body(member.sizeBytes, target) !== declared.sha256)
       throw this.damaged(`${name} has different bytes`);
   }
 

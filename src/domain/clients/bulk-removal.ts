@@ -41,7 +41,7 @@ interface Listed {
 }
 
 /** What happens to a client: its row and how its login ends, or why nothing happens. */
-type Judged = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow;
+type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow;
 
 export class BulkRemovals {
   constructor(
@@ -98,8 +98,8 @@ export class BulkRemovals {
 
   #preview(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
     return some.map((one) => {
-      const judged = judge(this.own.db.read, actor, one);
-      return "row" in judged ? doneRow(judged.row) : judged;
+      const checked = checkRemoval(this.own.db.read, actor, one);
+      return "row" in checked ? doneRow(checked.row) : checked;
     });
   }
 
@@ -111,16 +111,16 @@ export class BulkRemovals {
     return this.own.db.write((tx) => {
       this.#recordWhole(tx, actor, whole);
       return some.map((one) => {
-        const judged = judge(tx, actor, one);
-        if (!("row" in judged)) return judged;
-        this.#endLogin(tx, judged);
-        this.#take(tx, actor, { row: judged.row, removal: one.removal });
-        return doneRow(judged.row);
+        const checked = checkRemoval(tx, actor, one);
+        if (!("row" in checked)) return checked;
+        this.#endLogin(tx, checked);
+        this.#take(tx, actor, { row: checked.row, removal: one.removal });
+        return doneRow(checked.row);
       });
     }, "clients");
   }
 
-  #endLogin(tx: Tx, { row: { loginSessionId, grantId }, ends }: Exclude<Judged, BulkRow>): void {
+  #endLogin(tx: Tx, { row: { loginSessionId, grantId }, ends }: Exclude<CheckedRemoval, BulkRow>): void {
     const ending = { reason: REVOKED, nowMs: this.own.clock.nowMs() };
     if (ends === "session") this.own.endLogin.session(tx, { loginSessionId, ...ending });
     if (ends === "grant" && grantId !== null) this.own.endLogin.grant(tx, { grantId, ...ending });
@@ -156,11 +156,11 @@ function placeIn(text: string | undefined): { asOfMs: number; cursor: string } |
   throw invalidQuery([{ pointer: "/cursor", detail: "cursor must be the next_cursor of an earlier slice" }]);
 }
 
-function judge(
+function checkRemoval(
   connection: Connection,
   { organizationId, credential }: Actor,
   { id, seenAtMs, removal }: Listed & { removal: RemovalKind },
-): Judged {
+): CheckedRemoval {
   const row = isOwnId(id) ? store.find(connection, { organizationId, id }) : undefined;
   if (!row) return { id, name: undefined, ...ABSENT[removal] };
   if (seenAtMs !== undefined && row.lastSeenAtMs !== seenAtMs)

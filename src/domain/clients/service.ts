@@ -10,7 +10,7 @@ import type { Governance } from "../governance/service.ts";
 import type { Harness } from "../harnesses/harnesses.ts";
 import type { Identity } from "../identity/service.ts";
 import type { Actor } from "../shared/actor.ts";
-import { tidyIndex } from "../shared/text-search/trigram-store.ts";
+import { optimizeIndex } from "../shared/text-search/trigram-store.ts";
 import type { UserGroups } from "../shared/user-groups.ts";
 import { BulkRemovals } from "./bulk-removal.ts";
 import { Inventory } from "./inventory/inventory.ts";
@@ -116,7 +116,7 @@ export function createClients(dependencies: ClientsDependencies) {
       forgetUnseen(dependencies, actor, run),
 
     /** Frees what removed clients have left in the index of the text search. */
-    tidySearch: (signal: AbortSignal): Promise<void> => tidyIndex(db, "client_search", signal),
+    optimizeSearch: (signal: AbortSignal): Promise<void> => optimizeIndex(db, "client_search", signal),
 
     verdictRenewal: new VerdictRenewal({ db, judge, rules }),
   };

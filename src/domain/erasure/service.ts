@@ -47,7 +47,7 @@ export interface Walk {
 }
 
 /** Rolls back a transaction that only counts rows. */
-class Rehearsed extends Error {
+class DryRunEnded extends Error {
   constructor(readonly rows: ErasedRows) {
     super("nothing is to be changed");
   }
@@ -135,10 +135,10 @@ export class Erasure {
     const outside = Object.assign({}, ...this.own.outside.map((data) => data.count(person)));
     try {
       return await this.own.db.write((tx): ErasedRows => {
-        throw new Rehearsed(this.#eraseRows(tx, actor, person));
+        throw new DryRunEnded(this.#eraseRows(tx, actor, person));
       }, "unobserved");
     } catch (error) {
-      if (error instanceof Rehearsed) return { ...outside, ...error.rows };
+      if (error instanceof DryRunEnded) return { ...outside, ...error.rows };
       throw error;
     }
   }

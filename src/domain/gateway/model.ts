@@ -124,7 +124,7 @@ export const dueRevocations = (nowMs: number): DueTimes => ({
 });
 
 /** The circumstances under which reasonToCall looks at a key. */
-export interface Occasion {
+export interface ProvisionConditions {
   nowMs: number;
   due: DueTimes;
   configurationDigest: string;
@@ -135,9 +135,12 @@ export interface Occasion {
 }
 
 /** @returns why the provisioner must be called; undefined if the stored state is the answer */
-export function reasonToCall(row: KeyRow | undefined, occasion: Occasion): ProvisionReason | undefined {
+export function reasonToCall(
+  row: KeyRow | undefined,
+  conditions: ProvisionConditions,
+): ProvisionReason | undefined {
   if (!row) return "missing";
-  const { nowMs, due, configurationDigest, manual, force } = occasion;
+  const { nowMs, due, configurationDigest, manual, force } = conditions;
   if (row.recoveringUntilMs !== null && isAhead(row.recoveringUntilMs, { nowMs, mostMs: ATTEMPT_LEASE_MS }))
     return undefined;
   const isChanged = row.configurationDigest !== configurationDigest;
@@ -212,7 +215,7 @@ export const newKeyRow = (
 /** @returns the changes that lease a row to an attempt; an automatic replacement uses up some of its budget */
 export function leaseChanges(
   row: KeyRow,
-  { nowMs, manual }: Pick<Occasion, "nowMs" | "manual">,
+  { nowMs, manual }: Pick<ProvisionConditions, "nowMs" | "manual">,
 ): Partial<KeyRow> {
   const untilMs = nowMs + ATTEMPT_LEASE_MS;
   const windowMs = windowOf(row, nowMs);

@@ -12,7 +12,7 @@ import type { ListingQuestion } from "./provisioners/provisioner-calls.ts";
 export type { KeyView } from "./administration/key-directory.ts";
 export type { AttemptOwner, GatewayMode, ProvisionerCall } from "./dependencies.ts";
 export type { InferenceTokens, Workstation } from "./inference/inference-tokens.ts";
-export type { HealKey, UsableKey } from "./inference/key-healing.ts";
+export type { ReplaceKey, UsableKey } from "./inference/key-replacement.ts";
 export type { Resolve, ResolvedKey } from "./inference/key-resolver.ts";
 export type { EndedBy, SessionWatch } from "./inference/session-watch.ts";
 export type { GatewayKeyStatus } from "./keys/key-status.ts";

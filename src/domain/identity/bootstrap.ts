@@ -94,8 +94,9 @@ export class Bootstrap {
     const passwordHash = password ? await passwords.hash(password) : null;
     const settled = await db.write((tx) => this.#settle(tx, { name, address, passwordHash }), "access");
     const result = resultOf(settled, settled);
-    const isNews = password !== undefined && password !== request.adminPassword && settled.passwordWasSet;
-    return isNews ? { ...result, generatedPassword: password } : result;
+    const isNewPassword =
+      password !== undefined && password !== request.adminPassword && settled.passwordWasSet;
+    return isNewPassword ? { ...result, generatedPassword: password } : result;
   }
 
   /**

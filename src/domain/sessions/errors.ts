@@ -7,7 +7,7 @@ import {
   PENDING_BYTES_PER_USER_MAX,
   PENDING_PER_USER_MAX,
   PENDING_RETRY_SECONDS,
-  ROOM_RETRY_SECONDS,
+  SPACE_RETRY_SECONDS,
   STORE_RETRY_SECONDS,
 } from "./limits.ts";
 import type { StoreKind } from "./model.ts";
@@ -36,13 +36,13 @@ export const tooManyPending = () =>
 export const diskLow = () =>
   new DomainError("unavailable", "sessions.disk_low", "there is not enough disk space for this upload", {
     hint: "try again later",
-    retryAfterSeconds: ROOM_RETRY_SECONDS,
+    retryAfterSeconds: SPACE_RETRY_SECONDS,
   });
 
 export const quotaReached = () =>
   new DomainError("unavailable", "sessions.quota_reached", "captured sessions have reached their quota", {
     hint: "try again later",
-    retryAfterSeconds: ROOM_RETRY_SECONDS,
+    retryAfterSeconds: SPACE_RETRY_SECONDS,
   });
 
 export const uploadsBusy = () =>
@@ -154,7 +154,7 @@ export const alreadyComplete = () =>
 export const diskFull = (cause: unknown) =>
   new DomainError("unavailable", "artifact.disk_full", "the disk is too full for this upload", {
     hint: "try again later",
-    retryAfterSeconds: ROOM_RETRY_SECONDS,
+    retryAfterSeconds: SPACE_RETRY_SECONDS,
     cause,
   });
 

@@ -27,7 +27,7 @@ export const TOMBSTONE_KEPT_MS = 30 * DAY_MS;
 export const FREE_BYTES_KEPT = 1024 ** 3;
 export const FREE_SHARE_KEPT = 0.05;
 /** retry interval for callers who are refused because the disk or the quota is full */
-export const ROOM_RETRY_SECONDS = 60;
+export const SPACE_RETRY_SECONDS = 60;
 
 /** Limits on a pause in a body, and on a whole body, in milliseconds. */
 export const BODY_IDLE_MS = 15_000;

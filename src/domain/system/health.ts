@@ -74,11 +74,11 @@ export class Health {
   dependencies(): Promise<DependencyHealth> {
     const atMs = this.own.clock.nowMs();
     if (!this.#report || Math.abs(atMs - this.#report.atMs) >= HEALTH_KEPT_MS)
-      this.#report = { atMs, answer: this.#look(atMs) };
+      this.#report = { atMs, answer: this.#check(atMs) };
     return this.#report.answer;
   }
 
-  async #look(atMs: number): Promise<DependencyHealth> {
+  async #check(atMs: number): Promise<DependencyHealth> {
     const { db, blobs, proxyHealth } = this.own;
     const packages = () => blobs.state().then((state) => STORE_PROBLEMS[state]);
     const stores = () => this.objectStorage().then((state) => STORE_PROBLEMS[state]);

@@ -12,7 +12,7 @@ export interface BucketBlobsOptions {
 /** @param local keeps the files @returns its operations, which also throw DomainError `object_store.*` */
 export function keepInBucket(local: Blobs, { bucket, maxBytes }: BucketBlobsOptions): Blobs {
   const isStored = async (digest: Digest) => (await bucket.head(keyOf(digest)))?.sha256 === digest;
-  const bringBack = async (digest: Digest): Promise<boolean> => {
+  const downloadFromBucket = async (digest: Digest): Promise<boolean> => {
     const bytes = await bucket.read(keyOf(digest));
     if (!bytes) return false;
     await local.put(bytes, { expectedDigest: digest, maxBytes });
@@ -30,14 +30,14 @@ export function keepInBucket(local: Blobs, { bucket, maxBytes }: BucketBlobsOpti
       });
       return stored;
     },
-    has: async (digest) => (await local.has(digest)) || (await bringBack(digest)),
+    has: async (digest) => (await local.has(digest)) || (await downloadFromBucket(digest)),
     async *read(digest) {
-      if (!(await local.has(digest))) await bringBack(digest);
+      if (!(await local.has(digest))) await downloadFromBucket(digest);
       yield* local.read(digest);
     },
     async verify(digest, options) {
       const result = await local.verify(digest, options);
-      if (result !== "missing" || !(await bringBack(digest))) return result;
+      if (result !== "missing" || !(await downloadFromBucket(digest))) return result;
       return await local.verify(digest, options);
     },
     async remove(digest) {

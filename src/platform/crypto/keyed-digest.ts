@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 
 const KEY_BYTES = 32;
 /** The runtime requires space for its longest digest. */
-const ROOM_BYTES = 64;
+const BUFFER_BYTES = 64;
 /** 32-bit words of a digest: 128 bits. */
 export const DIGEST_WORDS = 4;
 
@@ -18,7 +18,7 @@ export type KeyedDigest = (text: string, into: Uint32Array) => void;
  */
 export function createKeyedDigest(): KeyedDigest {
   const key = randomBytes(KEY_BYTES);
-  const bytes = new Uint8Array(ROOM_BYTES);
+  const bytes = new Uint8Array(BUFFER_BYTES);
   const words = new Uint32Array(bytes.buffer, 0, DIGEST_WORDS);
   return (text, into) => {
     new Bun.CryptoHasher("sha256", key).update(text).digest(bytes);

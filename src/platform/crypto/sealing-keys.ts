@@ -46,7 +46,7 @@ export class SealingKeyFiles {
   }
 
   /** @returns the keys that are in the directory now, oldest first */
-  look(): readonly SealingKey[] {
+  list(): readonly SealingKey[] {
     const names = this.#list();
     if (names.join() === this.#names) return this.#keys;
     try {
@@ -59,7 +59,7 @@ export class SealingKeyFiles {
   /** @returns the key of that id. Lists the directory only for an unknown id. */
   find(id: string): SealingKey | undefined {
     const isWanted = (key: SealingKey): boolean => key.id === id;
-    return this.#keys.find(isWanted) ?? this.look().find(isWanted);
+    return this.#keys.find(isWanted) ?? this.list().find(isWanted);
   }
 
   /** Makes the first key. If another process has just made it, both use that key. */
@@ -95,7 +95,7 @@ export class SealingKeyFiles {
   /** Adds an exported key, under its former name if that is free. A key that is already present stays. */
   adopt(name: string, bytes: Uint8Array): void {
     const { id } = decodeKey(Buffer.from(bytes).toString("base64"), name);
-    if (this.look().some((key) => key.id === id)) return;
+    if (this.list().some((key) => key.id === id)) return;
     const path = join(this.directory, name);
     // This name sorts before the taken name, so that the key with the taken name continues to seal.
     const other = join(this.directory, `${name.slice(0, -SUFFIX.length)}-${id}${SUFFIX}`);

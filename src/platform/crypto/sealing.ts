@@ -62,10 +62,10 @@ const TAG_BYTES = 16;
 export function openSealing({ directory, ids, provided, isNew = true }: SealingOptions): Sealing {
   const files = new SealingKeyFiles(directory, ids);
   const given = provided && { ...decodeKey(provided.reveal(), "keys.sealing_key"), path: undefined };
-  if (!given && isNew && files.look().length === 0) files.first();
-  const active = (): SealingKey => given ?? files.look().at(-1) ?? files.first();
+  if (!given && isNew && files.list().length === 0) files.first();
+  const active = (): SealingKey => given ?? files.list().at(-1) ?? files.first();
   const all = (): SealingKey[] => {
-    const others = files.look().filter(({ id }) => id !== given?.id);
+    const others = files.list().filter(({ id }) => id !== given?.id);
     return [...others, ...(given ? [given] : [])];
   };
   const macs = (text: string, purpose: string): string[] =>

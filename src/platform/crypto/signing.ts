@@ -128,7 +128,7 @@ export function verifyToken(token: string, rules: TokenRules): VerifiedToken {
   if (!isSigned(token, signatureAt, key)) throw invalid("the signature does not match the key");
   const payload = decoded(() => decodeJwt(token));
   refuseForeign(payload, rules);
-  refuseUntimely(payload, rules.nowMs);
+  refuseInvalidTimes(payload, rules.nowMs);
   return { payload, kid: key.kid };
 }
 
@@ -190,7 +190,7 @@ function refuseForeign({ iss, aud }: JWTPayload, { issuer, audience }: TokenRule
   if (aud !== audience) throw invalid("it is for another audience");
 }
 
-function refuseUntimely({ iat, nbf, exp }: JWTPayload, nowMs: number): void {
+function refuseInvalidTimes({ iat, nbf, exp }: JWTPayload, nowMs: number): void {
   const latest = nowMs + CLOCK_TOLERANCE_SECONDS * SECOND_MS;
   if (!isNumber(iat) || iat * SECOND_MS > latest) throw invalid("iat is missing or in the future");
   if (nbf !== undefined && !(isNumber(nbf) && nbf * SECOND_MS <= latest))

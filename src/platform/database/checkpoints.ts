@@ -21,7 +21,7 @@ export const CHECKPOINT_PAGES = 8_000;
  */
 const LAST_PAGES_MAX = 500;
 /** Checkpoints in a row after which commits wait, however many pages the last one copied. */
-const UNHINDERED_MAX = 4;
+const CONCURRENT_CHECKPOINTS_MAX = 4;
 
 /**
  * Flushes the log to the disk in a thread of the runtime. A commit would block the whole process while it flushes, and for long
@@ -71,7 +71,7 @@ export class Checkpoints {
   }
 
   /** Looks at the size of the log, after a commit. */
-  look(): void {
+  checkLogSize(): void {
     const pages = this.#logPages();
     if (pages < this.#pages) this.#nextPages = this.growthPages; // SQLite has reset the log
     this.#pages = pages;
@@ -103,7 +103,7 @@ export class Checkpoints {
   /** Runs checkpoints while commits continue. @returns whether one more can copy the rest; a reader may need older pages */
   async #keepUp(): Promise<boolean> {
     let copied = 0;
-    for (let nth = 0; nth < UNHINDERED_MAX; nth++) {
+    for (let nth = 0; nth < CONCURRENT_CHECKPOINTS_MAX; nth++) {
       const { log, checkpointed } = await this.checkpoint();
       if (checkpointed < log) return false;
       if (checkpointed - copied <= LAST_PAGES_MAX) return true;

@@ -144,7 +144,7 @@ class GroupedDatabase implements Db {
   readonly #read: Connection;
   readonly #begin;
   readonly #rollback;
-  readonly #look;
+  readonly #firstRead;
   readonly #dataVersion;
   /** a transaction is open on the reader; locks cost more than a small query, so they are taken once per turn */
   #isReading = false;
@@ -152,7 +152,7 @@ class GroupedDatabase implements Db {
   #everyTopic = 0;
   #seenVersion = -1;
   /** time at which the present turn checks again for commits of other processes */
-  #lookAgainMs = CHECK_NOW;
+  #nextCheckMs = CHECK_NOW;
   /** number of callers that hold the present snapshot */
   #holds = 0;
   readonly #queue: WriteQueue;
@@ -169,7 +169,7 @@ class GroupedDatabase implements Db {
     this.#dataVersion = writer.prepare<{ data_version: number }, []>("PRAGMA data_version");
     this.#begin = reader.prepare("BEGIN");
     this.#rollback = reader.prepare("ROLLBACK");
-    this.#look = reader.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
+    this.#firstRead = reader.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
   }
 
   get read(): Connection {
@@ -190,7 +190,7 @@ class GroupedDatabase implements Db {
   hold(): Disposable {
     this.#readOn();
     this.#holds += 1;
-    this.#look.get(); // a transaction has no snapshot before its first read
+    this.#firstRead.get(); // a transaction has no snapshot before its first read
     return {
       [Symbol.dispose]: () => {
         this.#holds -= 1;
@@ -215,13 +215,13 @@ class GroupedDatabase implements Db {
     return this.#queued({ once: fn }, topic, BACKGROUND_BATCH_MS);
   }
 
-  #queued<T>(work: Work<T>, topic: Topic | undefined, patienceMs: number): Promise<T> {
+  #queued<T>(work: Work<T>, topic: Topic | undefined, waitMaxMs: number): Promise<T> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const committed = (moved: readonly Topic[]): void => {
       this.#grouping.committed(performance.now());
       for (const each of new Set([topic, ...moved])) this.#bump(each);
     };
-    return this.#queue.add(work, { committed, patienceMs });
+    return this.#queue.add(work, { committed, waitMaxMs });
   }
 
   revision(topic: Topic): number {
@@ -234,25 +234,26 @@ class GroupedDatabase implements Db {
     if (this.#closed) return;
     this.#closed = true;
     this.#endReading();
-    for (const prepared of [this.#dataVersion, this.#begin, this.#rollback, this.#look]) prepared.finalize();
+    for (const prepared of [this.#dataVersion, this.#begin, this.#rollback, this.#firstRead])
+      prepared.finalize();
     closeWithStatements(this.reader);
     closeWithStatements(this.writer);
   }
 
   /** Costs two system calls, so it runs once for all requests that the runtime reads in one turn. */
   #checkForeignCommits(): void {
-    if (this.#holds > 0 || performance.now() < this.#lookAgainMs) return;
+    if (this.#holds > 0 || performance.now() < this.#nextCheckMs) return;
     this.#endReading();
     const version = this.#dataVersion.get()?.data_version ?? 0;
-    if (this.#lookAgainMs === CHECK_NOW) setImmediate(this.#endTurn);
-    this.#lookAgainMs = performance.now() + FOREIGN_COMMIT_CHECK_MS;
+    if (this.#nextCheckMs === CHECK_NOW) setImmediate(this.#endTurn);
+    this.#nextCheckMs = performance.now() + FOREIGN_COMMIT_CHECK_MS;
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     this.#everyTopic += 1;
   }
 
   readonly #endTurn = (): void => {
-    this.#lookAgainMs = CHECK_NOW;
+    this.#nextCheckMs = CHECK_NOW;
     if (this.#holds === 0) this.#endReading();
   };
 

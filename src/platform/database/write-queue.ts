@@ -57,7 +57,7 @@ export class WriteQueue {
   #jobs: (ShortJob | LongJob)[] = [];
   /** a flush is scheduled or running */
   #isDue = false;
-  #patience: { timer: Timer; endsMs: number } | undefined;
+  #commitTimer: { timer: Timer; endsMs: number } | undefined;
   #idle: (() => void)[] = [];
   /** the present long write has taken all its steps */
   #isAtCommit = false;
@@ -70,13 +70,13 @@ export class WriteQueue {
   }
 
   /**
-   * @param options `committed` is called before the promise resolves, with the topics that the work marked; `patienceMs` is how
+   * @param options `committed` is called before the promise resolves, with the topics that the work marked; `waitMaxMs` is how
    *   long the work may wait to share a commit
    * @throws the errors of the work; DomainError `storage.*`
    */
   add<T>(
     work: Work<T>,
-    options: { committed: (moved: readonly Topic[]) => void; patienceMs: number },
+    options: { committed: (moved: readonly Topic[]) => void; waitMaxMs: number },
   ): Promise<T> {
     return new Promise<T>((resolve, fail) => {
       const answerOf = (value: T): Answer => {
@@ -88,7 +88,7 @@ export class WriteQueue {
         };
       };
       this.#jobs.push(jobOf(work, { answerOf, fail }));
-      this.#schedule(options.patienceMs);
+      this.#schedule(options.waitMaxMs);
     });
   }
 
@@ -98,25 +98,25 @@ export class WriteQueue {
     await this.own.checkpoints?.ended();
   }
 
-  /** A job without patience starts the flush for all waiting jobs. */
-  #schedule(patienceMs: number): void {
+  /** A job that must not wait starts the flush for all waiting jobs. */
+  #schedule(waitMaxMs: number): void {
     if (this.#isDue || this.#jobs.length === 0) return;
-    if (patienceMs > 0 && this.#jobs.length < WRITE_BATCH_MAX) {
-      this.#wait(patienceMs);
+    if (waitMaxMs > 0 && this.#jobs.length < WRITE_BATCH_MAX) {
+      this.#wait(waitMaxMs);
       return;
     }
-    clearTimeout(this.#patience?.timer);
-    this.#patience = undefined;
+    clearTimeout(this.#commitTimer?.timer);
+    this.#commitTimer = undefined;
     this.#isDue = true;
     setImmediate(() => this.#flush());
   }
 
-  /** The shortest patience of all waiting jobs counts. */
-  #wait(patienceMs: number): void {
-    const endsMs = performance.now() + patienceMs;
-    if (this.#patience && this.#patience.endsMs <= endsMs) return;
-    clearTimeout(this.#patience?.timer);
-    this.#patience = { endsMs, timer: setTimeout(() => this.#schedule(0), patienceMs) };
+  /** The shortest limit of all waiting jobs applies. */
+  #wait(waitMaxMs: number): void {
+    const endsMs = performance.now() + waitMaxMs;
+    if (this.#commitTimer && this.#commitTimer.endsMs <= endsMs) return;
+    clearTimeout(this.#commitTimer?.timer);
+    this.#commitTimer = { endsMs, timer: setTimeout(() => this.#schedule(0), waitMaxMs) };
   }
 
   #flush(): void {
@@ -151,7 +151,7 @@ export class WriteQueue {
 
   /** @param answers one for each of the first jobs in the queue, which have ended */
   #end(answers: readonly Answer[]): void {
-    this.own.checkpoints?.look();
+    this.own.checkpoints?.checkLogSize();
     this.#isDue = false;
     this.#jobs.splice(0, answers.length);
     this.#schedule(0);

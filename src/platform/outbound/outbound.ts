@@ -63,8 +63,8 @@ export interface Delivery extends Pick<OutboundRequest, "timeoutMs" | "signal"> 
   tls: PeerTls;
 }
 
-/** How a program that connects by itself has to do it. */
-export interface Passage {
+/** What a program that connects by itself must use. */
+export interface ConnectionSettings {
   /** may contain a user name and a password; undefined for a direct connection */
   proxy: string | undefined;
   /** every certificate authority that is trusted, in PEM */
@@ -91,7 +91,7 @@ export interface Outbound {
    * For a program of the machine that connects in place of `fetch`, to the same addresses in the same way.
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local
    */
-  passage(destinationName: string, url: string, tls: PeerTls): Promise<Passage>;
+  connectionSettings(destinationName: string, url: string, tls: PeerTls): Promise<ConnectionSettings>;
   /**
    * @returns the streaming client of a destination
    * @throws DomainError `forbidden` outbound.not_allowed
@@ -152,7 +152,7 @@ export function createOutbound({
         },
       );
     },
-    async passage(destinationName, pathOrUrl, { ca }) {
+    async connectionSettings(destinationName, pathOrUrl, { ca }) {
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
       const proxy = proxyFor(url, process.env)?.url;
       await refuseLinkLocal(url, { hasProxy: proxy !== undefined, ...publicHosts });

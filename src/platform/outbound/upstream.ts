@@ -48,7 +48,7 @@ export class Upstream {
   readonly #connectTimeoutMs: number;
   /** undefined while it is up */
   #downUntilMs: number | undefined;
-  #trial: Promise<Reach> | undefined;
+  #connecting: Promise<Reach> | undefined;
 
   constructor({ url, connectTimeoutMs, monotonicMs = () => performance.now() }: UpstreamOptions) {
     this.#url = url;
@@ -65,7 +65,7 @@ export class Upstream {
    * @throws UpstreamError; the reason of the signal if it was aborted
    */
   async send(target: string, { method, headers, body, signal }: UpstreamRequest): Promise<Response> {
-    if (this.#downUntilMs !== undefined) await this.#comeBack();
+    if (this.#downUntilMs !== undefined) await this.#reconnect();
     try {
       return await fetch(this.#url + target, {
         method,
@@ -90,15 +90,15 @@ export class Upstream {
 
   /** Opens and closes a connection. Callers at the same time share one. */
   reach(limitMs: number): Promise<Reach> {
-    this.#trial ??= tryToConnect(new URL(this.#url), limitMs).finally(() => {
-      this.#trial = undefined;
+    this.#connecting ??= tryToConnect(new URL(this.#url), limitMs).finally(() => {
+      this.#connecting = undefined;
     });
-    return this.#trial;
+    return this.#connecting;
   }
 
   /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; the others fail meanwhile. */
-  async #comeBack(): Promise<void> {
-    if (this.#trial || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
+  async #reconnect(): Promise<void> {
+    if (this.#connecting || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
     if ((await this.reach(this.#connectTimeoutMs)) === "accepts") {
       this.#downUntilMs = undefined;
     } else {

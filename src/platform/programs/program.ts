@@ -77,12 +77,12 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   await child.exited;
   stop(); // the remaining processes of its group
   running.delete(child.pid);
-  const lingering = setTimeout(cancelStreams, EXIT_GRACE_MS);
+  const graceTimer = setTimeout(cancelStreams, EXIT_GRACE_MS);
   const [{ bytes, kept }, { bytes: errorBytes, kept: errorsKept }] = await Promise.all([
     output.read,
     errors.read,
   ]);
-  clearTimeout(lingering);
+  clearTimeout(graceTimer);
   signal.removeEventListener("abort", endProgram);
   if (signal.aborted) throw tooSlow();
   if (bytes > program.outputBytesMax) throw outputTooLarge(program);

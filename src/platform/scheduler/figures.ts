@@ -7,7 +7,7 @@ export interface JobMetrics {
   /** Sets the counters of the job to zero, and its period. */
   add(job: { name: string; everyMs: number }): void;
   /** Restores the last success that an earlier process recorded, so that the job does not look overdue after a restart. */
-  recall(row: JobRow): void;
+  restoreLastSuccess(row: JobRow): void;
   ended(job: string, outcome: JobOutcome, finishedAtMs: number): void;
 }
 
@@ -37,7 +37,7 @@ export function createJobMetrics(metrics = new Registry()): JobMetrics {
       lastSuccess.inc({ job }, 0);
       period.set({ job }, everyMs / SECOND_MS);
     },
-    recall({ name: job, lastOutcome, lastFinishedAtMs }) {
+    restoreLastSuccess({ name: job, lastOutcome, lastFinishedAtMs }) {
       if (lastOutcome === "succeeded") lastSuccess.set({ job }, (lastFinishedAtMs ?? 0) / SECOND_MS);
     },
     ended(job, outcome, finishedAtMs) {

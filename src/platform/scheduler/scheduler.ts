@@ -144,7 +144,7 @@ class LeaseScheduler implements Scheduler {
     const started: Run[] = [];
     for (const job of this.#jobs.values()) {
       const row = rows.get(job.name);
-      if (this.#beatMs === 0 && row) this.#metrics.recall(row);
+      if (this.#beatMs === 0 && row) this.#metrics.restoreLastSuccess(row);
       const run = await this.#tryToStartIfDue(job, row);
       if (run) started.push(run);
     }

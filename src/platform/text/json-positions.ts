@@ -14,8 +14,8 @@ interface Place {
   offset?: number;
 }
 
-/** An open object or list around the current character. */
-interface Around {
+/** An open object or list that contains the current character. */
+interface OpenContainer {
   /** undefined if no requested path leads into it */
   readonly place: Place | undefined;
   /** of the current item in a list; undefined in an object */
@@ -46,15 +46,15 @@ function addPlace(root: Place, path: readonly string[]): void {
 
 /** Sets the offset of every node of the tree that exists in the text. */
 function mark(text: string, root: Place): void {
-  const around: Around[] = [];
+  const containers: OpenContainer[] = [];
   let place: Place | undefined = root;
   let isNameNext = false;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at);
-    const inside = around.at(-1);
+    const inside = containers.at(-1);
     if (character <= " " || character === ":") continue;
     if (CLOSING.includes(character)) {
-      around.pop();
+      containers.pop();
     } else if (character === ",") {
       isNameNext = inside?.index === undefined;
       if (inside?.index !== undefined) inside.index += 1;
@@ -65,7 +65,7 @@ function mark(text: string, root: Place): void {
     } else {
       if (inside?.index !== undefined) place = inside.place && begun(inside.place, String(inside.index), at);
       isNameNext = character === "{";
-      if (OPENING.includes(character)) around.push({ place, index: isNameNext ? undefined : 0 });
+      if (OPENING.includes(character)) containers.push({ place, index: isNameNext ? undefined : 0 });
       else if (character === QUOTE) at = endOfString(text, at);
       else while (isScalarAt(text, at + 1)) at += 1;
     }

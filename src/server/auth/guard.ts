@@ -49,7 +49,7 @@ export function createGuard(options: GuardOptions) {
   return new Elysia({ name: "guard" }).use(bearer()).macro({
     requires: (requirement: Requirement) => {
       const detail: { "x-requires": Requirement; hide?: boolean } = { "x-requires": requirement };
-      const gate = { ...options, requirement };
+      const checks = { ...options, requirement };
       let checkAddress: ReturnType<typeof createAddressCheck> = () => {};
       return {
         detail,
@@ -59,7 +59,7 @@ export function createGuard(options: GuardOptions) {
         transform: async ({ request, route, bearer, params, query }) => {
           const exchange = exchangeOf(request);
           exchange.route = route;
-          await admit(gate, { request, exchange, bearer });
+          await admit(checks, { request, exchange, bearer });
           checkAddress({ request, params, query });
         },
       };
@@ -67,7 +67,7 @@ export function createGuard(options: GuardOptions) {
   });
 }
 
-interface Gate extends GuardOptions {
+interface GuardChecks extends GuardOptions {
   requirement: Requirement;
 }
 
@@ -81,18 +81,18 @@ interface Asked {
 /** The requirements that a principal is checked against. */
 type Wanted = Exclude<Requirement, "nobody" | "scim" | "proxy">;
 
-async function admit(gate: Gate, asked: Asked): Promise<void> {
-  const { requirement, authenticator, verificationLimit } = gate;
+async function admit(checks: GuardChecks, asked: Asked): Promise<void> {
+  const { requirement, authenticator, verificationLimit } = checks;
   const { request, exchange } = asked;
   if (requirement === "nobody") return;
   // User tokens and cookies do not count on these two.
-  if (requirement === "scim") gate.admitProvider(request);
-  else if (requirement === "proxy") gate.admitProxy(request);
-  else if (requirement !== "metrics" || !gate.canReadMetrics(request, exchange)) {
+  if (requirement === "scim") checks.admitProvider(request);
+  else if (requirement === "proxy") checks.admitProxy(request);
+  else if (requirement !== "metrics" || !checks.canReadMetrics(request, exchange)) {
     const token = tokenOf(asked);
     const principal =
       token === undefined
-        ? visitorOf(request, { ...gate, requirement })
+        ? visitorOf(request, { ...checks, requirement })
         : (authenticator.known(token) ??
           (await verificationLimit.run(exchange.address, () => authenticator.bearer(token))));
     exchange.principal = principal; // set before the check below so that the log names a refused caller
@@ -140,12 +140,12 @@ function tokenOf({ request, bearer }: Asked): string | undefined {
 }
 
 /** @returns the user of the session cookie */
-function visitorOf(request: Request, gate: GuardOptions & { requirement: Wanted }): Principal {
-  const baseUrl = gate.baseUrl();
+function visitorOf(request: Request, checks: GuardOptions & { requirement: Wanted }): Principal {
+  const baseUrl = checks.baseUrl();
   const token = sessionTokenOf(request, baseUrl);
-  if (token === undefined) throw noCredential(gate.requirement);
+  if (token === undefined) throw noCredential(checks.requirement);
   refuseForeignOrigin(request, baseUrl);
-  return gate.authenticator.session(token);
+  return checks.authenticator.session(token);
 }
 
 const noCredential = (requirement: Wanted) =>

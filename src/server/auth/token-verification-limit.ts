@@ -17,7 +17,7 @@ export const TURN_MS = 10;
 export const REFUSAL_SHARE = 0.25;
 /** Refusal budget that accumulates while idle. */
 export const REFUSAL_BURST_MS = 50;
-const PACE_MS = 4;
+const BATCH_INTERVAL_MS = 4;
 /** Callers waiting for verification, for one or two seconds at most. Further callers get 503 with Retry-After. */
 export const WAITING_MAX = 10_000;
 /** Refused tokens per address, about 1 % of a core. A site behind one address sends some expired tokens. */
@@ -87,7 +87,7 @@ export class TokenVerificationLimit {
     if (this.#isDraining) return;
     this.#isDraining = true;
     if (this.#refusalLeftMs > 0) setImmediate(this.#drain);
-    else setTimeout(this.#drain, PACE_MS);
+    else setTimeout(this.#drain, BATCH_INTERVAL_MS);
   }
 
   readonly #drain = (): void => {

@@ -61,7 +61,7 @@ export class EventStreams<Stream extends EventStream> {
   }
 
   /** @throws DomainError `service.stopping` after `close`; those of `full` and `tooMany` */
-  assertRoomFor({ loginId, userId }: Pick<EventStream, "loginId" | "userId">): void {
+  assertCapacityFor({ loginId, userId }: Pick<EventStream, "loginId" | "userId">): void {
     if (this.#isClosed) throw stopping();
     if (this.size >= this.own.streamsMax) throw this.own.full();
     const { logins, users } = this.own.holders;

@@ -67,7 +67,7 @@ export class AdminEvents {
   open(principal: Principal): ReadableStream<Uint8Array> {
     const { organizationId, userId, expiresAtMs } = principal;
     const loginId = loginIdOf(principal);
-    this.#streams.assertRoomFor({ loginId, userId });
+    this.#streams.assertCapacityFor({ loginId, userId });
     if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, this.#numbers(organizationId));
     return this.#streams.open({
       ...{ organizationId, loginId, userId },

@@ -9,18 +9,18 @@ export interface ErrorPageProps {
   detail: string;
   requestId: string;
   /** where the reader goes next; a path on this origin */
-  wayOn: { text: string; path: string };
+  nextStep: { text: string; path: string };
   branding?: Branding | undefined;
 }
 
 /** Shows the error and the request id, under which the log has the cause. */
-export function errorPage({ title, detail, requestId, wayOn, branding }: ErrorPageProps): string {
+export function errorPage({ title, detail, requestId, nextStep, branding }: ErrorPageProps): string {
   return renderPage(
     { title, error: detail, branding },
     <>
       <p>{asSentence(detail)}</p>
-      <a class="button" href={wayOn.path}>
-        {wayOn.text}
+      <a class="button" href={nextStep.path}>
+        {nextStep.text}
       </a>
       <p class="hint">
         If you ask an administrator for help, quote request id <code>{requestId}</code>.

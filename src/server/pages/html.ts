@@ -85,11 +85,9 @@ export function failurePage(
   const { status, message } = failure;
   const title = TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
   const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
-  const nextStep = isPassing(status)
-    ? { text: "Try again", path }
-    : { text: "Go to the start page", path: "/" };
-  const wayOn = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : nextStep;
-  return page(errorPage({ title, detail: message, wayOn, ...shown }), { failure });
+  const link = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
+  const nextStep = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : link;
+  return page(errorPage({ title, detail: message, nextStep, ...shown }), { failure });
 }
 
 /**

@@ -81,7 +81,7 @@ export class RevisionStreams {
   open(principal: Principal): ReadableStream<Uint8Array> {
     const { organizationId, userId } = principal;
     const loginId = loginIdOf(principal);
-    this.#streams.assertRoomFor({ loginId, userId });
+    this.#streams.assertCapacityFor({ loginId, userId });
     const { id, sequence } = this.own.delivery.inForce(organizationId);
     if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, sequence);
     const stream: OpenStream = {

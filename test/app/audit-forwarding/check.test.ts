@@ -1,6 +1,6 @@
 // The check of the audit receiver: what waits, for how long, and why.
 import { expect, test } from "bun:test";
-import { FORWARDING_LAG_MS, judgeForwarding } from "../../../src/app/audit-forwarding/check.ts";
+import { FORWARDING_LAG_MS, forwardingFinding } from "../../../src/app/audit-forwarding/check.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import type { ForwardingState } from "../../../src/domain/audit/forwarding/forwarding.ts";
 import { START_MS } from "../../support/world.ts";
@@ -15,7 +15,7 @@ const WAITING: ForwardingState = {
 };
 
 const judge = (state: Partial<ForwardingState>, { lateMs = 0, isServiceRunning = true } = {}) =>
-  judgeForwarding(
+  forwardingFinding(
     checkOf("audit_forwarding"),
     { ...WAITING, ...state },
     { nowMs: START_MS + lateMs, isServiceRunning },

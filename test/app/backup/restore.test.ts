@@ -320,8 +320,8 @@ describe("a restore is refused", () => {
       return bench.clock.nowMs();
     };
     const args = `backup restore ${backup} ${restore} --data-dir ${bench.data}`.split(" ");
-    const surroundings = { cwd: bench.folder, clock: { nowMs }, ids: bench.ids, signal: stop.signal };
-    expect((await runHere(args, surroundings)).exitCode).toBe(1);
+    const options = { cwd: bench.folder, clock: { nowMs }, ids: bench.ids, signal: stop.signal };
+    expect((await runHere(args, options)).exitCode).toBe(1);
     expect(stop.signal.aborted).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 // `doctor` on the memory of verified tokens: whether it holds one for each workstation.
 import { expect, test } from "bun:test";
-import { judgeTokenMemory } from "../../../src/app/doctor/content.ts";
+import { tokenMemoryFinding } from "../../../src/app/doctor/content.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { TOKEN_BYTES_MAX } from "../../../src/domain/access/authentication/verified-tokens.ts";
 
@@ -11,7 +11,7 @@ test.each([
   ["at", TOKENS, "ok", null],
   ["above", TOKENS + 1, "warning", "set access.token_memory_mb to at least 2, and restart the service"],
 ])("workstations %s the capacity of a megabyte are reported", (_where, workstations, result, remedy) => {
-  const finding = judgeTokenMemory(checkOf("token_memory"), { workstations, sizeMb: 1 });
+  const finding = tokenMemoryFinding(checkOf("token_memory"), { workstations, sizeMb: 1 });
   expect(finding).toMatchObject({ check: "token_memory", result, remedy });
   expect(finding.detail).toStartWith(`1 MB hold 16384 tokens, and ${workstations} workstations report`);
 });

@@ -14,7 +14,7 @@ let world: World;
 let receiver: NotifyReceiver;
 let manager: ServiceManager;
 let scheduler: Scheduler;
-let vitals: Liveness;
+let liveness: Liveness;
 let said: string[];
 let upMs: number;
 let status: string;
@@ -27,7 +27,7 @@ beforeEach(async () => {
   receiver = receiveNotifications(`${world.directory}/notify`);
   manager = openServiceManager({ socket: receiver.address, watchdogMs: WATCHDOG_MS });
   scheduler = createScheduler({ ...world, log: logOf() });
-  vitals = {
+  liveness = {
     readDatabase: () => void world.db.read.get(sql`SELECT 1 FROM organizations`),
     beatMs: () => scheduler.lastBeatMs(),
     statusLine: () => status,
@@ -53,81 +53,81 @@ async function turnAfter(ms: number): Promise<void> {
 
 test("readiness is sent with the status line", () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   expect(receiver.take()).toEqual({ READY: "1", STATUS: "one" });
 });
 
 test("the watchdog is notified while the database is readable and the scheduler runs", async () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   receiver.take();
   await turnAfter(1_000);
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
 });
 
 test("setting the clock by a day does not stop watchdog notifications", async () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   receiver.take();
   for (const jumpMs of [-86_400_000, 2 * 86_400_000]) {
     await turnAfter(1_000);
-    supervision.look();
+    supervision.checkLiveness();
     world.clock.advance(jumpMs);
     upMs += 1_000;
-    supervision.look();
+    supervision.checkLiveness();
     expect([receiver.take(), receiver.take()]).toEqual([{ WATCHDOG: "1" }, { WATCHDOG: "1" }]);
   }
 });
 
 test("watchdog notifications stop when the scheduler has not run within the interval, and resume with its next run", async () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   receiver.take();
   await turnAfter(1_000);
-  supervision.look();
+  supervision.checkLiveness();
   upMs += WATCHDOG_MS - 1;
-  supervision.look();
+  supervision.checkLiveness();
   expect([receiver.take(), receiver.take()]).toEqual([{ WATCHDOG: "1" }, { WATCHDOG: "1" }]);
   upMs += 1;
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toBeUndefined();
   expect(said.join("")).toContain('watchdog.skipped because="the scheduler missed a turn"');
   await turnAfter(1_000);
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
 });
 
 test("watchdog notifications stop while the database is unreadable", async () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   receiver.take();
   await turnAfter(1_000);
   await world.db.close();
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toBeUndefined();
   expect(said.join("")).toContain("watchdog.skipped");
 });
 
 test("the status line is computed again after an interval and sent if it has changed", async () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   receiver.take();
   status = "two";
   await turnAfter(STATUS_EVERY_MS - 1);
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
   await turnAfter(1);
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toEqual({ WATCHDOG: "1", STATUS: "two" });
   await turnAfter(STATUS_EVERY_MS);
-  supervision.look();
+  supervision.checkLiveness();
   expect(receiver.take()).toEqual({ WATCHDOG: "1" });
 });
 
 test("reloads are announced one after another, and each ends with readiness, whether it succeeds or fails", async () => {
   using supervision = supervise();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   receiver.take();
   const first = Promise.withResolvers<void>();
   const failing = supervision.reload(() => first.promise);
@@ -149,12 +149,12 @@ test("reloads are announced one after another, and each ends with readiness, whe
 
 test("a service without a service manager reloads and stops without notifications", async () => {
   using supervision = new Supervision({ manager: undefined, log: logOf() });
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   let reloaded = 0;
   await supervision.reload(async () => {
     reloaded += 1;
   });
-  supervision.look();
+  supervision.checkLiveness();
   supervision.stopping();
   expect(reloaded).toBe(1);
   expect(said).toEqual([]);
@@ -163,7 +163,7 @@ test("a service without a service manager reloads and stops without notification
 test("a service manager that accepts no message is logged, and the service continues", () => {
   using supervision = supervise();
   receiver[Symbol.dispose]();
-  supervision.ready(vitals);
+  supervision.ready(liveness);
   supervision.stopping();
   expect(said.join("").match(/service_manager\.notify_failed/g)).toHaveLength(2);
 });

@@ -1,8 +1,12 @@
 // What the replica lacks, from the files of Litestream on both sides, and what `doctor` says about it.
 import { describe, expect, test } from "bun:test";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
-import { judgeReplica, judgeRestores, RESTORE_CHECK_AGE_MS } from "../../../src/app/standby/check.ts";
-import { compare, type LocalState, UNNOTICED_MS } from "../../../src/app/standby/replica-state.ts";
+import {
+  RESTORE_CHECK_AGE_MS,
+  replicaLagFinding,
+  restoreCheckFinding,
+} from "../../../src/app/standby/check.ts";
+import { compare, type LocalState, STALLED_AFTER_MS } from "../../../src/app/standby/replica-state.ts";
 import { RESTORE_CHECK_JOB } from "../../../src/app/standby/watch.ts";
 import type { JobView } from "../../../src/domain/system/jobs.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../src/platform/clock.ts";
@@ -31,8 +35,8 @@ describe("STB-2 the replica", () => {
   test("lacks what Litestream has not noticed for a while", () => {
     const lastWriteMs = START_MS + 4 * SECOND_MS;
     const look = (nowMs: number) => compare(at(3), local({ lastWriteMs }), nowMs).missingSinceMs;
-    expect(look(lastWriteMs + UNNOTICED_MS)).toBeUndefined();
-    expect(look(lastWriteMs + UNNOTICED_MS + 1)).toBe(START_MS + 3 * SECOND_MS);
+    expect(look(lastWriteMs + STALLED_AFTER_MS)).toBeUndefined();
+    expect(look(lastWriteMs + STALLED_AFTER_MS + 1)).toBe(START_MS + 3 * SECOND_MS);
   });
 
   test("lacks what was written after its newest point if Litestream has left nothing here", () => {
@@ -61,7 +65,7 @@ describe("STB-2 the replica", () => {
 
 test("STB-2 doctor says what would be lost now", () => {
   const judge = (position: Parameters<typeof compare>[0], nowMs = START_MS + MINUTE_MS) =>
-    judgeReplica(checkOf("replica"), compare(position, local(), nowMs), nowMs);
+    replicaLagFinding(checkOf("replica"), compare(position, local(), nowMs), nowMs);
   expect(judge(at(3))).toMatchObject({
     result: "ok",
     detail: "the replica is complete up to 2026-01-01T00:00:04.000Z; nothing would be lost now",
@@ -83,7 +87,7 @@ describe("STB-2 the last test restore", () => {
     ...{ finishedAtMs: START_MS, outcome: "succeeded", error: null },
   };
   const judge = (jobs: readonly JobView[], nowMs = START_MS) =>
-    judgeRestores(checkOf("replica_restore"), jobs, nowMs).result;
+    restoreCheckFinding(checkOf("replica_restore"), jobs, nowMs).result;
 
   test("is ok for a day, and failed when it is old or unsuccessful", () => {
     expect(judge([job], START_MS + RESTORE_CHECK_AGE_MS)).toBe("ok");

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
-import { checkTracing, DROPS_LATELY_MS } from "../../../src/app/tracing/check.ts";
+import { checkTracing, RECENT_DROPS_MS } from "../../../src/app/tracing/check.ts";
 import {
   collectorDestinations,
   collectorPathOf,
@@ -36,7 +36,7 @@ test.each([
   ["the collector accepted 7 spans since the start", STATE, on],
   [
     "the collector accepted 7 spans since the start",
-    { ...STATE, lastDroppedMs: START_MS - DROPS_LATELY_MS },
+    { ...STATE, lastDroppedMs: START_MS - RECENT_DROPS_MS },
     on,
   ],
 ])("TRC-6 doctor finds no problem: %s", (detail, state, config) => {
@@ -49,7 +49,7 @@ test("TRC-6 doctor warns of a failing collector and of recently dropped spans", 
     detail: expect.stringContaining(": it answered 503"),
   });
   const dropped = { queue_full: 2, refused: 1, stopped: 0 };
-  expect(look({ ...STATE, dropped, lastDroppedMs: START_MS - DROPS_LATELY_MS + 1 })).toMatchObject({
+  expect(look({ ...STATE, dropped, lastDroppedMs: START_MS - RECENT_DROPS_MS + 1 })).toMatchObject({
     result: "warning",
     detail: expect.stringContaining("3 spans were dropped"),
   });

@@ -17,7 +17,7 @@ const USERS = 10_000;
 const CALL_MS = 50;
 const [ALIVE_MIN_MS, ALIVE_SPAN_MS] = [300, 1_200];
 /** looks for work before a kill */
-const LOOK_EVERY_MS = 5;
+const CHECK_EVERY_MS = 5;
 /** more than the job waits between two runs */
 const WORK_LIMIT_MS = 90_000;
 const JOB = "gateway-reconcile";
@@ -60,7 +60,7 @@ async function killAtWork(installation: ExistingInstallation, { service, started
   await Bun.sleep(ALIVE_MIN_MS + Math.random() * ALIVE_SPAN_MS);
   const limitMs = Date.now() + WORK_LIMIT_MS;
   while (attemptsSince(installation, startedAtMs) === 0 && Date.now() < limitMs)
-    await Bun.sleep(LOOK_EVERY_MS);
+    await Bun.sleep(CHECK_EVERY_MS);
   process.kill(service.pid, "SIGKILL");
   await service.stop();
   const job = installation.db.read.select().from(jobs).where(eq(jobs.name, JOB)).get();

@@ -80,7 +80,7 @@ export const countReady = ({ db }: ExistingInstallation): number =>
   countStates(db.read).find(({ state }) => state === "ready")?.total ?? 0;
 
 /** Each look counts all keys, on a core that has other things to do. */
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 /** @returns how long it took @throws when it takes longer than any attempt may */
 export async function waitUntil(
@@ -90,7 +90,7 @@ export async function waitUntil(
   const beginMs = performance.now();
   while (!(await isDone())) {
     if (performance.now() - beginMs > limitMs) throw new Error("what was waited for did not happen");
-    await Bun.sleep(LOOK_EVERY_MS);
+    await Bun.sleep(CHECK_EVERY_MS);
   }
   return performance.now() - beginMs;
 }

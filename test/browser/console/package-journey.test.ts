@@ -16,7 +16,7 @@ import { createTestServer } from "../../support/server.ts";
 const WORKSTATIONS = 3;
 const LIMIT_MS = 60_000;
 /** A person presses "reload" about so often; the script asks by itself. */
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 const ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "---\nname: guide\ndescription: A guide\n---\n"));
 const archive = (name: string, bytes: Uint8Array = ARCHIVE) => ({
@@ -57,7 +57,7 @@ async function bundleOf(id: string) {
 /** Waits until the page of the package says that every workstation has applied it. */
 async function applied(page: Page): Promise<void> {
   const all = page.getByText(`${WORKSTATIONS} of ${WORKSTATIONS} workstations`);
-  for (; (await all.count()) === 0; await page.reload()) await Bun.sleep(LOOK_EVERY_MS);
+  for (; (await all.count()) === 0; await page.reload()) await Bun.sleep(CHECK_EVERY_MS);
 }
 
 describe.each([

@@ -13,7 +13,7 @@ import { CHAPTERS_FOLDER } from "../../support/content/chapter-files.ts";
 const MUST_WRITE = process.env.QUARTERMASTER_UPDATE_GOLDEN === "1";
 const WORKSTATIONS = 12;
 const LIMIT_MS = 60_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 const VIEW = { width: 1200, height: 660 };
 
 let demo: Started & AsyncDisposable;
@@ -33,7 +33,7 @@ interface Picture {
 async function openOverview(page: Page): Promise<void> {
   await page.goto("/console");
   for (; (await page.getByText("Not checked yet").count()) > 0; await page.reload())
-    await Bun.sleep(LOOK_EVERY_MS);
+    await Bun.sleep(CHECK_EVERY_MS);
 }
 
 /** Saves another range, and opens the review. */
@@ -85,7 +85,7 @@ test.each<Picture>(PICTURES)(
     await signIn(page, name === "own" ? "ana@example.org" : demo.administrator, demo.password);
     const rows = page.locator("table.rows tbody tr");
     for (; name !== "own" && (await rows.count()) < WORKSTATIONS; await page.reload())
-      await Bun.sleep(LOOK_EVERY_MS);
+      await Bun.sleep(CHECK_EVERY_MS);
     await (typeof open === "string" ? page.goto(open) : open(page));
     expect(await heading(page)).toMatch(title);
     const picture = await page.screenshot();

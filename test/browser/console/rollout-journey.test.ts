@@ -9,7 +9,7 @@ import { startDemo } from "../../support/browser/demo.ts";
 const WORKSTATIONS = 3;
 const LIMIT_MS = 60_000;
 /** A person presses "reload" about so often; the script asks by itself. */
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 let demo: Started & AsyncDisposable;
 const complaints: string[] = [];
@@ -23,7 +23,7 @@ afterEach(() => expect(complaints.splice(0)).toEqual([]));
 async function arrived(page: Page, isScripted: boolean): Promise<void> {
   const all = page.getByText(`100% of ${WORKSTATIONS} workstations follow it.`);
   if (isScripted) return await all.waitFor({ timeout: LIMIT_MS });
-  for (; (await all.count()) === 0; await page.reload()) await Bun.sleep(LOOK_EVERY_MS);
+  for (; (await all.count()) === 0; await page.reload()) await Bun.sleep(CHECK_EVERY_MS);
 }
 
 describe.each([

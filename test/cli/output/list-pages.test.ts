@@ -184,7 +184,7 @@ test.each(LISTS.map((pages) => [pages]))(
 
 test("a stalled reader delays the list for a limited time; the rest is buffered", async () => {
   const { stream, parts } = reader({ isSlow: true });
-  const printing = new PagePrinting({ stdout: stream, stderr: stream }, { style: STYLE, patienceMs: 1 });
+  const printing = new PagePrinting({ stdout: stream, stderr: stream }, { style: STYLE, waitMaxMs: 1 });
   await printing.document(() => [["a"], ["b"], ["c"]], LISTING, {});
   expect(parts).toHaveLength(1);
   expect(stream.writableLength).toBeGreaterThan(parts.join("").length);

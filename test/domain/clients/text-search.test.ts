@@ -44,7 +44,7 @@ test("CON-130 follows new names and removals", async () => {
   const [{ id } = { id: "" }] = page(clients, {}).items;
   await clients.domain.clients.removals.remove(clients.world.system, id);
   expect(hosts(clients, { q: "renamed" })).toEqual([]);
-  await clients.domain.clients.tidySearch(new AbortController().signal);
+  await clients.domain.clients.optimizeSearch(new AbortController().signal);
   const { read } = clients.world.db;
   expect(read.all(sql`SELECT * FROM client_search_entries`)).toEqual([]);
   const blocks = read.all<{ block: Uint8Array }>(sql`SELECT block FROM client_search_data`);

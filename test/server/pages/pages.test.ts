@@ -207,7 +207,7 @@ function everyPage(word: (name: string) => string): Record<string, string> {
       title: word("title"),
       detail: word("detail"),
       requestId: word("request"),
-      wayOn: { text: word("way"), path: word("path") },
+      nextStep: { text: word("way"), path: word("path") },
       branding,
     }),
   };
@@ -223,8 +223,8 @@ function factorPages(
   const proof = { ...shared, next: word("next"), error: word("error"), hasApp: true };
   const factor = { createdAt: word("created"), usedAt: word("used") };
   return {
-    proof: proofPage({ ...proof, occasion: "sign-in", passkey }),
-    proofByCode: proofPage({ ...proof, occasion: "confirm", passkey: undefined, hasApp: false }),
+    proof: proofPage({ ...proof, purpose: "sign-in", passkey }),
+    proofByCode: proofPage({ ...proof, purpose: "confirm", passkey: undefined, hasApp: false }),
     passwordConfirmation: passwordConfirmationPage({ ...proof, email: word("email") }),
     providerConfirmation: providerConfirmationPage({
       provider: { name: word("provider"), href: word("again") },
@@ -356,8 +356,8 @@ describe("titles", () => {
   });
 
   test("fall back to the product name if the organization is unknown", () => {
-    const wayOn = { text: "Continue", path: "/" };
-    const html = errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1", wayOn });
+    const nextStep = { text: "Continue", path: "/" };
+    const html = errorPage({ title: "Not found", detail: "Gone.", requestId: "r-1", nextStep });
     expect(textOf(html, "title")).toBe("Error: Not found – Quartermaster");
   });
 });

@@ -10,7 +10,7 @@ export async function startDemo(workstations: number): Promise<Started & AsyncDi
   const started = Promise.withResolvers<Started>();
   const demo = runDemo({
     ...{ directory: undefined, port: 0, workstations, seed: "1", clock: systemClock, ids: systemIds },
-    tell: (event) => event.event === "started" && started.resolve(event),
+    report: (event) => event.event === "started" && started.resolve(event),
     signal: ending.signal,
   });
   const stop = async () => {

@@ -11,7 +11,7 @@ const PREFIX = "quartermaster-executable-";
 const directory = join(tmpdir(), `${PREFIX}${RUN}`);
 const executable = join(directory, "quartermaster");
 const BUILD_LIMIT_MS = 120_000;
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 
 /**
  * Variables for child processes that end within a second: they spend a third of their processor time on code that the optimizing
@@ -33,7 +33,7 @@ export function builtExecutable(): string {
   while (!existsSync(executable)) {
     if (isFirst()) buildOrLeave();
     else if (performance.now() > deadline) throw new Error("the build of another worker did not end");
-    else Bun.sleepSync(LOOK_EVERY_MS); // no code of this worker can run meanwhile, as while it builds
+    else Bun.sleepSync(CHECK_EVERY_MS); // no code of this worker can run meanwhile, as while it builds
   }
   return executable;
 }

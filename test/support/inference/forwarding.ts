@@ -127,7 +127,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
       settings,
       upstream: outbound.upstream("upstream", settings),
       classify: disownedReasonIn,
-      async heal({ credentialVersion }, reason) {
+      async replaceKey({ credentialVersion }, reason) {
         site.disowned.push({ credentialVersion, reason });
         return site.replacement;
       },

@@ -25,7 +25,7 @@ const PATIENCE_MS = 400;
 export async function converse(
   { address }: Place,
   steps: readonly Step[],
-  patienceMs = PATIENCE_MS,
+  waitMaxMs = PATIENCE_MS,
 ): Promise<Conversation> {
   const socket = socketTo(address);
   const closed = Promise.withResolvers<boolean>();
@@ -39,7 +39,7 @@ export async function converse(
     if (typeof step === "number") await Promise.race([Bun.sleep(step), closed.promise]);
     else if (socket.writable) socket.write(step);
   }
-  const isClosed = await Promise.race([closed.promise, Bun.sleep(patienceMs).then(() => false)]);
+  const isClosed = await Promise.race([closed.promise, Bun.sleep(waitMaxMs).then(() => false)]);
   socket.destroy();
   return { text, isClosed };
 }

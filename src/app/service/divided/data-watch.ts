@@ -6,38 +6,38 @@ import { schemaNow } from "../../../platform/database/schema/schema-now.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Installation } from "../../installation/installation.ts";
 
-/** How often it looks. */
-const LOOK_EVERY_MS = SECOND_MS;
+/** How often the files are checked. */
+const CHECK_EVERY_MS = SECOND_MS;
 
 /** `replaced`: what is read is out of date; `upgraded`: this program does not know the schema. */
 export type DatabaseInvalidation = { error: DomainError; isReplaced: boolean };
 
 export class DataWatch implements Disposable {
   /** pending as long as the data are those of the installation */
-  readonly displaced: Promise<DatabaseInvalidation>;
+  readonly invalidated: Promise<DatabaseInvalidation>;
   readonly #resolve: (found: DatabaseInvalidation) => void;
   readonly #file: string;
   #timer: Timer | undefined;
-  #looks = 0;
+  #checks = 0;
 
   constructor(private readonly installation: Pick<Installation, "directory" | "db" | "schema">) {
     const { promise, resolve } = Promise.withResolvers<DatabaseInvalidation>();
-    this.displaced = promise;
+    this.invalidated = promise;
     this.#resolve = resolve;
     this.#file = identityOf(installation.directory.database);
   }
 
   /** number of checks so far, which shows that the timer runs */
-  get looks(): number {
-    return this.#looks;
+  get checks(): number {
+    return this.#checks;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.check(), CHECK_EVERY_MS);
   }
 
-  look(): void {
-    this.#looks += 1;
+  check(): void {
+    this.#checks += 1;
     const { directory, db, schema } = this.installation;
     if (identityOf(directory.database) !== this.#file)
       this.#resolve({ error: replaced(directory.database), isReplaced: true });

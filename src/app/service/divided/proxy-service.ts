@@ -43,9 +43,9 @@ export interface ProxyService {
   /** what workstations are given */
   inferenceUrl: string;
   installation: Installation;
-  vitals: Liveness;
+  liveness: Liveness;
   /** resolves once this process must end, because its data directory no longer belongs to the installation */
-  displaced: Promise<DomainError>;
+  invalidated: Promise<DomainError>;
   /** Reads the log level and the TLS files again; an invalid setting is logged and changes nothing. */
   reload(): Promise<void>;
   /** Ends running requests, writes out rows and sums, then closes the database. */
@@ -119,7 +119,7 @@ async function forwardAt(
   undo.defer(() => inference.handler.stop());
   const access = { token: config.get("metrics.token"), origin: baseUrl };
   socket.open(inference.handler, { metrics, ...access, tracer: tracing?.tracer });
-  const displaced = watch.displaced.then((found) => {
+  const invalidated = watch.invalidated.then((found) => {
     isReplaced = found.isReplaced;
     inference.handler.stop();
     return found.error;
@@ -129,8 +129,8 @@ async function forwardAt(
     address: socket.address,
     inferenceUrl: proxyUrlOf(config, () => baseUrl),
     installation,
-    displaced,
-    vitals: vitalsOf(installation, watch),
+    invalidated,
+    liveness: proxyLivenessOf(installation, watch),
     reload: async () => {
       const reading = config.readFileAgain(runTask);
       await reloadSettings({ config, log, reading, listeners: [socket.listener], ...installation });
@@ -159,8 +159,8 @@ const olderSchema = (directory: DataDirectory): DomainError =>
     { hint: upgradeRemedy(directory) },
   );
 
-const vitalsOf = ({ db, domain, schema }: Installation, watch: DataWatch): Liveness => ({
+const proxyLivenessOf = ({ db, domain, schema }: Installation, watch: DataWatch): Liveness => ({
   readDatabase: () => void domain.identity.findOrganization(db.read),
-  beatMs: () => watch.looks,
+  beatMs: () => watch.checks,
   statusLine: () => `version ${VERSION}, schema ${schema.to}, forwards inference`,
 });

@@ -24,8 +24,8 @@ export function registerForwardingJob(
     ...FORWARDING,
     name: "audit-forward",
     async run(signal) {
-      const { entries, failure, isNews } = await auditForwarding.run(signal);
-      if (!isNews) return; // a receiver may be down for days
+      const { entries, failure, isStateChange } = await auditForwarding.run(signal);
+      if (!isStateChange) return; // a receiver may be down for days
       if (failure !== undefined) log.warning("audit.forward_failed", { message: failure });
       else log.info("audit.forward_resumed", { entries });
     },

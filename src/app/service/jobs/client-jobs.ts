@@ -24,7 +24,7 @@ export function registerClientJobs(
     name: "client-retention",
     async run(signal) {
       const removed = await clients.forgetUnseen(actor, { retentionDays, signal });
-      await clients.tidySearch(signal);
+      await clients.optimizeSearch(signal);
       if (removed > 0) log.info("clients.forgotten", { removed, retention_days: retentionDays });
     },
   });

@@ -27,9 +27,9 @@ export function registerModelJob(
     timeLimitMs: TIME_LIMIT_MS,
     runsAtStart: true,
     async run(signal) {
-      const occasion = { isFirst, signal };
+      const options = { isFirst, signal };
       isFirst = false;
-      logChanges(log, await modelCatalog.refreshOnSchedule(actor.organizationId, occasion));
+      logChanges(log, await modelCatalog.refreshOnSchedule(actor.organizationId, options));
     },
   });
 }

@@ -51,7 +51,7 @@ export function registerSessionJobs(
     ...SWEEP,
     name: "session-sweep",
     async run(signal) {
-      await sessions.searchIndex.tidy(signal);
+      await sessions.searchIndex.optimize(signal);
       const files = await sessions.sweepTemporary();
       const { isOurs, found, removed } = await sessions.sweep.run(actor, signal);
       if (!isOurs && found > 0) log.warning("captured_sessions.unclaimed", { objects: found, next: CLAIM });

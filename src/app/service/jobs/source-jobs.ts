@@ -21,7 +21,7 @@ export function registerSourceJob(
     ...TIMES,
     name: SOURCE_WATCH_JOB,
     async run(signal) {
-      const { movedTags } = await sourceWatch.look(actor, signal);
+      const { movedTags } = await sourceWatch.check(actor, signal);
       for (const { connectionId, repository, tag } of movedTags)
         log.warning("source.tag_moved", {
           ...{ connection: connectionId, repository, tag },

@@ -59,9 +59,9 @@ export function watchProvisioner({
     if (operation === "list_models") refreshes.inc({ result: outcome });
     if (outcome === "succeeded") return;
     const whose = userId === undefined ? {} : { user_id: userId };
-    const told = { operation, outcome, ...whose, duration_ms: durationMs, diagnosis };
+    const fields = { operation, outcome, ...whose, duration_ms: durationMs, diagnosis };
     const asked = requestId === undefined ? {} : { request_id: requestId };
-    log.warning("gateway.call_failed", { ...told, ...asked });
+    log.warning("gateway.call_failed", { ...fields, ...asked });
   };
 }
 

@@ -19,7 +19,7 @@ export const removeLeaseFile = ({ lease }: Place): void => rmSync(lease, { force
 /**
  * @returns a check for a process other than the service; undefined if the settings have no lease
  */
-export const admissionBeside = (config: Config, directory: Place): (() => void) | undefined =>
+export const admissionByLeaseFile = (config: Config, directory: Place): (() => void) | undefined =>
   config.get("standby.lease")
     ? () => {
         if (!isLeaseHeldHere(directory)) throw notHere();

@@ -77,8 +77,8 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
   const bearers = new Bearers(dependencies);
   const { db, clock, identity, sessions, isConfirmed } = dependencies;
   return {
-    known: (token) => bearers.recall(token),
-    bearer: (token) => bearers.recall(token) ?? bearers.verify(token),
+    known: (token) => bearers.verified(token),
+    bearer: (token) => bearers.verified(token) ?? bearers.verify(token),
     session(token) {
       const session = sessions.find(token);
       if (!session) throw sessionInvalid();
@@ -117,7 +117,7 @@ class Bearers {
   constructor(private readonly own: AuthenticatorDependencies) {}
 
   /** @returns undefined for a token that is not cached */
-  recall(token: string): Principal | undefined {
+  verified(token: string): Principal | undefined {
     const { verified, holders, clock, keys, db } = this.own;
     const known = verified.find(token);
     if (!known) return undefined;

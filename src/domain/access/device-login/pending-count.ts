@@ -35,7 +35,7 @@ export class PendingCount {
     const nowMs = clock.nowMs();
     this.#recount(tx, nowMs);
     if (this.#rows >= DEVICE_LOGINS_PENDING_MAX) throw tooManyPendingLogins();
-    if (this.#hasRoom(caller, limits)) return;
+    if (this.#isWithinLimits(caller, limits)) return;
     const { countedAddress, countedNetwork } = caller;
     const waiting = store.countPendingFor(tx, { address: countedAddress, network: countedNetwork, nowMs });
     this.#waiting.set(countedAddress, waiting.address).set(countedNetwork, waiting.network);
@@ -57,7 +57,7 @@ export class PendingCount {
     this.#countedAtMs = nowMs;
   }
 
-  #hasRoom({ countedAddress, countedNetwork }: CountedAs, limits: Limits): boolean {
+  #isWithinLimits({ countedAddress, countedNetwork }: CountedAs, limits: Limits): boolean {
     const [ofAddress, ofNetwork] = [this.#waiting.get(countedAddress), this.#waiting.get(countedNetwork)];
     if (ofAddress === undefined || ofNetwork === undefined) return false;
     return ofAddress < limits.pendingLoginsPerAddress && ofNetwork < limits.pendingLoginsPerNetwork;

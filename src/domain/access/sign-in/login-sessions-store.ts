@@ -48,7 +48,7 @@ const insertSession = statement((connection) =>
 export const add = (tx: Tx, row: LoginSessionRow): void => void insertSession(tx).run(row);
 
 /** Extends the expiry of a session in use. */
-export function prolong(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {
+export function extend(tx: Tx, id: string, times: { renewedAtMs: number; expiresAtMs: number }): void {
   tx.update(loginSessions).set(times).where(eq(loginSessions.id, id)).run();
 }
 

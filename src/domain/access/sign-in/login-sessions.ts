@@ -195,7 +195,7 @@ export class LoginSessions {
     const expiresAtMs = nowMs + this.own.settings.browserSessionTtlSeconds * SECOND_MS;
     this.#renewing.add(session.id);
     this.own.db
-      .write((tx) => store.prolong(tx, session.id, { renewedAtMs: nowMs, expiresAtMs }), "access")
+      .write((tx) => store.extend(tx, session.id, { renewedAtMs: nowMs, expiresAtMs }), "access")
       .catch(() => {
         // The old expiry stays valid, and the next use tries again.
       })

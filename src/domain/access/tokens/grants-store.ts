@@ -108,7 +108,7 @@ export const rotate = (tx: Tx, change: Rotation): void => void rotateToken(tx).r
 export const removeFormerTokens = (tx: Tx, { grantId, nextHash, nowMs }: Rotation): void =>
   void deleteFormer(tx).run({ grantId, nextHash, graceStartMs: graceStartMs(nowMs) });
 
-const prolongGrant = statement((connection) =>
+const extendGrant = statement((connection) =>
   connection
     .update(grants)
     .set({
@@ -120,8 +120,8 @@ const prolongGrant = statement((connection) =>
     .prepare(),
 );
 
-export const prolong = (tx: Tx, change: Pick<GrantRow, "id" | "refreshedAtMs" | "expiresAtMs">): void =>
-  void prolongGrant(tx).run(change);
+export const extend = (tx: Tx, change: Pick<GrantRow, "id" | "refreshedAtMs" | "expiresAtMs">): void =>
+  void extendGrant(tx).run(change);
 
 /** Removes at most SWEEP_BATCH_ROWS refresh tokens that were rotated before that time. @returns how many */
 export function removeRotatedTokens(tx: Tx, beforeMs: number): number {

@@ -33,7 +33,7 @@ export function rotate(tx: Tx, { grant, presented, keys, nowMs, expiresAtMs }: R
   const rotation = { grantId: grant.id, ...hashes, nowMs, expiresAtMs };
   store.rotate(tx, rotation);
   if (isCleanupDue(grant, nowMs)) store.removeFormerTokens(tx, rotation);
-  store.prolong(tx, { id: grant.id, refreshedAtMs: nowMs, expiresAtMs });
+  store.extend(tx, { id: grant.id, refreshedAtMs: nowMs, expiresAtMs });
   return { next, exchangedAtMs: nowMs };
 }
 

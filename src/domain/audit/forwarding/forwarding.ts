@@ -42,7 +42,7 @@ export interface ForwardingRun {
   /** why it stopped early; undefined if nothing waits */
   failure: string | undefined;
   /** whether the run before this one ended otherwise */
-  isNews: boolean;
+  isStateChange: boolean;
 }
 
 export class AuditForwarding {
@@ -84,14 +84,14 @@ export class AuditForwarding {
       const batch = batchOf(listFollowing(db.read, { after, limit: BATCH_ENTRIES_MAX }));
       const last = batch.at(-1);
       if (!receiver || !last || signal.aborted)
-        return { entries, failure: undefined, isNews: wasFailing && entries > 0 };
+        return { entries, failure: undefined, isStateChange: wasFailing && entries > 0 };
       try {
         await receiver.send(batch, signal);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        if (signal.aborted) return { entries, failure: undefined, isNews: false }; // says nothing about the receiver
-        const isNews = await this.#fail(after, textOf(error));
-        return { entries, failure: textOf(error), isNews };
+        if (signal.aborted) return { entries, failure: undefined, isStateChange: false }; // says nothing about the receiver
+        const isStateChange = await this.#fail(after, textOf(error));
+        return { entries, failure: textOf(error), isStateChange };
       }
       await this.#move(after, last.id);
       entries += batch.length;

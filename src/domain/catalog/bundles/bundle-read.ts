@@ -113,7 +113,7 @@ class BundleReader {
     if (!key) throw this.#untrusted(bytes);
     const manifest = jsonOf(bytes);
     if (Value.Check(BundleManifest, manifest)) return { manifest, signer: key.keyId };
-    throw this.#misshapen(manifest);
+    throw this.#invalidManifest(manifest);
   }
 
   #untrusted(manifest: Uint8Array): DomainError {
@@ -128,7 +128,7 @@ class BundleReader {
     );
   }
 
-  #misshapen(manifest: unknown): DomainError {
+  #invalidManifest(manifest: unknown): DomainError {
     const version: unknown = Object(manifest).format_version;
     if (typeof version === "number" && version > BUNDLE_VERSION)
       return bundleRefusal(

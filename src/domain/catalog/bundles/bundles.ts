@@ -100,7 +100,7 @@ export function createBundles(dependencies: ChangeDependencies) {
     async plan(actor: Actor, request: ImportRequest): Promise<ImportPlan> {
       const { bundle, change } = await changeFor(dependencies, actor, request);
       const { plan } = runSynchronously(planCatalog(db.read, actor.organizationId, change));
-      return told(plan, bundle, findBlockedRemovals(plan.removed, request, db.read));
+      return importPlanOf(plan, bundle, findBlockedRemovals(plan.removed, request, db.read));
     },
 
     /**
@@ -116,7 +116,7 @@ export function createBundles(dependencies: ChangeDependencies) {
       const done = isUnchanged(plan)
         ? plan
         : await db.writeInSteps((tx) => commit(tx, dependencies, change), "catalog");
-      return told(done, bundle, []);
+      return importPlanOf(done, bundle, []);
     },
   };
 }
@@ -174,13 +174,13 @@ async function storeArchives(
 const warningTexts = ({ packages }: CheckedBundle): string[] =>
   sourceWarnings(packages).map(({ pointer, detail }) => `${pointer} ${detail}`);
 
-function told(plan: SeedPlan, bundle: CheckedBundle, blocked: BlockedRemoval[]): ImportPlan {
+function importPlanOf(plan: SeedPlan, bundle: CheckedBundle, blocked: BlockedRemoval[]): ImportPlan {
   const { signer, manifest } = bundle;
-  const isNews = new Set([...plan.added, ...plan.changed.map(({ to }) => to)].map(({ id }) => id));
+  const newIds = new Set([...plan.added, ...plan.changed.map(({ to }) => to)].map(({ id }) => id));
   return {
     ...plan,
     blocked,
-    fetches: bundle.fetches.filter(({ id }) => isNews.has(id)),
+    fetches: bundle.fetches.filter(({ id }) => newIds.has(id)),
     warnings: [...bundle.warnings, ...warningTexts(bundle)],
     ...{ signer, exportedAt: manifest.exported_at, archives: bundle.totals },
   };

@@ -40,7 +40,7 @@ export interface SourceInspection {
 }
 
 export interface MirrorsDependencies extends KeptArchivesDependencies, Pick<CloneAccess, "findGit"> {
-  outbound: Pick<Outbound, "fetch" | "passage">;
+  outbound: Pick<Outbound, "fetch" | "connectionSettings">;
   connections: Connections;
   folders: TemporaryFolders;
   repack: RunRepack;
@@ -201,16 +201,16 @@ export class Mirrors {
   async #observed(wanted: Wanted): Promise<MirroredSource> {
     const beganMs = performance.now();
     const { provider } = wanted.connection;
-    const told = (outcome: SourceOutcome, hostBytes: number) =>
+    const count = (outcome: SourceOutcome, hostBytes: number) =>
       this.own.observeSource?.({ provider, outcome, hostBytes, durationMs: performance.now() - beganMs });
     const { organizationId } = wanted.actor;
     try {
       const { source, hostBytes, isKnown } = await this.#mirror(wanted);
-      told(isKnown ? "known" : "mirrored", hostBytes);
+      count(isKnown ? "known" : "mirrored", hostBytes);
       await this.states.note(organizationId, wanted.connection.id);
       return source;
     } catch (error) {
-      told(outcomeOf(error), 0);
+      count(outcomeOf(error), 0);
       await this.states.note(organizationId, wanted.connection.id, error);
       throw error;
     }

@@ -57,7 +57,7 @@ export interface PackageSourceConnection
     Pick<ConnectionState, "status"> {}
 
 export interface PackageSourcesDependencies extends KeptArchivesDependencies, MirrorsDependencies {
-  outbound: Pick<Outbound, "download" | "list" | "fetch" | "passage">;
+  outbound: Pick<Outbound, "download" | "list" | "fetch" | "connectionSettings">;
   github?: GithubOrigins;
 }
 

@@ -40,7 +40,7 @@ export class SourceAnnouncements {
     const { connectionId } = announcement;
     const connection = connections.list().find(({ id }) => id === connectionId);
     if (!connection?.webhookSecret) throw noWebhook();
-    if (!isGenuine(connection, announcement, await announcement.body())) throw webhookRefused();
+    if (!isAuthentic(connection, announcement, await announcement.body())) throw webhookRefused();
     await db.write((tx) => {
       const nowMs = clock.nowMs();
       const job = findJob(tx, SOURCE_WATCH_JOB);
@@ -52,7 +52,7 @@ export class SourceAnnouncements {
   }
 }
 
-function isGenuine(
+function isAuthentic(
   { provider, webhookSecret }: Connection,
   { signature, token }: Announcement,
   body: Uint8Array,

@@ -88,7 +88,7 @@ export class SourceWatch {
    * Looks up every ref that is due. The other refs of a connection that fails wait for the next run, so that a hanging host
    * does not use up the time of the others.
    */
-  async look(actor: Actor, signal: AbortSignal): Promise<SourceCheckResult> {
+  async check(actor: Actor, signal: AbortSignal): Promise<SourceCheckResult> {
     const result: SourceCheckResult = { looked: 0, movedTags: [] };
     const failing = new Set<string>();
     for (const { connection, tracked } of this.#due(actor.organizationId)) {

@@ -178,8 +178,8 @@ export class ClientLists {
   ): Steps<Found<Row> | undefined> {
     const { q } = wanted.filter;
     const candidates = q && (yield* candidatesOf(this.own, organizationId, q.text));
-    const isBoundEnough = Number.isFinite(window.countedMax);
-    if (!candidates || !(candidates.isWhole || isBoundEnough)) return undefined;
+    const isBoundAccepted = Number.isFinite(window.countedMax);
+    if (!candidates || !(candidates.isWhole || isBoundAccepted)) return undefined;
     const { read } = this.own.db;
     const places: Place[] = [];
     for (let at = 0; at < candidates.ids.length; at += CANDIDATES_AT_ONCE) {

@@ -1,7 +1,7 @@
 // The rollout of a revision, as administrators read it.
 import { type Static, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
-import { ASLEEP_DAYS, POINTS_MAX, REFUSALS_MAX, type Rollout } from "./rollout.ts";
+import { NOT_SEEN_DAYS, POINTS_MAX, REFUSALS_MAX, type Rollout } from "./rollout.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 const health = { current: Count, outdated: Count, attention: Count };
@@ -20,7 +20,7 @@ export const RolloutView = Type.Object({
   }),
   not_seen_since: Type.Integer({ description: "Workstations without a report since it was published" }),
   asleep: Type.Array(Type.Object({ days: Type.Integer(), clients: Count }), {
-    description: `Workstations without a report for more than ${ASLEEP_DAYS.join(", ")} days`,
+    description: `Workstations without a report for more than ${NOT_SEEN_DAYS.join(", ")} days`,
   }),
   harnesses: Type.Array(Type.Object({ harness: Type.String(), ...health })),
   client_versions: Type.Array(Type.Object({ client_version: Type.String(), ...health }), {
@@ -50,7 +50,7 @@ export const toRollout = (rollout: Rollout): Static<typeof RolloutView> => ({
   in_force: rollout.isInForce,
   workstations: { ...rollout.workstations },
   not_seen_since: rollout.notSeenSince,
-  asleep: [...rollout.asleep],
+  asleep: [...rollout.notSeenByDays],
   harnesses: [...rollout.harnesses].map(([harness, counts]) => ({ harness, ...counts })),
   client_versions: [...rollout.clientVersions].map(([client_version, counts]) => ({
     client_version,

@@ -1,5 +1,5 @@
 // How a revision arrives: workstations by health, by harness and by version of their client, those that refused it by reason,
-// those that are asleep, and samples since it was published. A job takes the samples.
+// those that have not reported for days, and samples since it was published. A job takes the samples.
 import { LRUCache } from "lru-cache";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
@@ -15,7 +15,7 @@ import * as store from "./rollout-store.ts";
 const FREQUENT_MS = DAY_MS;
 /** Days for which a revision is sampled, and its samples are kept. */
 export const SAMPLE_DAYS_MAX = 30;
-/** Points of a curve; more samples are thinned out. */
+/** Points of a curve; more samples are downsampled. */
 export const POINTS_MAX = 400;
 /** Samples that a day of minutes and 29 days of hours have. */
 const SAMPLES_READ = DAY_MS / MINUTE_MS + SAMPLE_DAYS_MAX * (DAY_MS / HOUR_MS);
@@ -27,7 +27,7 @@ export const GROUPS_MAX = 50;
 const REASONS_EACH = 5;
 const SAMPLES_REMOVED_AT_ONCE = 1_000;
 /** Days without a report by which sleeping workstations are grouped. */
-export const ASLEEP_DAYS = [1, 7, 30] as const;
+export const NOT_SEEN_DAYS = [1, 7, 30] as const;
 
 export type HealthCounts = Readonly<Record<Health, number>>;
 
@@ -53,8 +53,8 @@ export interface Rollout {
   moreRefusals: number;
   /** workstations without a report since it was published */
   notSeenSince: number;
-  /** by ASLEEP_DAYS: workstations without a report for more days */
-  asleep: readonly { days: number; clients: number }[];
+  /** by NOT_SEEN_DAYS: workstations without a report for more days */
+  notSeenByDays: readonly { days: number; clients: number }[];
   /** the oldest first, at most POINTS_MAX */
   samples: readonly store.RolloutSample[];
 }
@@ -132,7 +132,7 @@ export class Rollouts {
     const asked = { organizationId, revisionId: id };
     const [kindsIn, refusalsIn] = [store.rolloutKinds(read, asked), store.refusalKinds(read, asked)];
     const nowMs = this.own.clock.nowMs();
-    const times = [createdAtMs, ...ASLEEP_DAYS.map((days) => nowMs - days * DAY_MS)];
+    const times = [createdAtMs, ...NOT_SEEN_DAYS.map((days) => nowMs - days * DAY_MS)];
     const unseenIn = store.unseenCounts(read, organizationId, times);
     const tally = new RolloutTally();
     const unseen = times.map(() => 0);
@@ -143,14 +143,14 @@ export class Rollouts {
       for (const at of times.keys()) unseen[at] = (unseen[at] ?? 0) + (clients[at] ?? 0);
       return true;
     });
-    const [notSeen = 0, ...asleep] = unseen;
+    const [notSeen = 0, ...notSeenByDays] = unseen;
     return {
       revision: { id, sequence, createdAtMs, authorLabel, comment },
       isInForce: id === inForce,
       ...tally.result(),
       notSeenSince: notSeen,
-      asleep: ASLEEP_DAYS.map((days, at) => ({ days, clients: asleep[at] ?? 0 })),
-      samples: thinned(store.newestSamples(read, asked, SAMPLES_READ).toReversed()),
+      notSeenByDays: NOT_SEEN_DAYS.map((days, at) => ({ days, clients: notSeenByDays[at] ?? 0 })),
+      samples: downsampled(store.newestSamples(read, asked, SAMPLES_READ).toReversed()),
     };
   }
 
@@ -279,7 +279,7 @@ const firstReasons = (list: string): string[] =>
   [...list.matchAll(/"(?:[^"\\]|\\.)*"/g)].slice(0, REASONS_EACH).map(([text]) => String(JSON.parse(text)));
 
 /** Keeps the first and the last sample. */
-function thinned(samples: readonly store.RolloutSample[]): readonly store.RolloutSample[] {
+function downsampled(samples: readonly store.RolloutSample[]): readonly store.RolloutSample[] {
   if (samples.length <= POINTS_MAX) return samples;
   const step = (samples.length - 1) / (POINTS_MAX - 1);
   return Array.from({ length: POINTS_MAX }, (_, at) => samples[Math.round(at * step)]).flatMap(

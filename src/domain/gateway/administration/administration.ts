@@ -51,20 +51,20 @@ export class KeyAdministration {
    *   errors of the provisioner
    */
   async ensure({ actor, user, manual }: KeyOperation & { manual: boolean }): Promise<KeyResult> {
-    this.checkWish(user);
+    this.assertMayHaveKey(user);
     return await this.#settled(user, () => this.parts.keys.ensure({ actor, user, manual }));
   }
 
   /** Replaces the user's key, or creates the first one. @throws as `ensure`; DomainError `gateway.not_rotated` */
   async rotate({ actor, user }: KeyOperation): Promise<KeyResult> {
-    this.checkWish(user);
+    this.assertMayHaveKey(user);
     const result = await this.#settled(user, () => this.parts.keys.rotate({ actor, user }));
     if (!result.changed) throw keyNotRotated(result.key);
     return result;
   }
 
   /** @throws DomainError `gateway.off`, `gateway.no_access`, under the same conditions as `ensure` and `rotate` */
-  checkWish({ email, status }: User): void {
+  assertMayHaveKey({ email, status }: User): void {
     if (!this.dependencies.mode) throw gatewayOff();
     if (status === "active") return;
     throw new DomainError("conflict", "gateway.no_access", `${email} is ${status}, and so may have no key`);

@@ -48,15 +48,15 @@ export interface KeyView {
 /** The place of a key in the order of lists. */
 export type KeyPlace = Pick<KeyView, "email" | "userId">;
 
-interface KeyWish extends Omit<directoryStore.KeyFilter, "q" | "expiresByMs"> {
+interface KeySelection extends Omit<directoryStore.KeyFilter, "q" | "expiresByMs"> {
   expiresWithinMs?: number | undefined;
   /** the last key of the previous page; unlike a page number, it does not require scanning the earlier pages */
   after?: KeyPlace | undefined;
 }
 
-export interface KeyQuery extends PageQuery, KeyWish {}
+export interface KeyQuery extends PageQuery, KeySelection {}
 
-export interface KeyedKeyQuery extends KeyWish {
+export interface KeyedKeyQuery extends KeySelection {
   /** part of the email address */
   q?: string | undefined;
   /** number of keys of a page */

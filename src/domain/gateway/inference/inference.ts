@@ -6,7 +6,7 @@ import type { GatewayDependencies } from "../dependencies.ts";
 import type { GatewayKeys } from "../keys/keys.ts";
 import { createInferenceKeys } from "./inference-keys.ts";
 import { InferenceTokens } from "./inference-tokens.ts";
-import { createKeyHealing } from "./key-healing.ts";
+import { createKeyReplacement } from "./key-replacement.ts";
 import { createResolver } from "./key-resolver.ts";
 import { createProxyHealth } from "./proxy-health.ts";
 import { createSessionWatch } from "./session-watch.ts";
@@ -31,7 +31,7 @@ export function createInference(dependencies: InferenceDependencies) {
     /** keys that sign inference tokens; undefined when gateway mode is off */
     signingKeys: minting?.keys,
     resolve,
-    healKey: createKeyHealing({ ...dependencies, resolve }),
+    replaceKey: createKeyReplacement({ ...dependencies, resolve }),
     sessionWatch: createSessionWatch(dependencies),
     /** undefined when no proxy is configured */
     proxyHealth: settings && createProxyHealth(dependencies),

@@ -65,8 +65,8 @@ export const createResolver =
     if (isExpired(key, clock.nowMs())) throw keyExpired();
     const credential = openCredential(sealing, key);
     if (credential) return { credential, user, key, session, sessionExpiresAtMs: login.expiresAtMs };
-    const wish = { actor: systemActor(user), manual: false, force: true, replace: true };
-    void keys.attempts?.run(user.id, wish).catch(() => {}); // the next request reports the outcome
+    const options = { actor: systemActor(user), manual: false, force: true, replace: true };
+    void keys.attempts?.run(user.id, options).catch(() => {}); // the next request reports the outcome
     throw keyUnreadable();
   };
 

@@ -90,10 +90,10 @@ export class Attempts {
   }
 
   /** Joins a running attempt. A provisioner's failure is in the outcome, not a rejection. @throws DomainError `storage.*` */
-  run(userId: string, wish: AttemptOptions): Promise<Outcome> {
+  run(userId: string, options: AttemptOptions): Promise<Outcome> {
     const running = this.#running.get(userId);
     if (running) return running;
-    const attempt = this.#limit(() => this.#perform(userId, wish)).finally(() =>
+    const attempt = this.#limit(() => this.#perform(userId, options)).finally(() =>
       this.#running.delete(userId),
     );
     this.#running.set(userId, attempt);
@@ -111,27 +111,30 @@ export class Attempts {
   }
 
   /** @returns why the provisioner must be called; undefined if the row is the answer */
-  reasonFor(row: KeyRow | undefined, wish: AttemptOptions & { nowMs: number }): ProvisionReason | undefined {
+  reasonFor(
+    row: KeyRow | undefined,
+    options: AttemptOptions & { nowMs: number },
+  ): ProvisionReason | undefined {
     const { configurationDigest, settings } = this.mode;
-    const due = dueKeys(wish.nowMs, settings.provisioner.reconcileTtlSeconds);
-    return reasonToCall(row, { ...wish, due, configurationDigest });
+    const due = dueKeys(options.nowMs, settings.provisioner.reconcileTtlSeconds);
+    return reasonToCall(row, { ...options, due, configurationDigest });
   }
 
-  async #perform(userId: string, wish: AttemptOptions): Promise<Outcome> {
-    const outcome = await this.#once(userId, wish);
+  async #perform(userId: string, options: AttemptOptions): Promise<Outcome> {
+    const outcome = await this.#once(userId, options);
     const isDisowned = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
     if (!isDisowned) return outcome;
-    return wish.replace ? await this.#once(userId, { ...wish, force: false }) : { row: outcome.row };
+    return options.replace ? await this.#once(userId, { ...options, force: false }) : { row: outcome.row };
   }
 
-  async #once(userId: string, wish: AttemptOptions): Promise<Outcome> {
+  async #once(userId: string, options: AttemptOptions): Promise<Outcome> {
     const { db } = this.dependencies;
     const write = <T>(fn: (tx: Tx) => Sync<T>) =>
-      wish.patient ? db.writeInBackground(fn, "gateway") : db.write(fn, "gateway");
-    const begun = await write((tx) => this.#begin(tx, userId, wish));
+      options.patient ? db.writeInBackground(fn, "gateway") : db.write(fn, "gateway");
+    const begun = await write((tx) => this.#begin(tx, userId, options));
     if (!("request" in begun)) return begun;
     try {
-      const key = await this.calls.provision(begun.request, wish.actor.requestId);
+      const key = await this.calls.provision(begun.request, options.actor.requestId);
       return await write((tx) => this.#succeed(tx, begun, key));
     } catch (error) {
       if (!(error instanceof ProvisionerError)) throw error;
@@ -140,25 +143,25 @@ export class Attempts {
   }
 
   /** @returns the attempt, or the stored state if there is nothing to do */
-  #begin(tx: Tx, userId: string, wish: AttemptOptions): Begun | Outcome {
+  #begin(tx: Tx, userId: string, options: AttemptOptions): Begun | Outcome {
     const { attemptsBy, clock, groupsOf, ids } = this.dependencies;
     const nowMs = clock.nowMs();
     const user = this.#activeUser(tx, userId);
     if (!user) return { row: undefined };
     const found = this.#changes.usable(tx, store.findKey(tx, userId), nowMs);
-    const reason = this.reasonFor(found, { ...wish, nowMs });
+    const reason = this.reasonFor(found, { ...options, nowMs });
     if (!reason) return { row: found };
     const { id, email, organizationId } = user;
-    const previous = wish.rotate ? null : previousKey(found);
+    const previous = options.rotate ? null : previousKey(found);
     const supersedes = reason === "missing" || reason === "credential_invalidated";
     const row = found ?? newKeyRow({ userId, email, organizationId, credentialVersion: ids.uuid() }, nowMs);
     this.#changes.update(tx, row, {
-      ...leaseChanges(row, { nowMs, manual: wish.manual }),
+      ...leaseChanges(row, { nowMs, manual: options.manual }),
       recoveringBy: attemptsBy,
       leftovers: row.leftovers || previous === null,
     });
     return {
-      actor: wish.actor,
+      actor: options.actor,
       request: { identity: { id, email, organizationId, groups: groupsOf(tx, id) }, reason, previous },
       credentialVersion: row.credentialVersion,
       leaseUntilMs: nowMs + ATTEMPT_LEASE_MS,

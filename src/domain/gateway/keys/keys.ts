@@ -79,7 +79,7 @@ export class GatewayKeys {
    * @throws ProvisionerError when there is still no usable key; DomainError `storage.*`
    */
   ensure({ actor, user, manual }: KeyRequest & { manual: boolean }): Promise<KeyAnswer> {
-    return this.#fulfill(user, { actor, manual, force: false, replace: true });
+    return this.#ensureKey(user, { actor, manual, force: false, replace: true });
   }
 
   /**
@@ -91,7 +91,7 @@ export class GatewayKeys {
     const nowMs = this.dependencies.clock.nowMs();
     const isRecent = row?.validatedAtMs != null && Math.abs(nowMs - row.validatedAtMs) < VALIDATE_EVERY_MS;
     if (row?.state !== "ready" || isRecent) return { status: this.#view(user, row) };
-    return await this.#fulfill(user, { actor, manual: false, force: true, replace: false });
+    return await this.#ensureKey(user, { actor, manual: false, force: true, replace: false });
   }
 
   /**
@@ -103,7 +103,7 @@ export class GatewayKeys {
     const { mode, db, requireConfirmation } = this.dependencies;
     if (!mode) throw gatewayOff();
     requireConfirmation(db.read, actor);
-    return await this.#fulfill(user, { actor, manual: true, force: true, replace: true, rotate: true });
+    return await this.#ensureKey(user, { actor, manual: true, force: true, replace: true, rotate: true });
   }
 
   /**
@@ -150,21 +150,21 @@ export class GatewayKeys {
     if (attempts.isRunning(user.id)) return true;
     const { db, clock } = this.dependencies;
     const row = store.findKey(db.read, user.id);
-    const wish = { actor: systemActor(user), manual: false, force: false, replace: true };
+    const options = { actor: systemActor(user), manual: false, force: false, replace: true };
     const nowMs = clock.nowMs();
-    if (!attempts.reasonFor(row, { ...wish, nowMs })) return (row?.recoveringUntilMs ?? 0) > nowMs;
-    void attempts.run(user.id, wish).catch(() => {}); // the row records the result
+    if (!attempts.reasonFor(row, { ...options, nowMs })) return (row?.recoveringUntilMs ?? 0) > nowMs;
+    void attempts.run(user.id, options).catch(() => {}); // the row records the result
     return true;
   }
 
-  async #fulfill(user: KeyHolder, wish: AttemptOptions): Promise<KeyAnswer> {
+  async #ensureKey(user: KeyHolder, options: AttemptOptions): Promise<KeyAnswer> {
     const { attempts } = this;
     if (!attempts) return { status: this.#view(user, undefined) };
     const row = this.#find(user);
     const nowMs = this.dependencies.clock.nowMs();
     const isAwaited = attempts.isRunning(user.id) && row?.state !== "ready";
-    if (!isAwaited && !attempts.reasonFor(row, { ...wish, nowMs })) return this.#answer(user, row);
-    const outcome = await within(ENSURE_WAIT_MS, attempts.run(user.id, wish));
+    if (!isAwaited && !attempts.reasonFor(row, { ...options, nowMs })) return this.#answer(user, row);
+    const outcome = await within(ENSURE_WAIT_MS, attempts.run(user.id, options));
     if (!outcome) {
       return { status: this.status(user), retryAfterSeconds: ASK_AGAIN_SECONDS };
     }

@@ -77,9 +77,15 @@ export class Reconciler {
 
   /** @returns an unexpected error of this user's key. Returned, not thrown, so that the other keys are still reconciled. */
   async #reconcile(userId: string): Promise<unknown> {
-    const wish = { actor: this.#actor(), manual: false, force: false, replace: true, patient: true } as const;
+    const options = {
+      actor: this.#actor(),
+      manual: false,
+      force: false,
+      replace: true,
+      patient: true,
+    } as const;
     try {
-      await this.attempts.run(userId, wish);
+      await this.attempts.run(userId, options);
       return undefined;
     } catch (error) {
       if (error instanceof DomainError) throw error;

@@ -56,15 +56,15 @@ export class ProvisionerCalls {
     return this.#limit(async () => {
       const { provisioner, settings } = this.mode;
       const startedMs = performance.now();
-      const told = () => ({ operation, ...whose, durationMs: performance.now() - startedMs });
+      const observation = () => ({ operation, ...whose, durationMs: performance.now() - startedMs });
       try {
         const timeoutMs = settings.provisioner.timeoutSeconds * SECOND_MS;
         const answer = await call(provisioner, AbortSignal.timeout(timeoutMs));
-        this.observe({ ...told(), outcome: "succeeded" });
+        this.observe({ ...observation(), outcome: "succeeded" });
         return answer;
       } catch (thrown) {
         const error = operation === "list_models" ? asListingError(thrown) : asProvisionerError(thrown);
-        this.observe({ ...told(), outcome: error.code, diagnosis: error.diagnosis });
+        this.observe({ ...observation(), outcome: error.code, diagnosis: error.diagnosis });
         throw error;
       }
     });

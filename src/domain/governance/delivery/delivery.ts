@@ -19,7 +19,7 @@ export interface DeliveryDependencies {
 }
 
 /** The part of a policy that most requests need: whether the caller is up to date, and whether the caller may have it. */
-export interface PolicyGlance {
+export interface PolicyTag {
   /** as `AudienceGroups.nameOf` */
   name: string;
   /** the members that all documents share: everything except packages and what belongs to them */
@@ -60,7 +60,7 @@ export function createDelivery({ revisions, userGroups, gateway }: DeliveryDepen
      * Builds no document.
      * @throws as `viewFor`
      */
-    glanceFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyGlance =>
+    tagFor: ({ organizationId, userId }: { organizationId: string; userId: string }): PolicyTag =>
       computed(() => {
         const revision = revisions.inForce(organizationId);
         return { name: groupsOf(revision).nameOf(userId), common: revision.document };

@@ -101,8 +101,8 @@ export class Deployments {
     const { conflicts, problems } = joined;
     const document = await parseInTurn(joined.document);
     const warnings = [...joined.warnings, ...uploadWarningsOf(document, settings.presignUrl())];
-    const told = { conflicts, problems, warnings };
-    if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...told };
+    const findings = { conflicts, problems, warnings };
+    if (current && problems.length > 0) return { outcome: "kept", revision: current.id, ...findings };
     const audiences = current ? carryOverAudiences(current.audiences, document.packages) : {};
     const isNew = !current || joined.isChanged;
     const summary = isNew ? await runInTurns(summaryOf(current, { document, audiences })) : "";
@@ -113,7 +113,7 @@ export class Deployments {
       const next = { ...authorship(current), document, text, changed, summary, base: current };
       const { id } = isNew ? this.parts.publisher.add(tx, actor, { ...next, audiences }) : current;
       if (wanted !== undefined || !current) this.#remember(tx, actor, joined);
-      return { outcome: outcomeOf(current, joined), revision: id, ...told };
+      return { outcome: outcomeOf(current, joined), revision: id, ...findings };
     }, "governance");
   }
 

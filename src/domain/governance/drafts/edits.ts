@@ -37,7 +37,7 @@ export class Edits {
 
   /** Replaces everything except extensions. An invalid text is kept as it was typed, and the document stays. */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
-    const { problems, document } = await this.#judgePolicy(actor, content, text);
+    const { problems, document } = await this.#validatePolicy(actor, content, text);
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
     return { ...(await withDocument(content, document)), typed: { policy, harnesses: {} } };
@@ -45,10 +45,10 @@ export class Edits {
 
   /** @returns every problem of a text for `policy`, with lines */
   async policyProblems(actor: Actor, content: DraftContent, text: string): Promise<readonly Problem[]> {
-    return (await this.#judgePolicy(actor, content, text)).problems;
+    return (await this.#validatePolicy(actor, content, text)).problems;
   }
 
-  async #judgePolicy(actor: Actor, content: DraftContent, text: string): Promise<Validated> {
+  async #validatePolicy(actor: Actor, content: DraftContent, text: string): Promise<Validated> {
     const base = await documentText(content);
     return await this.parts.runTask("policy", { text, base, frame: this.#frame(actor) });
   }

@@ -21,7 +21,7 @@ export function diffDocuments(before: object, after: object): Change[] {
 }
 
 /** @returns the same for revisions; an audience is a place below `/package_audiences` */
-export const diffRevisions = (before: Said, after: Said): Change[] => [
+export const diffRevisions = (before: RevisionContent, after: RevisionContent): Change[] => [
   ...diffDocuments(before.document, after.document),
   ...diffAudiences(before, after),
 ];
@@ -33,13 +33,17 @@ const STAMPS = /^\/(?:contract_version|required_capabilities|minimum_client_vers
 export const isStamp = ({ path }: Pick<Change, "path">): boolean => STAMPS.test(path);
 
 /** @returns the places where the audiences differ */
-export const changedAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): string[] =>
-  diffAudiences(before, after).map(({ path }) => path);
+export const changedAudiences = (
+  before: Pick<RevisionContent, "audiences">,
+  after: Pick<RevisionContent, "audiences">,
+): string[] => diffAudiences(before, after).map(({ path }) => path);
 
-const diffAudiences = (before: Pick<Said, "audiences">, after: Pick<Said, "audiences">): Change[] =>
-  diffDocuments({ package_audiences: before.audiences }, { package_audiences: after.audiences });
+const diffAudiences = (
+  before: Pick<RevisionContent, "audiences">,
+  after: Pick<RevisionContent, "audiences">,
+): Change[] => diffDocuments({ package_audiences: before.audiences }, { package_audiences: after.audiences });
 
-type Said = Pick<Revision, "document" | "audiences">;
+type RevisionContent = Pick<Revision, "document" | "audiences">;
 
 /** @returns the document without its revision id */
 function withoutRevision(document: object): object {

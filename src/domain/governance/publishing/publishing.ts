@@ -97,19 +97,19 @@ export class Publishing {
    * @throws DomainError as publishPolicy, with pointers into the publication; `governance.unknown_harness`
    */
   async publishModels(actor: Actor, publication: ModelsPublication): Promise<Revision> {
-    const { begun, whole } = await this.#judgeModels(actor, publication);
+    const { begun, whole } = await this.#validateModels(actor, publication);
     return await this.#publish(actor, begun, { judged: whole, ...keeping(begun, publication) });
   }
 
   /** @returns what `publishModels` would change, on its base revision. @throws as it does */
   async planModels(actor: Actor, publication: ModelsPublication): Promise<Change[]> {
-    const { begun, whole } = await this.#judgeModels(actor, publication);
+    const { begun, whole } = await this.#validateModels(actor, publication);
     invariant(whole, "what is sound was judged against the revision that it began from");
     refuseProblems(whole.problems);
     return whole.isUnchanged ? [] : diffDocuments(begun.document, JSON.parse(whole.document));
   }
 
-  async #judgeModels(
+  async #validateModels(
     actor: Actor,
     publication: ModelsPublication,
   ): Promise<{ begun: Revision; whole: Validated | undefined }> {

@@ -28,7 +28,7 @@ export interface PackageView extends PackageContent, Pick<ManagedPackage, "id" |
 
 type Policy = Pick<Revision, "document" | "audiences">;
 
-interface Beside {
+interface ComparedSources {
   /** of the reader, if there is one */
   draft: Policy | undefined;
   /** versions of the catalog by id */
@@ -36,7 +36,7 @@ interface Beside {
 }
 
 /** @returns the packages of the policy in its order, followed by those that only the draft has */
-export function* packageViews(policy: Policy, { draft, offered }: Beside): Steps<PackageView[]> {
+export function* packageViews(policy: Policy, { draft, offered }: ComparedSources): Steps<PackageView[]> {
   const inDraft = draft && byId(draft);
   const views: PackageView[] = [];
   for (const managed of policy.document.packages) {
@@ -52,7 +52,11 @@ export function* packageViews(policy: Policy, { draft, offered }: Beside): Steps
 }
 
 /** @returns packageViews of the one with that id; undefined if neither the policy nor the draft has it */
-export function packageView(policy: Policy, id: string, { draft, offered }: Beside): PackageView | undefined {
+export function packageView(
+  policy: Policy,
+  id: string,
+  { draft, offered }: ComparedSources,
+): PackageView | undefined {
   const [managed, added] = [byId(policy).get(id), draft && byId(draft).get(id)];
   if (managed) {
     const inDraft = new Map(added && [[id, added]]);

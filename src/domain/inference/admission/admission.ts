@@ -118,14 +118,14 @@ export class Admission {
     if (!this.permits.take()) return { refused: "inference.busy" };
     let outcome: Admitted | Refused | undefined;
     try {
-      outcome = this.#judge(applicant);
+      outcome = this.#decide(applicant);
       return outcome;
     } finally {
       if (!outcome || "refused" in outcome) this.permits.release();
     }
   }
 
-  #judge(applicant: Applicant): Admitted | Refused {
+  #decide(applicant: Applicant): Admitted | Refused {
     const claims = this.#identify(applicant);
     if ("refused" in claims) return claims;
     const wait = this.#requests.take(`session ${claims.gatewaySessionId}`);

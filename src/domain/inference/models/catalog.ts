@@ -178,18 +178,18 @@ export class ModelCatalog {
 
   async #refresh(organizationId: string, question: ListingQuestion): Promise<RefreshResult> {
     const { db, clock, gateway } = this.own;
-    const occasion = { organizationId, beganAtMs: clock.nowMs() };
+    const refresh = { organizationId, beganAtMs: clock.nowMs() };
     try {
       const listing = await gateway.listModels(question);
       const assigned = this.#assigned(organizationId);
       const changes = await db.writeInSteps(
-        (tx) => settleListing(tx, listing, { ...occasion, assigned, nowMs: clock.nowMs() }),
+        (tx) => settleListing(tx, listing, { ...refresh, assigned, nowMs: clock.nowMs() }),
         "unobserved",
       );
       return changes ? { result: "refreshed", ...changes } : { result: "superseded" };
     } catch (error) {
       if (!(error instanceof ListingError)) throw error;
-      const ended = { ...occasion, nowMs: clock.nowMs() };
+      const ended = { ...refresh, nowMs: clock.nowMs() };
       await db.write((tx) => settleFailure(tx, error, ended), "unobserved");
       if (error.code === "unsupported") return { result: "unsupported" };
       throw error;

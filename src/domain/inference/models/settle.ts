@@ -17,7 +17,7 @@ import * as store from "./store.ts";
 /** Rows written before other requests get a turn. */
 const ROWS_PER_STEP = 100;
 
-export interface Occasion {
+export interface RefreshContext {
   organizationId: string;
   /** when the provisioner was asked */
   beganAtMs: number;
@@ -37,11 +37,11 @@ export interface CatalogChanges {
 export function* settleListing(
   tx: Tx,
   { models, sourceRevision }: ModelListing,
-  occasion: Occasion,
+  refresh: RefreshContext,
 ): Steps<CatalogChanges | undefined> {
-  const { organizationId, beganAtMs, nowMs } = occasion;
+  const { organizationId, beganAtMs, nowMs } = refresh;
   const sync = store.findSync(tx, organizationId);
-  if (isSuperseded(sync, occasion)) return undefined;
+  if (isSuperseded(sync, refresh)) return undefined;
   const rows = new Map(store.listModels(tx, organizationId).map((row) => [row.id, row]));
   yield; // reading 5,000 rows takes a turn of its own
   const changes = { added: 0, changed: 0, removed: 0 };
@@ -69,7 +69,7 @@ export function* settleListing(
     changes.removed += 1;
     if (put(row)) yield;
   }
-  yield* forgetOldest(tx, [...rows.values()], occasion);
+  yield* forgetOldest(tx, [...rows.values()], refresh);
   store.putSync(tx, {
     organizationId,
     refreshedAtMs: beganAtMs,
@@ -86,7 +86,7 @@ export function* settleListing(
 function* forgetOldest(
   tx: Tx,
   rows: readonly ModelRow[],
-  { assigned }: Pick<Occasion, "assigned">,
+  { assigned }: Pick<RefreshContext, "assigned">,
 ): Steps<void> {
   const removed = rows.filter(
     ({ id, unavailableSinceMs }) => unavailableSinceMs !== null && !assigned.has(id),
@@ -103,7 +103,7 @@ function* forgetOldest(
 export function settleFailure(
   tx: Tx,
   { code, message }: ListingError,
-  { organizationId, beganAtMs, nowMs }: Omit<Occasion, "assigned">,
+  { organizationId, beganAtMs, nowMs }: Omit<RefreshContext, "assigned">,
 ): void {
   const sync = store.findSync(tx, organizationId);
   if (isSuperseded(sync, { beganAtMs, nowMs })) return;

@@ -76,7 +76,7 @@ export class BulkRun {
     try {
       this.#refuseUnknown(isSecond ? later : operation.needs.difference(later));
       const success = isSecond ? await this.#addLater(operation, later) : await this.#apply(operation);
-      this.#tell(operation, success);
+      this.#report(operation, success);
       if (part === "first") this.#unfinished.add(operation);
     } catch (error) {
       const refusal = refusalIn(error);
@@ -135,7 +135,7 @@ export class BulkRun {
     );
   }
 
-  #tell({ at, method, bulkId }: Numbered, { location, version, status }: Success): void {
+  #report({ at, method, bulkId }: Numbered, { location, version, status }: Success): void {
     this.#outcomes[at] = JSON.stringify({ location, method, bulkId, version, status: String(status) });
   }
 

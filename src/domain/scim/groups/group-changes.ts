@@ -15,7 +15,7 @@ import type { Roles } from "../roles/roles.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import * as store from "./groups-store.ts";
 import { forMembers, inSlices } from "./member-slices.ts";
-import { applyMembers, countOf, type MemberChange, type MemberWish } from "./members.ts";
+import { applyMembers, countOf, type MemberChange, type MemberUpdate } from "./members.ts";
 import * as memberStore from "./members-store.ts";
 
 type NumberedUser = memberStore.NumberedUser;
@@ -26,15 +26,15 @@ type Effects = (users: readonly NumberedUser[]) => Steps<void>;
 export interface NewGroup {
   displayName: string;
   externalId: string | undefined;
-  members: MemberWish["add"] | undefined;
+  members: MemberUpdate["add"] | undefined;
 }
 
 /** A change of a group; undefined members stay. */
-export interface GroupWish {
+export interface GroupUpdate {
   displayName?: string;
   /** null removes it */
   externalId?: string | null;
-  members: MemberWish;
+  members: MemberUpdate;
 }
 
 export interface AskedGroup {
@@ -70,9 +70,9 @@ export class GroupChanges {
     };
     const difference = { before: undefined, after };
     mapUniqueViolation(() => store.insertGroup(tx, stored(after, actor)));
-    const wish = { base: "kept", add: members, remove: [] } as const;
+    const update = { base: "kept", add: members, remove: [] } as const;
     const follow = this.#effectsOn(tx, actor, difference);
-    const change = yield* applyMembers(tx, placeOf(after, actor), { wish, follow });
+    const change = yield* applyMembers(tx, placeOf(after, actor), { update, follow });
     invariant(change.added.count === after.memberCount, "a new group has the members it was sent with");
     this.#record(tx, actor, { ...difference, ...change });
     return after;
@@ -82,12 +82,12 @@ export class GroupChanges {
    * @returns the resulting row, the same if nothing differs
    * @throws ScimError 400 for unknown members, 404, 409, 412
    */
-  *update(tx: Tx, actor: Actor, { wish, ...asked }: AskedGroup & { wish: GroupWish }): Steps<GroupRow> {
+  *update(tx: Tx, actor: Actor, { update, ...asked }: AskedGroup & { update: GroupUpdate }): Steps<GroupRow> {
     const before = this.#present(tx, actor, asked);
-    const { displayName = before.displayName, externalId = before.externalId } = wish;
+    const { displayName = before.displayName, externalId = before.externalId } = update;
     const named = { ...before, displayName, externalId, updatedAtMs: this.own.clock.nowMs() };
     const follow = this.#effectsOn(tx, actor, { before, after: named });
-    const change = yield* applyMembers(tx, placeOf(before, actor), { wish: wish.members, follow });
+    const change = yield* applyMembers(tx, placeOf(before, actor), { update: update.members, follow });
     const movedCount = change.added.count + change.removed.count;
     if (movedCount === 0 && displayName === before.displayName && externalId === before.externalId)
       return before;

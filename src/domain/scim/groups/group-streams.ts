@@ -31,12 +31,12 @@ export class GroupStreams {
    * @throws ScimError 503 here; with the first piece 503, and errors of `produce`
    */
   open(produce: ProducePieces): AsyncIterable<string> {
-    this.#refuseCrowd();
+    this.#refuseTooManyWaiting();
     return this.#pieces(produce);
   }
 
   async *#pieces(produce: ProducePieces): AsyncGenerator<string> {
-    this.#refuseCrowd();
+    this.#refuseTooManyWaiting();
     const pieces = await this.#limit(() => this.#produce(produce));
     let characters = 0;
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
@@ -56,7 +56,7 @@ export class GroupStreams {
     }
   }
 
-  #refuseCrowd(): void {
+  #refuseTooManyWaiting(): void {
     if (this.#limit.pendingCount < STREAMS_WAITING_MAX) return;
     const detail = "too many large groups are being read; try again soon, or leave members out";
     throw new ScimError(503, undefined, detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });

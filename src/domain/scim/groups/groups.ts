@@ -10,7 +10,7 @@ import { readView, type View } from "../messages/view.ts";
 import type { AskedChange, AskedView, GroupRow, ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
 import { readGroupPatch } from "../patch/patch-group.ts";
 import type { Roles } from "../roles/roles.ts";
-import { GroupChanges, type GroupWish, knownGroup } from "./group-changes.ts";
+import { GroupChanges, type GroupUpdate, knownGroup } from "./group-changes.ts";
 import type { GroupStreams } from "./group-streams.ts";
 import { areLarge, groupPieces, renderGroups } from "./group-views.ts";
 import { findGroup } from "./groups-store.ts";
@@ -71,9 +71,13 @@ export class ScimGroups implements ScimResources {
   ): Promise<ScimAnswer> {
     const view = readView("Group", asked);
     const { displayName, externalId = null, members = [] } = await runInTurns(readGroup(body));
-    const wish = { displayName, externalId, members: { base: "emptied", add: members, remove: [] } } as const;
-    return await this.#write(this.#reachOf(actor, id, wish), {
-      change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
+    const update = {
+      displayName,
+      externalId,
+      members: { base: "emptied", add: members, remove: [] },
+    } as const;
+    return await this.#write(this.#reachOf(actor, id, update), {
+      change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, update }),
       answer: (tx, row) => this.#answer(tx, row, { organizationId: actor.organizationId, view }),
     });
   }
@@ -85,10 +89,10 @@ export class ScimGroups implements ScimResources {
     { body, ifMatch, ...asked }: AskedChange & { body: unknown },
   ): Promise<ScimAnswer> {
     const view = readView("Group", asked);
-    const wish = await runInTurns(readGroupPatch(body, { id, profile }));
+    const update = await runInTurns(readGroupPatch(body, { id, profile }));
     const { organizationId } = actor;
-    return await this.#write(this.#reachOf(actor, id, wish), {
-      change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, wish }),
+    return await this.#write(this.#reachOf(actor, id, update), {
+      change: (tx) => this.#changes.update(tx, actor, { id, ifMatch, update }),
       answer: (tx, row) =>
         view.isDefault ? this.#bare(row) : this.#answer(tx, row, { organizationId, view }),
     });
@@ -147,7 +151,7 @@ export class ScimGroups implements ScimResources {
     return db.write((tx) => runSynchronously(steps(tx)), this.#topic);
   }
 
-  #reachOf(actor: Actor, id: string, { displayName, externalId, members }: GroupWish): number {
+  #reachOf(actor: Actor, id: string, { displayName, externalId, members }: GroupUpdate): number {
     const { base, add, remove } = members;
     const isAboutAll = base === "emptied" || displayName !== undefined || externalId !== undefined;
     return countOf(add) + remove.length + (isAboutAll ? this.#sizeOf(actor, id) : 0);

@@ -10,7 +10,7 @@ import * as store from "./members-store.ts";
 import { NAMED_MAX, unknownMembers } from "./unknown-members.ts";
 
 /** The requested members. */
-export interface MemberWish {
+export interface MemberUpdate {
   /** whether members that are not mentioned stay */
   base: "kept" | "emptied";
   /** ids, each once, or users that were found while the body arrived */
@@ -20,7 +20,7 @@ export interface MemberWish {
 }
 
 /** @returns how many members are mentioned */
-export const countOf = (members: MemberWish["add"]): number =>
+export const countOf = (members: MemberUpdate["add"]): number =>
   members instanceof SentMembers ? members.users.size : members.length;
 
 /** Users whose membership began or ended. */
@@ -73,7 +73,7 @@ type Follow = (users: readonly store.NumberedUser[]) => Steps<void>;
 export function* applyMembers(
   tx: Tx,
   place: Place,
-  { wish: { base, add, remove }, follow }: { wish: MemberWish; follow: Follow },
+  { update: { base, add, remove }, follow }: { update: MemberUpdate; follow: Follow },
 ): Steps<MemberChange> {
   const { groupId } = place;
   const change = { added: new MovedUsers(), removed: new MovedUsers() };
@@ -107,7 +107,7 @@ export function* applyMembers(
 }
 
 /** @returns a set of sequences that the caller may change @throws ScimError 400 invalidValue */
-function* wantedUsers(tx: Tx, place: Place, members: MemberWish["add"]): Steps<NumberSet> {
+function* wantedUsers(tx: Tx, place: Place, members: MemberUpdate["add"]): Steps<NumberSet> {
   if (members instanceof SentMembers) {
     const { unknown, users } = members;
     if (unknown.length > 0) throw unknownMembers(tx, { ...place, ids: unknown });

@@ -124,10 +124,10 @@ function* eachMember({ op, value }: Change, receiver: Receiver): Steps<void> {
 
 function atPath(target: PatchTarget, change: Change, { carryOut }: Receiver): Steps<void> | undefined {
   const { attribute } = target.path;
-  const isSentInVain =
+  const isIgnored =
     attribute?.mutability === "writeOnly" || (attribute?.name === "schemas" && change.op !== "remove");
   if (isSettable(target.path)) return carryOut({ target, change });
-  if (!isSentInVain) throw notSettable(target.path);
+  if (!isIgnored) throw notSettable(target.path);
   return undefined;
 }
 

@@ -48,9 +48,9 @@ export class TokenCheck {
   /** See ScimTokens.authenticate. */
   authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
     const token = presented?.trim() ?? "";
-    const isSane = token !== "" && token.length <= PRESENTED_LENGTH_MAX;
+    const isPlausible = token !== "" && token.length <= PRESENTED_LENGTH_MAX;
     const nowMs = this.own.clock.nowMs();
-    const row = isSane ? this.#find(sha256Hex(token), nowMs) : undefined;
+    const row = isPlausible ? this.#find(sha256Hex(token), nowMs) : undefined;
     if (row === undefined || !isLive(row, nowMs)) throw unauthenticated();
     this.#noteUse(row, nowMs);
     const { id, organizationId, label, profile } = row;

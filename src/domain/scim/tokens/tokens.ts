@@ -80,10 +80,10 @@ export class ScimTokens {
    */
   async create(actor: Actor, asked: NewScimToken): Promise<CreatedScimToken> {
     const { db, clock, idempotency } = this.own;
-    const wish = readNewToken(asked, clock.nowMs());
+    const input = readNewToken(asked, clock.nowMs());
     const { idempotencyKey: key, ...request } = asked;
     const once = { key, request: ["scim_token", request], form: CREATED_FORM };
-    const create = (tx: Tx) => this.#insert(tx, actor, wish);
+    const create = (tx: Tx) => this.#insert(tx, actor, input);
     return await db.write(
       (tx) => idempotency.once(tx, actor, { ...once, create: () => create(tx) }),
       "unobserved",

@@ -1,5 +1,5 @@
 // Maintains the search index: adds the texts of completed sessions, and removes those of deleted sessions.
-import { tidyIndex } from "../../shared/text-search/trigram-store.ts";
+import { optimizeIndex } from "../../shared/text-search/trigram-store.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { indexTexts } from "./search-store.ts";
 
@@ -18,7 +18,7 @@ export class SearchIndex {
   }
 
   /** Afterwards the index has no text of a deleted session. */
-  async tidy(signal: AbortSignal): Promise<void> {
-    await tidyIndex(this.own.db, "session_search", signal);
+  async optimize(signal: AbortSignal): Promise<void> {
+    await optimizeIndex(this.own.db, "session_search", signal);
   }
 }

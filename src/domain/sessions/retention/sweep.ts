@@ -27,7 +27,7 @@ type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { r
 export class Sweep {
   constructor(private readonly own: Own) {}
 
-  async look(signal: AbortSignal): Promise<Unnamed> {
+  async preview(signal: AbortSignal): Promise<Unnamed> {
     return unnamedIn(await this.#unnamed(signal), await this.own.stores.active.isOurs());
   }
 

@@ -38,7 +38,7 @@ export class Verification {
   constructor(private readonly own: Own) {}
 
   /** Changes nothing; `lost` and `recovered` are what `run` would mark. */
-  look(organizationId: string, reading: Reading): Promise<Verified> {
+  check(organizationId: string, reading: Reading): Promise<Verified> {
     return this.#readAll(organizationId, reading, {
       onDamage: async ({ artifact }) => artifact.lostAtMs === null,
       onIntact: async ({ lostAtMs }) => lostAtMs !== null,

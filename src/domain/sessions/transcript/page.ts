@@ -43,7 +43,7 @@ export async function readPage(stored: Bytes, storedAs: StoredAs, place: Place):
     if (record === "rest") return page.end({ isCut: true });
     if (isFirst && record.offset !== place.offset && place.offset > 0) throw wrongCursor();
     isFirst = false;
-    if (!page.hasRoom(record)) return page.endBefore(record);
+    if (!page.canHold(record)) return page.endBefore(record);
     page.add(record, entriesOf(record, format));
     if (page.next) return page.end({});
   }
@@ -82,7 +82,7 @@ class Page {
   constructor(private readonly place: Place) {}
 
   /** @returns false if the page has no space for another record; the first record always fits */
-  hasRoom({ sizeBytes }: RawRecord): boolean {
+  canHold({ sizeBytes }: RawRecord): boolean {
     return (
       this.#recordBytes === 0 ||
       this.#recordBytes + Math.min(sizeBytes, RECORD_BYTES_MAX) <= PAGE_RECORD_BYTES_MAX

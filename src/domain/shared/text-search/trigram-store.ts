@@ -64,7 +64,7 @@ export function numbersWith(
 const MERGED_PAGES = 16;
 
 /** Merges the whole index in batches. Afterwards nothing in it comes from a removed row. */
-export async function tidyIndex(
+export async function optimizeIndex(
   db: Pick<Db, "write">,
   index: TrigramIndex,
   signal: AbortSignal,

@@ -57,9 +57,9 @@ export class SignInAttempts {
    * @returns the value of the new cookie
    */
   add(sealed: string | undefined, attempt: Attempt, callbackURL: string | undefined): string {
-    const wayBack =
+    const returnPath =
       callbackURL !== undefined && callbackURL.length <= CALLBACK_LENGTH_MAX ? { callbackURL } : {};
-    const started: StartedAttempt = { ...attempt, ...wayBack, startedMs: this.own.clock.nowMs() };
+    const started: StartedAttempt = { ...attempt, ...returnPath, startedMs: this.own.clock.nowMs() };
     return this.#seal([...this.#open(sealed), started].slice(-ATTEMPTS_MAX));
   }
 

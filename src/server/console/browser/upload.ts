@@ -15,7 +15,7 @@ export function startUploads(): void {
 }
 
 function send(form: HTMLFormElement): void {
-  const { bar, say } = showProgress(form);
+  const { bar, showStatus } = showProgress(form);
   const address = new URL(form.getAttribute("action") ?? "", location.href);
   const request = new XMLHttpRequest();
   request.open("POST", address);
@@ -23,9 +23,11 @@ function send(form: HTMLFormElement): void {
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     bar.max = total;
     bar.value = loaded;
-    say(`${Math.floor((loaded / total) * PERCENT)} % is sent.`);
+    showStatus(`${Math.floor((loaded / total) * PERCENT)} % is sent.`);
   });
-  request.upload.addEventListener("load", () => say("Everything is sent. The archive is being inspected."));
+  request.upload.addEventListener("load", () =>
+    showStatus("Everything is sent. The archive is being inspected."),
+  );
   request.addEventListener("load", () => {
     if (new URL(request.responseURL).pathname === address.pathname) showPage(request.responseText);
     else location.assign(request.responseURL);
@@ -33,7 +35,7 @@ function send(form: HTMLFormElement): void {
   request.addEventListener("error", () => {
     delete form.dataset.sending;
     bar.remove();
-    say("The connection was lost before everything was sent. Nothing was stored; send it again.");
+    showStatus("The connection was lost before everything was sent. Nothing was stored; send it again.");
   });
   request.send(new FormData(form));
 }
@@ -49,10 +51,10 @@ function showProgress(form: HTMLFormElement) {
   text.setAttribute("role", "status");
   state.append(bar, text);
   form.append(state);
-  const say = (sentence: string): void => {
+  const showStatus = (sentence: string): void => {
     if (text.textContent !== sentence) text.textContent = sentence;
   };
-  return { bar, say };
+  return { bar, showStatus };
 }
 
 /** The answer is a page that explains the refusal. */

@@ -53,7 +53,7 @@ export function confirmOne({ act, client, companions, isOwn }: OneProps): Consol
     fields: { act, ids: client.id },
     verb: ACTS[act].verb,
     back: clientPath(client.id),
-    trail: [{ href: CLIENTS_PATH, label: CLIENT_BULK.list }],
+    breadcrumbs: [{ href: CLIENTS_PATH, label: CLIENT_BULK.list }],
     command: ["clients", act, client.id],
     ...(act === "remove" && { api: { method: "DELETE", path: `/admin/client-status/${client.id}` } }),
   });

@@ -55,15 +55,15 @@ function filtersWith(facets: ClientFacets | undefined): Filter[] {
     {
       name: "harness",
       label: "Harness",
-      isRare: true,
+      isOptional: true,
       ...(harnesses ? { kind: "choice", choices: harnesses } : { kind: "text" }),
     },
-    { name: "revision", label: "Revision", kind: "text", hint: "r43, or its id", isRare: true },
-    { name: "client_version", label: "Client version", kind: "text", isRare: true },
-    { name: "platform", label: "Platform", kind: "text", isRare: true },
-    { name: "last_seen_from", label: "Seen from", kind: "date", isRare: true },
-    { name: "last_seen_to", label: "Seen until", kind: "date", isRare: true },
-    { name: "not_seen_for_days", label: "Not seen for", kind: "text", hint: "Days", isRare: true },
+    { name: "revision", label: "Revision", kind: "text", hint: "r43, or its id", isOptional: true },
+    { name: "client_version", label: "Client version", kind: "text", isOptional: true },
+    { name: "platform", label: "Platform", kind: "text", isOptional: true },
+    { name: "last_seen_from", label: "Seen from", kind: "date", isOptional: true },
+    { name: "last_seen_to", label: "Seen until", kind: "date", isOptional: true },
+    { name: "not_seen_for_days", label: "Not seen for", kind: "text", hint: "Days", isOptional: true },
   ];
 }
 

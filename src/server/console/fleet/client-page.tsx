@@ -35,7 +35,7 @@ export function clientPage(shown: ShownClient): ConsolePage {
   const { client, comparison, current } = shown;
   return {
     title: clientName(client),
-    trail: [{ href: CLIENTS_PATH, label: "Workstations" }],
+    breadcrumbs: [{ href: CLIENTS_PATH, label: "Workstations" }],
     content: (
       <>
         <Facts facts={factsOf(shown)} />

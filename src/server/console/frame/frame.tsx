@@ -38,7 +38,7 @@ export interface ConsolePage {
   /** puts the word for an error at the start of the document title */
   isError?: boolean;
   /** pages above this one, outermost first */
-  trail?: readonly { href: string; label: string }[];
+  breadcrumbs?: readonly { href: string; label: string }[];
   /** events after which the script updates the page's live regions */
   live?: readonly LiveEvent[];
   /** a page for a severe action loads no script */
@@ -93,7 +93,7 @@ export function renderConsole(
           <Header reader={reader} chrome={chrome} />
           <Navigation groups={chrome.navigation} path={reader.url.pathname} />
           <main id="main" tabIndex={-1}>
-            <Trail trail={page.trail ?? []} />
+            <Breadcrumbs breadcrumbs={page.breadcrumbs ?? []} />
             <h1>{heading}</h1>
             {/* Always present, so that a screen reader announces a message that the script puts into it. */}
             <div id="messages" role="status">
@@ -243,12 +243,12 @@ function Navigation({ groups, path }: { groups: readonly NavigationGroup[]; path
   );
 }
 
-function Trail({ trail }: { trail: NonNullable<ConsolePage["trail"]> }) {
-  if (trail.length === 0) return null;
+function Breadcrumbs({ breadcrumbs }: { breadcrumbs: NonNullable<ConsolePage["breadcrumbs"]> }) {
+  if (breadcrumbs.length === 0) return null;
   return (
-    <nav class="trail" aria-label="Above this page">
+    <nav class="breadcrumbs" aria-label="Above this page">
       <ol>
-        {trail.map(({ href, label }) => (
+        {breadcrumbs.map(({ href, label }) => (
           <li key={href}>
             <a href={href}>
               <Text value={label} />

@@ -42,7 +42,7 @@ export function assignmentPage(props: AssignmentPageProps): ConsolePage {
   const { harness, entry, problems = [], error, version } = props;
   return {
     title: `Models of ${harnessText(harness)}`,
-    trail: [{ href: MODELS_PATH, label: "Models" }],
+    breadcrumbs: [{ href: MODELS_PATH, label: "Models" }],
     status: error !== undefined ? 409 : problems.length > 0 ? 400 : 200,
     isError: problems.length > 0 || error !== undefined,
     content: (

@@ -30,7 +30,7 @@ export const gatewayPage = ({ status, health, figures, failures }: GatewayView):
   live: ["revision", "keys"],
   content: (
     <>
-      <Standing status={status} />
+      <ForwardingStatus status={status} />
       <Health status={status} health={health} />
       <Keys figures={figures} />
       <Failures failures={failures} />
@@ -39,7 +39,7 @@ export const gatewayPage = ({ status, health, figures, failures }: GatewayView):
   ),
 });
 
-function Standing({ status }: { status: GatewayStatus }) {
+function ForwardingStatus({ status }: { status: GatewayStatus }) {
   const failed = Object.entries(FAILED_CHECKS).filter(
     ([name]) => Object.entries(status.runtime_checks ?? {}).find(([check]) => check === name)?.[1] === false,
   );
@@ -63,12 +63,12 @@ function Standing({ status }: { status: GatewayStatus }) {
           ))}
         </ul>
       )}
-      <Facts facts={standingFacts(status)} />
+      <Facts facts={statusFacts(status)} />
     </section>
   );
 }
 
-function standingFacts({ proxy, harnesses = [], ...status }: GatewayStatus): Fact[] {
+function statusFacts({ proxy, harnesses = [], ...status }: GatewayStatus): Fact[] {
   const address = (label: string, value: string | undefined): Fact[] =>
     value === undefined ? [] : [{ label, value: <CopyableValue value={value} what={label.toLowerCase()} /> }];
   return [

@@ -29,7 +29,7 @@ const FILTERS: readonly Filter[] = [
     choices: [{ value: "true", label: "With a problem" }],
   },
   { name: "expires_within", label: "Expires within", kind: "text", hint: "Such as 7d or 12h" },
-  { name: "user_id", label: "User", kind: "text", hint: "Id", isRare: true },
+  { name: "user_id", label: "User", kind: "text", hint: "Id", isOptional: true },
 ];
 
 export const KEY_COLUMNS: readonly Column<KeyView>[] = [

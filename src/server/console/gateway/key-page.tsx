@@ -10,10 +10,10 @@ import { Count, Facts, Id, State, Text, Time, useReader } from "../parts/values.
 import { KEY_LABELS, userPath } from "../people/words.ts";
 import { ACTION_WORDS, KEY_ACTIONS, KEYS_PATH, type KeyAction, keyPath, RECONCILE_PATH } from "./words.ts";
 
-const TRAIL = [{ href: KEYS_PATH, label: "Gateway keys" }];
+const BREADCRUMBS = [{ href: KEYS_PATH, label: "Gateway keys" }];
 
 /** @returns why the action is not possible; undefined if it is */
-export function obstacle({ status, email }: User, key: KeyView, action: KeyAction): string | undefined {
+export function whyUnavailable({ status, email }: User, key: KeyView, action: KeyAction): string | undefined {
   if (action === "revoke") return key.state === "missing" ? "There is no key to revoke." : undefined;
   return status === "active" ? undefined : `${email} is ${status}, and so may have no key.`;
 }
@@ -28,7 +28,7 @@ interface KeyPageProps {
 /** @returns the page about one user's key */
 export const keyPage = ({ user, key, revocationsPending }: KeyPageProps): ConsolePage => ({
   title: `Gateway key of ${user.email}`,
-  trail: TRAIL,
+  breadcrumbs: BREADCRUMBS,
   content: (
     <>
       <p>
@@ -76,7 +76,7 @@ export const keyPage = ({ user, key, revocationsPending }: KeyPageProps): Consol
 function Actions({ user, current }: { user: User; current: KeyView }) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
-  const found = KEY_ACTIONS.map((action) => ({ action, why: obstacle(user, current, action) }));
+  const found = KEY_ACTIONS.map((action) => ({ action, why: whyUnavailable(user, current, action) }));
   const reasons = new Set(found.flatMap(({ why }) => why ?? []));
   return (
     <>
@@ -107,7 +107,7 @@ export const keyConfirmation = ({ id, email }: User, action: KeyAction): Console
     action: `${keyPath(id)}/${action}`,
     verb: label,
     back: keyPath(id),
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     command: ["keys", action, email, ...(action === "ensure" ? ["--manual"] : [])],
     api: {
       method: "POST",
@@ -127,7 +127,7 @@ export const reconcileConfirmation = (): ConsolePage =>
     action: RECONCILE_PATH,
     verb: "Reconcile all",
     back: KEYS_PATH,
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     command: ["keys", "reconcile"],
     api: { method: "POST", path: "/admin/gateway/keys/reconcile" },
   });

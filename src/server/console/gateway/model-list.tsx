@@ -75,7 +75,7 @@ export const MODEL_COLUMNS: readonly Column<ModelView>[] = [
     label: "First offered",
     cell: ({ first_seen_at }) => <Time at={first_seen_at} />,
     csv: ({ first_seen_at }) => first_seen_at,
-    isRare: true,
+    isOptional: true,
   },
 ];
 

@@ -14,7 +14,7 @@ import { assignmentPath, MODELS_PATH, modelPath } from "./words.ts";
 /** @returns the page of one model @param error why it could not be acknowledged */
 export const modelPage = (model: ModelView, error?: string): ConsolePage => ({
   title: model.id,
-  trail: [{ href: MODELS_PATH, label: "Models" }],
+  breadcrumbs: [{ href: MODELS_PATH, label: "Models" }],
   status: error === undefined ? 200 : 409,
   isError: error !== undefined,
   content: (

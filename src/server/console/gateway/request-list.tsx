@@ -37,17 +37,17 @@ const FILTERS: readonly Filter[] = [
     kind: "choice",
     choices: BUCKETS.map((value) => ({ value, label: BUCKET_LABELS[value] })),
   },
-  { name: "harness", label: "Agent", kind: "text", hint: "Whole name", isRare: true },
+  { name: "harness", label: "Agent", kind: "text", hint: "Whole name", isOptional: true },
   {
     name: "outcome",
     label: "Ended",
     kind: "choice",
     choices: OUTCOMES.map((value) => ({ value, label: OUTCOME_LABELS[value] })),
-    isRare: true,
+    isOptional: true,
   },
-  { name: "profile_id", label: "Key", kind: "text", hint: "Id at the gateway", isRare: true },
-  { name: "run_id", label: "Run", kind: "text", hint: "Id", isRare: true },
-  { name: "min_tokens", label: "Tokens from", kind: "text", isRare: true },
+  { name: "profile_id", label: "Key", kind: "text", hint: "Id at the gateway", isOptional: true },
+  { name: "run_id", label: "Run", kind: "text", hint: "Id", isOptional: true },
+  { name: "min_tokens", label: "Tokens from", kind: "text", isOptional: true },
 ];
 
 /** A column of a text, as it is. */
@@ -77,7 +77,7 @@ function Amount({ value }: { value: number | null }) {
   return value === null ? <Text value={null} /> : numberText(value, language);
 }
 
-const rare = (column: Column<RowView>): Column<RowView> => ({ ...column, isRare: true });
+const optionalColumn = (column: Column<RowView>): Column<RowView> => ({ ...column, isOptional: true });
 
 export const REQUEST_COLUMNS: readonly Column<RowView>[] = [
   {
@@ -99,15 +99,15 @@ export const REQUEST_COLUMNS: readonly Column<RowView>[] = [
   numberColumn("duration_ms", "Duration (ms)", ({ durationMs }) => durationMs),
   numberColumn("input_tokens", "Input tokens", ({ inputTokens }) => inputTokens),
   numberColumn("output_tokens", "Output tokens", ({ outputTokens }) => outputTokens),
-  rare({ ...textColumn("path", "Path", ({ method, path }) => `${method} ${path}`), isWide: true }),
-  rare(textColumn("outcome", "Ended", ({ outcome }) => outcome && OUTCOME_LABELS[outcome])),
-  rare(textColumn("repository", "Repository", ({ repository }) => repository)),
-  rare(textColumn("branch", "Branch", ({ branch }) => branch)),
-  rare(textColumn("run", "Run", ({ runId }) => runId)),
-  rare(textColumn("key", "Key", ({ profileName }) => profileName)),
-  rare(textColumn("cost", "Cost (USD)", ({ upstreamCost }) => upstreamCost?.toString() ?? null)),
-  rare(textColumn("request", "Request id", ({ requestId }) => requestId)),
-  rare(numberColumn("status", "Status", ({ httpStatus }) => httpStatus)),
+  optionalColumn({ ...textColumn("path", "Path", ({ method, path }) => `${method} ${path}`), isWide: true }),
+  optionalColumn(textColumn("outcome", "Ended", ({ outcome }) => outcome && OUTCOME_LABELS[outcome])),
+  optionalColumn(textColumn("repository", "Repository", ({ repository }) => repository)),
+  optionalColumn(textColumn("branch", "Branch", ({ branch }) => branch)),
+  optionalColumn(textColumn("run", "Run", ({ runId }) => runId)),
+  optionalColumn(textColumn("key", "Key", ({ profileName }) => profileName)),
+  optionalColumn(textColumn("cost", "Cost (USD)", ({ upstreamCost }) => upstreamCost?.toString() ?? null)),
+  optionalColumn(textColumn("request", "Request id", ({ requestId }) => requestId)),
+  optionalColumn(numberColumn("status", "Status", ({ httpStatus }) => httpStatus)),
 ];
 
 function Result({ row: { httpStatus, outcome, refusal, requestId } }: { row: RowView }) {

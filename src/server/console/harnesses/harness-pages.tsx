@@ -134,7 +134,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
   const settings = longText(input.managedConfigYaml);
   return {
     title: harnessText(view.harness),
-    trail: [{ href: HARNESSES_PATH, label: "Harnesses" }],
+    breadcrumbs: [{ href: HARNESSES_PATH, label: "Harnesses" }],
     isError: problems.length > 0 || error !== undefined,
     status: error === undefined ? 200 : 409,
     longText: settings,

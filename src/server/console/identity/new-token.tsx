@@ -26,7 +26,7 @@ export interface TokenRefusal {
   status: number;
 }
 
-const TRAIL = [
+const BREADCRUMBS = [
   { href: IDENTITY_PATH, label: "Identity" },
   { href: TOKENS_PATH, label: "SCIM tokens" },
 ];
@@ -38,9 +38,9 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** @returns the form, with what was entered and why it was refused */
-export const newTokenPage = (wish: TokenInput, refusal?: TokenRefusal): ConsolePage => ({
+export const newTokenPage = (input: TokenInput, refusal?: TokenRefusal): ConsolePage => ({
   title: "Create a token",
-  trail: TRAIL,
+  breadcrumbs: BREADCRUMBS,
   isError: refusal !== undefined,
   status: refusal?.status,
   content: (
@@ -50,7 +50,7 @@ export const newTokenPage = (wish: TokenInput, refusal?: TokenRefusal): ConsoleP
         The next page shows the token once. It permits changes to users and groups until it expires or is
         revoked. Other tokens stay valid.
       </p>
-      <TokenForm wish={wish} problems={refusal?.problems ?? []} />
+      <TokenForm input={input} problems={refusal?.problems ?? []} />
       <AsCommand
         command={["scim", "tokens", "create", "LABEL"]}
         api={{ method: "POST", path: "/admin/scim/tokens", body: { label: "LABEL", profile: "standard" } }}
@@ -74,7 +74,7 @@ const Refused = ({ problems }: { problems: readonly Problem[] }) => (
   </div>
 );
 
-function TokenForm({ wish, problems }: { wish: TokenInput; problems: readonly Problem[] }) {
+function TokenForm({ input, problems }: { input: TokenInput; problems: readonly Problem[] }) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return <p>Your console is read-only, so you cannot create tokens.</p>;
   const errorOf = (name: string) => problems.find(({ pointer }) => pointer === `/${name}`)?.detail;
@@ -85,7 +85,7 @@ function TokenForm({ wish, problems }: { wish: TokenInput; problems: readonly Pr
           <input
             {...described}
             name="label"
-            value={wish.label}
+            value={input.label}
             required
             maxLength={LABEL_LENGTH_MAX}
             autocomplete="off"
@@ -96,7 +96,7 @@ function TokenForm({ wish, problems }: { wish: TokenInput; problems: readonly Pr
         {(described) => (
           <select {...described} name="profile">
             {SCIM_PROFILES.map((profile) => (
-              <option key={profile} value={profile} selected={profile === wish.profile}>
+              <option key={profile} value={profile} selected={profile === input.profile}>
                 {PROFILE_TEXT[profile]}
               </option>
             ))}
@@ -111,7 +111,7 @@ function TokenForm({ wish, problems }: { wish: TokenInput; problems: readonly Pr
             type="number"
             min={1}
             max={EXPIRY_DAYS_MAX}
-            value={wish.expires}
+            value={input.expires}
           />
         )}
       </Field>
@@ -143,7 +143,7 @@ export function createdTokenPage({ token, view, scimUrl }: CreatedToken): Consol
   );
   return {
     title: `Token ${view.label}`,
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     content: (
       <>
         <p>

@@ -21,7 +21,7 @@ import {
 /** Value of the filter that shows revoked tokens too. */
 export const ALL_TOKENS = "all";
 
-const TRAIL = [{ href: IDENTITY_PATH, label: "Identity" }];
+const BREADCRUMBS = [{ href: IDENTITY_PATH, label: "Identity" }];
 
 const FILTERS: readonly Filter[] = [
   {
@@ -98,7 +98,7 @@ export function tokensPage({ values, page, problems = [] }: TokensProps): Consol
     title: "SCIM tokens",
     status: listStatus(list),
     isError: problems.length > 0,
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     content: (
       <>
         <CreateLink />
@@ -133,7 +133,7 @@ export const revokeTokenPage = ({ id, label, lastUsedAtMs }: ScimTokenView): Con
     action: revokePath(id),
     verb: "Revoke token",
     back: TOKENS_PATH,
-    trail: [...TRAIL, { href: TOKENS_PATH, label: "SCIM tokens" }],
+    breadcrumbs: [...BREADCRUMBS, { href: TOKENS_PATH, label: "SCIM tokens" }],
     command: ["scim", "tokens", "revoke", id],
     api: { method: "DELETE", path: `/admin/scim/tokens/${id}` },
   });

@@ -84,7 +84,7 @@ export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Ques
     ...(filter !== undefined && { typed: String(count) }),
     ...(isSevere && { isSevere }),
     error,
-    trail: [{ href: view.listPath, label: view.list }],
+    breadcrumbs: [{ href: view.listPath, label: view.list }],
     command,
     api,
   });
@@ -159,7 +159,7 @@ export function resultPage<Act extends string>(
     title: isOver
       ? view.words[act].done(countedRows(view, done, language))
       : `${number(whole - left)} of ${number(whole)} done`,
-    trail: [{ href: view.listPath, label: view.list }],
+    breadcrumbs: [{ href: view.listPath, label: view.list }],
     content: (
       <>
         <ul class="chips" aria-label="Result">
@@ -262,7 +262,7 @@ export const invalidSelectionPage = (
   title: "Nothing to do",
   status: 400,
   isError: true,
-  trail: [{ href: listPath, label: list }],
+  breadcrumbs: [{ href: listPath, label: list }],
   content: (
     <div class="error-summary" role="alert" tabIndex={-1} autofocus>
       <p>{why}</p>

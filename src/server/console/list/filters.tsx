@@ -26,7 +26,7 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
   if (filters.length === 0) return null;
   const isKept = usual(url.pathname) !== undefined;
   const isWhole = hasAllFilters(values);
-  const isShown = ({ name, isRare }: Filter) => !isRare || isWhole || values[name] !== undefined;
+  const isShown = ({ name, isOptional }: Filter) => !isOptional || isWhole || values[name] !== undefined;
   return (
     <>
       <search aria-label="Filters">
@@ -61,7 +61,7 @@ export function FilterForm({ filters, values, problems }: FilterFormProps) {
           <button class="button" type="submit">
             Apply
           </button>
-          {filters.some(({ isRare }) => isRare) && (
+          {filters.some(({ isOptional }) => isOptional) && (
             <a
               class="more"
               href={addressWith(url, { [ALL_FILTERS.name]: isWhole ? undefined : ALL_FILTERS.value })}

@@ -100,8 +100,8 @@ function Selectable<Row>({ list }: { list: List<Row> }) {
 export function chosenColumns<Row>(columns: readonly Column<Row>[], values: Values): readonly Column<Row>[] {
   const names = values.columns?.split(",") ?? [];
   const isChange = names.every((name) => /^[-+]/.test(name));
-  const chosen = columns.filter(({ name, isRare }) =>
-    !isChange ? names.includes(name) : isRare ? names.includes(`+${name}`) : !names.includes(`-${name}`),
+  const chosen = columns.filter(({ name, isOptional }) =>
+    !isChange ? names.includes(name) : isOptional ? names.includes(`+${name}`) : !names.includes(`-${name}`),
   );
   return chosen.length > 0 ? chosen : columns;
 }
@@ -246,10 +246,10 @@ function ColumnChoice<Row>({ columns, values }: { columns: readonly Column<Row>[
         {columns.map((column) => {
           const isShown = chosen.includes(column);
           const isNext = (other: Column<Row>) => (other === column ? !isShown : chosen.includes(other));
-          const changed = columns.filter((other) => isNext(other) === (other.isRare ?? false));
-          const names = changed.map(({ name, isRare }) => `${isRare ? "+" : "-"}${name}`).join(",");
+          const changed = columns.filter((other) => isNext(other) === (other.isOptional ?? false));
+          const names = changed.map(({ name, isOptional }) => `${isOptional ? "+" : "-"}${name}`).join(",");
           // Without the parameter, the columns that the reader saved would be shown.
-          const all = columns.filter(({ isRare }) => !isRare).map(({ name }) => name);
+          const all = columns.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
           return (
             <li key={column.name}>
               {isShown && chosen.length === 1 ? (

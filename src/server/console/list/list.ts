@@ -15,7 +15,7 @@ export interface Filter {
   choices?: readonly { value: string; label: string }[];
   hint?: string;
   /** hidden under "More filters" while it has no value */
-  isRare?: boolean;
+  isOptional?: boolean;
 }
 
 /** Parameter that shows the rare filters too. Their choices are read only then. */
@@ -37,7 +37,7 @@ export interface Column<Row> {
   /** has a minimum width that fits a name; other columns may shrink to single words */
   isWide?: boolean;
   /** shown only if the address names it */
-  isRare?: boolean;
+  isOptional?: boolean;
 }
 
 /** Where the reader is in the list. */

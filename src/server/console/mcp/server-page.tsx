@@ -19,7 +19,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { controlOf, type McpEntry, type RowAct } from "./entry.ts";
 import { Arguments, Variables } from "./rows.tsx";
-import { MCP_PATH, MCP_TRAIL, NEW_SERVER_PATH, serverPath } from "./words.ts";
+import { MCP_BREADCRUMBS, MCP_PATH, NEW_SERVER_PATH, serverPath } from "./words.ts";
 
 export interface ServerPageProps {
   /** name of the server in the draft; undefined for a new one */
@@ -46,7 +46,7 @@ export function serverPage(props: ServerPageProps): ConsolePage {
   const isRefused = problems.length > 0 || secrets.length > 0;
   return {
     title: name ?? "New MCP server",
-    trail: MCP_TRAIL,
+    breadcrumbs: MCP_BREADCRUMBS,
     isError: isRefused || other !== undefined,
     status: isRefused ? 400 : other === undefined ? 200 : 409,
     content: (

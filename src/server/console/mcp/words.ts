@@ -5,7 +5,7 @@ import { CONSOLE } from "../frame/navigation.ts";
 export const MCP_PATH = `${CONSOLE}/mcp`;
 export const NEW_SERVER_PATH = `${MCP_PATH}/new`;
 
-export const MCP_TRAIL = [{ href: MCP_PATH, label: "MCP servers" }] as const;
+export const MCP_BREADCRUMBS = [{ href: MCP_PATH, label: "MCP servers" }] as const;
 
 /** Names that would collide with another address; a tilde is put before them. */
 const OTHER_ADDRESS = /^(?:~.*|new|\.{1,2})$/s;

@@ -14,7 +14,7 @@ import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
 import { type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
-import { OWN_KEY_PATH, TRAILS } from "./words.ts";
+import { BREADCRUMBS, OWN_KEY_PATH } from "./words.ts";
 
 /** Path of the API below /gateway/key. */
 const API_ACTIONS: Readonly<Record<KeyAction, string>> = {
@@ -98,7 +98,7 @@ export const revokeOwnKeyPage = (email: string): ConsolePage =>
     action: `${OWN_KEY_PATH}/revoke`,
     verb: "Give up this key",
     back: OWN_KEY_PATH,
-    trail: TRAILS.key,
+    breadcrumbs: BREADCRUMBS.key,
     command: ["keys", "revoke", email],
     api: { method: "POST", path: "/gateway/key/revoke" },
   });

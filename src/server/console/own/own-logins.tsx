@@ -12,7 +12,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { Text, Time } from "../parts/values.tsx";
-import { OWN_LOGINS_PATH, TRAILS } from "./words.ts";
+import { BREADCRUMBS, OWN_LOGINS_PATH } from "./words.ts";
 
 export interface OwnLogin extends LoginView {
   /** host that reported with this login */
@@ -152,7 +152,7 @@ export function endLoginPage(login: OwnLogin): ConsolePage {
     action: `${OWN_LOGINS_PATH}/${id}/end`,
     verb: "End login",
     back: OWN_LOGINS_PATH,
-    trail: TRAILS.logins,
+    breadcrumbs: BREADCRUMBS.logins,
     command: ["logins", "revoke", id],
     api: { method: "DELETE", path: `/me/logins/${id}` },
   });
@@ -175,7 +175,7 @@ export const endOtherLoginsPage = ({ email, sessionId, browsers, workstations }:
     action: `${OWN_LOGINS_PATH}/end-others`,
     verb: "End all others",
     back: OWN_LOGINS_PATH,
-    trail: TRAILS.logins,
+    breadcrumbs: BREADCRUMBS.logins,
     command: ["logins", "revoke", "--user", email, "--except", sessionId],
     api: { method: "POST", path: "/me/logins/revoke-others" },
   });

@@ -9,7 +9,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 
-const TRAIL = [{ href: VIEWS_PATH, label: "Saved views" }];
+const BREADCRUMBS = [{ href: VIEWS_PATH, label: "Saved views" }];
 const API = { method: "GET", path: "/me/console" } as const;
 
 interface OwnViews {
@@ -100,6 +100,6 @@ export const removeViewPage = ({ id, name, isShared }: SavedView): ConsolePage =
     action: `${VIEWS_PATH}/${id}/remove`,
     verb: "Remove",
     back: VIEWS_PATH,
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     api: { method: "PUT", path: "/me/console" },
   });

@@ -11,7 +11,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { Id, State, Text, Time } from "../parts/values.tsx";
-import { OWN_WORKSTATIONS_PATH, TRAILS } from "./words.ts";
+import { BREADCRUMBS, OWN_WORKSTATIONS_PATH } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
   {
@@ -148,7 +148,7 @@ export function signOutWorkstationPage({
     action: `${OWN_WORKSTATIONS_PATH}/${id}/sign-out`,
     verb: "Sign out",
     back: OWN_WORKSTATIONS_PATH,
-    trail: TRAILS.workstations,
+    breadcrumbs: BREADCRUMBS.workstations,
     command: ["logins", "revoke", login],
     api: { method: "DELETE", path: `/me/logins/${login}` },
   });

@@ -25,7 +25,7 @@ export const INACTIVE_NAMED_MAX = 20;
 
 export interface AudiencePageProps extends AudienceParts {
   title: string;
-  trail: NonNullable<ConsolePage["trail"]>;
+  breadcrumbs: NonNullable<ConsolePage["breadcrumbs"]>;
   /** what the button does: `Save and review` */
   verb: string;
   cancel: string;
@@ -43,10 +43,10 @@ export interface AudiencePageProps extends AudienceParts {
 
 /** @returns the page with the form */
 export function audiencePage(props: AudiencePageProps): ConsolePage {
-  const { title, trail, problems = [], status = 400, outcome, api } = props;
+  const { title, breadcrumbs, problems = [], status = 400, outcome, api } = props;
   const addresses = longText(props.fields.addresses);
   return {
-    ...{ title, trail, isError: problems.length > 0, longText: addresses },
+    ...{ title, breadcrumbs, isError: problems.length > 0, longText: addresses },
     ...(problems.length > 0 && { status }),
     content: (
       <>

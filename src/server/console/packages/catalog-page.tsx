@@ -36,7 +36,7 @@ export function catalogPage(props: CatalogPageProps): ConsolePage {
   const { id } = managed;
   return {
     title: managed.name ?? id,
-    trail: [{ href: CATALOG_PATH, label: "Catalog" }],
+    breadcrumbs: [{ href: CATALOG_PATH, label: "Catalog" }],
     isError: error !== undefined,
     status,
     content: (

@@ -18,7 +18,7 @@ export interface RefusedImport {
   status: number;
 }
 
-const TRAIL = [{ href: CATALOG_PATH, label: "Catalog" }] as const;
+const BREADCRUMBS = [{ href: CATALOG_PATH, label: "Catalog" }] as const;
 
 /** @param trust what was entered as trusted keys @returns the page with the form */
 export function importPage({
@@ -31,7 +31,7 @@ export function importPage({
   return {
     ...{
       title: "Import a bundle",
-      trail: TRAIL,
+      breadcrumbs: BREADCRUMBS,
       isError: refused !== undefined,
       status: refused?.status ?? 200,
     },
@@ -115,7 +115,7 @@ export function planPage({ kept, plan, refused }: PlanPageProps): ConsolePage {
   const isBlocked = plan !== undefined && plan.blocked.length > 0;
   return {
     title: "What the bundle changes",
-    trail: [...TRAIL, { href: IMPORT_PATH, label: "Import a bundle" }],
+    breadcrumbs: [...BREADCRUMBS, { href: IMPORT_PATH, label: "Import a bundle" }],
     ...{ isError: refused !== undefined, status: refused?.status ?? 200 },
     content: (
       <>

@@ -50,7 +50,7 @@ export function packagePage(props: PackagePageProps): ConsolePage {
   const { managed, view, version, error, problems = [], status } = props;
   return {
     title: managed.name ?? managed.id,
-    trail: [{ href: PACKAGES_PATH, label: "Packages" }],
+    breadcrumbs: [{ href: PACKAGES_PATH, label: "Packages" }],
     isError: error !== undefined,
     status,
     content: (

@@ -27,7 +27,7 @@ export const removalPage = ({ id, version, workstations }: Removal): ConsolePage
     fields: { version: String(version) },
     verb: "Remove in the draft",
     back: packagePath(id),
-    trail: [
+    breadcrumbs: [
       { href: PACKAGES_PATH, label: "Packages" },
       { href: packagePath(id), label: id },
     ],

@@ -65,7 +65,7 @@ export interface Confirmation extends Equivalents {
   typed?: string;
   /** whether the last attempt typed a different text */
   error?: string | undefined;
-  trail?: ConsolePage["trail"];
+  breadcrumbs?: ConsolePage["breadcrumbs"];
   /** the action cannot be undone */
   isSevere?: boolean;
 }
@@ -86,7 +86,7 @@ export function confirmationPage(asked: Confirmation): ConsolePage {
     title,
     isError: error !== undefined,
     status: error === undefined ? 200 : 400,
-    ...(asked.trail && { trail: asked.trail }),
+    ...(asked.breadcrumbs && { breadcrumbs: asked.breadcrumbs }),
     ...(isSevere && { isScriptFree: true }),
     content: (
       <div class="confirmation" data-dialog-content>

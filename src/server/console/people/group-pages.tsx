@@ -161,7 +161,7 @@ export function groupPage({
   };
   return {
     title: displayName,
-    trail: [{ href: GROUPS_PATH, label: "Groups" }],
+    breadcrumbs: [{ href: GROUPS_PATH, label: "Groups" }],
     status: listStatus(list),
     content: (
       <>

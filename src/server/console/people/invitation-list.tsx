@@ -211,7 +211,7 @@ export const invitationResultPage = (results: readonly InvitationResult[]): Cons
   const invited = results.filter((result) => "link" in result).length;
   return {
     title: invited === 1 ? "1 person invited" : `${invited} people invited`,
-    trail: [{ href: INVITATIONS_PATH, label: "Invitations" }],
+    breadcrumbs: [{ href: INVITATIONS_PATH, label: "Invitations" }],
     content: (
       <>
         {invited > 0 && (

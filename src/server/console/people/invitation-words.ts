@@ -55,5 +55,5 @@ export const invitationConfirmation = (
   action: invitationActionPath(invitation.id, action),
   fields: { once },
   back: INVITATIONS_PATH,
-  trail: [{ href: INVITATIONS_PATH, label: "Invitations" }],
+  breadcrumbs: [{ href: INVITATIONS_PATH, label: "Invitations" }],
 });

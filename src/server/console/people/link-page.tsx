@@ -16,7 +16,7 @@ export interface OnceLink {
 /** @returns the page with the link */
 export const linkPage = ({ title, children, link, expiresAtMs, back }: OnceLink): ConsolePage => ({
   title,
-  trail: [back],
+  breadcrumbs: [back],
   content: (
     <>
       <p>{children} The link is shown only now. Quartermaster sends no mail: send it yourself.</p>

@@ -165,7 +165,7 @@ export function loginListPage(props: LoginListProps): ConsolePage {
   };
 }
 
-const TRAIL = [{ href: LOGINS_PATH, label: "Logins" }];
+const BREADCRUMBS = [{ href: LOGINS_PATH, label: "Logins" }];
 
 const CONSEQUENCES: Readonly<Record<LoginView["kind"], string>> = {
   device_login: "The workstation that waits for it must begin again. Nothing else ends.",
@@ -185,7 +185,7 @@ export const endLoginConfirmation = (login: LoginView): Confirmation => ({
   ],
   verb: "End login",
   back: LOGINS_PATH,
-  trail: TRAIL,
+  breadcrumbs: BREADCRUMBS,
 });
 
 const endOne = ({ id }: LoginView): Pick<Confirmation, "action" | "command" | "api"> => ({
@@ -211,7 +211,7 @@ export const endAllConfirmation = (
   isSevere: true,
   error,
   back: LOGINS_PATH,
-  trail: TRAIL,
+  breadcrumbs: BREADCRUMBS,
   command: ["logins", "revoke", "--all"],
   api: { method: "POST", path: "/admin/logins/revoke", body: { all: true } },
 });

@@ -166,7 +166,7 @@ export const userConfirmation = (
   fields: { version: String(user.updatedAtMs), ...(action === "password-link" && { once }) },
   back: userPath(user.id),
   error,
-  trail: [
+  breadcrumbs: [
     { href: USERS_PATH, label: "Users" },
     { href: userPath(user.id), label: user.email },
   ],

@@ -47,20 +47,20 @@ const FILTERS: readonly Filter[] = [
     kind: "choice",
     choices: PROVISIONING_SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] })),
   },
-  { name: "group", label: "Group", kind: "text", hint: "Name or id", isRare: true },
+  { name: "group", label: "Group", kind: "text", hint: "Name or id", isOptional: true },
   {
     name: "workstations",
     label: "Workstations",
     kind: "choice",
     choices: [{ value: NO_WORKSTATION, label: "None" }],
-    isRare: true,
+    isOptional: true,
   },
   {
     name: "not_seen",
     label: "Not seen for",
     kind: "choice",
     choices: NOT_SEEN_DAYS.map((value) => ({ value, label: `${value} days` })),
-    isRare: true,
+    isOptional: true,
   },
 ];
 

@@ -48,7 +48,7 @@ export interface UserPageProps {
 /** @returns the page of one user */
 export const userPage = (props: UserPageProps): ConsolePage => ({
   title: props.user.email,
-  trail: [{ href: USERS_PATH, label: "Users" }],
+  breadcrumbs: [{ href: USERS_PATH, label: "Users" }],
   content: (
     <>
       <UserFacts {...props} />

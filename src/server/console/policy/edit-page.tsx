@@ -8,7 +8,7 @@ import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text } from "../parts/values.tsx";
 import { POLICY_EDITOR } from "./completions.ts";
-import { EDIT_PATH, POLICY_PATH, REVIEW_PATH, TRAIL } from "./words.ts";
+import { BREADCRUMBS, EDIT_PATH, POLICY_PATH, REVIEW_PATH } from "./words.ts";
 
 /** A longer text of another tab is linked instead of shown. */
 export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
@@ -30,14 +30,14 @@ export function editPage({ text, version, problems, error, other }: EditProps): 
   const long = longText(text);
   return {
     title: "Edit the policy",
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     isError: problems.length > 0 || other !== undefined || error !== undefined,
     status: error === undefined ? (other === undefined ? 200 : 409) : 413,
     longText: long,
     hasEditor: true,
     content: (
       <>
-        {other !== undefined && <Elsewhere text={other} />}
+        {other !== undefined && <OtherSave text={other} />}
         <ErrorSummary error={error} />
         <Problems problems={problems} />
         <Form
@@ -72,7 +72,7 @@ const Problems = ({ problems }: { problems: readonly Problem[] }) =>
     </div>
   );
 
-const Elsewhere = ({ text }: { text: string }) => (
+const OtherSave = ({ text }: { text: string }) => (
   <div class="error-summary" role="alert">
     <p>
       The draft was saved elsewhere after you opened it. Your text is below; saving it again replaces this

@@ -19,7 +19,7 @@ import type {
 import { NotShown } from "../parts/not-shown.tsx";
 import { State, Text, useReader } from "../parts/values.tsx";
 import { shownTo, Variables } from "./variables.tsx";
-import { EXPLAIN_PATH, HISTORY_PATH, TRAIL } from "./words.ts";
+import { BREADCRUMBS, EXPLAIN_PATH, HISTORY_PATH } from "./words.ts";
 
 export interface ExplainRequest {
   user: string;
@@ -48,7 +48,7 @@ export function explainPage({ asked, comparison, problems = [], hasDraft }: Expl
   const { user, harness, installed, revision } = asked;
   return {
     title: "Explain the policy",
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     status: problems.length > 0 ? 400 : 200,
     isError: problems.length > 0,
     content: (

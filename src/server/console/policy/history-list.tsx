@@ -7,7 +7,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import type { Column, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { Count, Revision, Text, Time } from "../parts/values.tsx";
-import { HISTORY_PATH, ORIGIN_WORDS, TRAIL } from "./words.ts";
+import { BREADCRUMBS, HISTORY_PATH, ORIGIN_WORDS } from "./words.ts";
 
 export interface HistoryRow extends RevisionSummary {
   /** workstations that report it */
@@ -87,7 +87,7 @@ export function historyPage({ rows = [], next, isFirst, problems = [] }: History
   };
   return {
     title: "History of the policy",
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     status: listStatus(list),
     isError: problems.length > 0,
     content: <ListView list={list} />,

@@ -8,7 +8,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { withVariables } from "./variables.tsx";
-import { MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH, TRAIL } from "./words.ts";
+import { BREADCRUMBS, MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH } from "./words.ts";
 
 interface MergeProps {
   undecided: Undecided;
@@ -23,7 +23,7 @@ export function mergePage({ undecided, decided, version }: MergeProps): ConsoleP
   const { count, listed: asked, isHidden } = undecided;
   return {
     title: "Merge the draft",
-    trail: [...TRAIL, { href: REVIEW_PATH, label: "Review" }],
+    breadcrumbs: [...BREADCRUMBS, { href: REVIEW_PATH, label: "Review" }],
     content: (
       <>
         <p>

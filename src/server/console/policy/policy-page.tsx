@@ -19,6 +19,7 @@ import { PolicyText } from "./policy-text.tsx";
 import { TextDifference } from "./text-difference.tsx";
 import { Variables } from "./variables.tsx";
 import {
+  BREADCRUMBS,
   DIFF_PATH,
   EDIT_PATH,
   EXPLAIN_PATH,
@@ -26,7 +27,6 @@ import {
   ORIGIN_WORDS,
   ROLLOUT_PATH,
   revisionText,
-  TRAIL,
 } from "./words.ts";
 
 interface PolicyProps {
@@ -126,7 +126,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
   const name = revisionText(revision);
   return {
     title: isCurrent ? `Revision ${name}, the current one` : `Revision ${name}`,
-    trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
+    breadcrumbs: [...BREADCRUMBS, { href: HISTORY_PATH, label: "History" }],
     content: (
       <>
         <RevisionFacts revision={revision} />
@@ -190,7 +190,7 @@ function DraftFromRevision({ revision }: { revision: Revision }) {
 /** @returns the page of the difference between two revisions */
 export const diffPage = ({ from, to, changes, hunks }: Difference & { to: Revision }): ConsolePage => ({
   title: `From ${revisionText(from)} to ${revisionText(to)}`,
-  trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
+  breadcrumbs: [...BREADCRUMBS, { href: HISTORY_PATH, label: "History" }],
   content: (
     <>
       <search aria-label="Revisions">

@@ -15,13 +15,13 @@ import { Impact } from "./impact-part.tsx";
 import { TextDifference } from "./text-difference.tsx";
 import { Variables } from "./variables.tsx";
 import {
+  BREADCRUMBS,
   DISCARD_PATH,
   DRAFT_FILE_PATH,
   EDIT_PATH,
   MERGE_PATH,
   REVIEW_PATH,
   revisionText,
-  TRAIL,
 } from "./words.ts";
 
 /** Updates of the catalog that one page names. */
@@ -49,7 +49,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
   const { count } = review.changes;
   return {
     title: isOwn ? "Review your draft" : `Review the draft of ${owner}`,
-    trail: TRAIL,
+    breadcrumbs: BREADCRUMBS,
     isError: refused !== undefined,
     status: refused?.status,
     content: (

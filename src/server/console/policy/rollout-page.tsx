@@ -9,7 +9,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { exactTime, numberText, percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
-import { exampleText, HISTORY_PATH, revisionText, TRAIL } from "./words.ts";
+import { BREADCRUMBS, exampleText, HISTORY_PATH, revisionText } from "./words.ts";
 
 const KINDS = ["current", "outdated", "attention"] as const;
 const WORDS = { current: "Follow it", outdated: "Not yet", attention: "Need attention" } as const;
@@ -23,7 +23,7 @@ export function rolloutPage(rollout: Rollout, former: Revision | undefined): Con
   const name = revisionText(revision);
   return {
     title: `Rollout of ${name}`,
-    trail: [...TRAIL, { href: HISTORY_PATH, label: "History" }],
+    breadcrumbs: [...BREADCRUMBS, { href: HISTORY_PATH, label: "History" }],
     live: ["clients", "revision"],
     content: (
       <>
@@ -73,7 +73,7 @@ function GoBack({ former }: { former: Revision }) {
 }
 
 function Arrival({ rollout, total }: { rollout: Rollout; total: number }) {
-  const { workstations, notSeenSince, asleep } = rollout;
+  const { workstations, notSeenSince, notSeenByDays } = rollout;
   return (
     <>
       <p>
@@ -88,7 +88,7 @@ function Arrival({ rollout, total }: { rollout: Rollout; total: number }) {
         facts={[
           ...KINDS.map((kind) => ({ label: WORDS[kind], value: <Count value={workstations[kind]} /> })),
           { label: "Not seen since", value: <Count value={notSeenSince} /> },
-          ...asleep
+          ...notSeenByDays
             .filter(({ clients }) => clients > 0)
             .map(({ days, clients }) => ({
               label: `Not seen for ${days === 1 ? "a day" : `${days} days`}`,

@@ -20,7 +20,7 @@ export const CONFLICTS_PATH = `${POLICY_PATH}/conflicts`;
 export const DRAFT_FILE_PATH = `${REVIEW_PATH}/draft.yaml`;
 export const DISCARD_PATH = `${POLICY_PATH}/discard`;
 
-export const TRAIL = [{ href: POLICY_PATH, label: "Policy" }] as const;
+export const BREADCRUMBS = [{ href: POLICY_PATH, label: "Policy" }] as const;
 
 export const ORIGIN_WORDS: Readonly<Record<Revision["origin"], string>> = {
   bootstrap: "First start",

@@ -7,7 +7,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { Size, Text, Time } from "../parts/values.tsx";
-import { actionPath, sessionPath, TRAIL, titleOf } from "./words.ts";
+import { actionPath, BREADCRUMBS, sessionPath, titleOf } from "./words.ts";
 
 /** @returns the page with the download address, which works without a credential and expires soon */
 export const downloadPage = (
@@ -16,7 +16,7 @@ export const downloadPage = (
   nowMs: number,
 ): ConsolePage => ({
   title: "Download the session",
-  trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+  breadcrumbs: [...BREADCRUMBS, { href: sessionPath(session.id), label: titleOf(session) }],
   content: (
     <>
       <p>
@@ -54,7 +54,7 @@ export const removalPage = ({ session, artifacts }: SessionDetail): ConsolePage 
     action: actionPath(session.id, "remove"),
     verb: "Delete",
     back: sessionPath(session.id),
-    trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+    breadcrumbs: [...BREADCRUMBS, { href: sessionPath(session.id), label: titleOf(session) }],
     command: ["sessions", "remove", session.id],
     api: { method: "DELETE", path: `/session-uploads/${session.id}` },
   });

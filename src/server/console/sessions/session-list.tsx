@@ -58,7 +58,7 @@ const filtersFor = (readsAll: boolean): readonly Filter[] => [
     kind: "choice",
     choices: Object.entries(STATUS_LABELS).map(([value, label]) => ({ value, label })),
     hint: readsAll ? "Sessions with such a version" : "Own sessions with such a version",
-    isRare: true,
+    isOptional: true,
   },
 ];
 
@@ -73,12 +73,12 @@ const summaryText = (summary: string | null): string =>
 const timeOf = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : toRfc3339(ms);
 
-const rareText = (
+const optionalTextColumn = (
   name: string,
   label: string,
   value: (session: SessionView) => string | null,
 ): Column<SessionView> => ({
-  ...{ name, label, isRare: true },
+  ...{ name, label, isOptional: true },
   cell: (session) => <Text value={value(session)} />,
   csv: value,
 });
@@ -149,15 +149,18 @@ export const SESSION_COLUMNS: readonly Column<SessionView>[] = [
     cell: ({ resumable }) => (resumable ? "Yes" : "No"),
     csv: ({ resumable }) => resumable,
   },
-  { ...rareText("summary", "Summary", ({ summary }) => summary), isWide: true },
-  { ...rareText("cwd", "Folder", ({ cwd }) => cwd), isWide: true },
-  { ...rareText("repository", "Repository", ({ repositoryRemote }) => repositoryRemote), isWide: true },
-  rareText("profile", "Profile", ({ profile }) => profile),
-  rareText("native_session_id", "Native id", ({ nativeSessionId }) => nativeSessionId),
+  { ...optionalTextColumn("summary", "Summary", ({ summary }) => summary), isWide: true },
+  { ...optionalTextColumn("cwd", "Folder", ({ cwd }) => cwd), isWide: true },
+  {
+    ...optionalTextColumn("repository", "Repository", ({ repositoryRemote }) => repositoryRemote),
+    isWide: true,
+  },
+  optionalTextColumn("profile", "Profile", ({ profile }) => profile),
+  optionalTextColumn("native_session_id", "Native id", ({ nativeSessionId }) => nativeSessionId),
   {
     name: "recipients",
     label: "Recipients",
-    isRare: true,
+    isOptional: true,
     isNumber: true,
     cell: ({ recipientCount }) => recipientCount,
     csv: ({ recipientCount }) => recipientCount,
@@ -165,18 +168,18 @@ export const SESSION_COLUMNS: readonly Column<SessionView>[] = [
   {
     name: "captured_at",
     label: "Captured",
-    isRare: true,
+    isOptional: true,
     cell: ({ capturedAtMs }) => <Time at={capturedAtMs} none="unknown" />,
     csv: ({ capturedAtMs }) => timeOf(capturedAtMs),
   },
   {
     name: "lost_at",
     label: "Lost",
-    isRare: true,
+    isOptional: true,
     cell: ({ artifact }) => <Time at={artifact?.lostAtMs} none="–" />,
     csv: ({ artifact }) => timeOf(artifact?.lostAtMs),
   },
-  { name: "id", label: "Id", isRare: true, cell: ({ id }) => <Id value={id} />, csv: ({ id }) => id },
+  { name: "id", label: "Id", isOptional: true, cell: ({ id }) => <Id value={id} />, csv: ({ id }) => id },
 ];
 
 function Owner({ session: { userId, userEmail } }: { session: SessionView }) {

@@ -8,7 +8,15 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { Count, Facts, Id, Size, State, Text, Time, useReader } from "../parts/values.tsx";
 import { userPath } from "../people/words.ts";
 import { Versions } from "./versions.tsx";
-import { actionPath, FORMAT_WORDS, harnessLabel, peopleText, storageState, TRAIL, titleOf } from "./words.ts";
+import {
+  actionPath,
+  BREADCRUMBS,
+  FORMAT_WORDS,
+  harnessLabel,
+  peopleText,
+  storageState,
+  titleOf,
+} from "./words.ts";
 
 export interface SessionPageProps {
   detail: SessionDetail;
@@ -24,7 +32,7 @@ export interface SessionPageProps {
 /** @returns the page of one session */
 export const sessionPage = (props: SessionPageProps): ConsolePage => ({
   title: titleOf(props.detail.session),
-  trail: TRAIL,
+  breadcrumbs: BREADCRUMBS,
   content: (
     <>
       <Condition {...props} />

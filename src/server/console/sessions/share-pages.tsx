@@ -12,7 +12,7 @@ import { andText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
 import { Text } from "../parts/values.tsx";
-import { actionPath, peopleText, sessionPath, TRAIL, titleOf } from "./words.ts";
+import { actionPath, BREADCRUMBS, peopleText, sessionPath, titleOf } from "./words.ts";
 
 const MODES: Readonly<Record<SharingMode, { label: string; hint: string }>> = {
   private: { label: "Nobody", hint: "Only you and administrators can see it." },
@@ -37,8 +37,8 @@ export interface SharePageProps {
   problems?: readonly Problem[];
 }
 
-const trailOf = (session: SessionView) => [
-  ...TRAIL,
+const breadcrumbsOf = (session: SessionView) => [
+  ...BREADCRUMBS,
   { href: sessionPath(session.id), label: titleOf(session) },
 ];
 
@@ -51,7 +51,7 @@ const fieldOf = ({ pointer }: Problem): string => {
 /** @returns the page with the form */
 export const sharePage = ({ session, form, matches, problems = [] }: SharePageProps): ConsolePage => ({
   title: "Share the session",
-  trail: trailOf(session),
+  breadcrumbs: breadcrumbsOf(session),
   status: problems.length > 0 ? 400 : 200,
   isError: problems.length > 0,
   content: (
@@ -195,7 +195,7 @@ export const shareQuestion = ({ session, form, userIds, outcome }: ShareQuestion
     fields: { ...form, confirmed: "1" },
     verb: "Share",
     back: sessionPath(session.id),
-    trail: trailOf(session),
+    breadcrumbs: breadcrumbsOf(session),
     api: {
       method: "PUT",
       path: `/session-uploads/${session.id}/sharing`,

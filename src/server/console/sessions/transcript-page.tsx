@@ -7,7 +7,7 @@ import { AsCommand } from "../parts/command.tsx";
 import { Count, Text } from "../parts/values.tsx";
 import { transcriptAddress } from "./session-page.tsx";
 import { Entries } from "./transcript-entries.tsx";
-import { sessionPath, TRAIL, titleOf } from "./words.ts";
+import { BREADCRUMBS, sessionPath, titleOf } from "./words.ts";
 
 /** Why no page can be shown. */
 export interface NoTranscript {
@@ -36,7 +36,7 @@ export function transcriptPage(props: TranscriptPageProps): ConsolePage {
   const path = `/session-uploads/${session.id}/transcript`;
   return {
     title: "Transcript",
-    trail: [...TRAIL, { href: sessionPath(session.id), label: titleOf(session) }],
+    breadcrumbs: [...BREADCRUMBS, { href: sessionPath(session.id), label: titleOf(session) }],
     status: isRefused ? read.status : 200,
     isError: isRefused && read.status >= 400,
     content: (

@@ -16,7 +16,7 @@ export const SESSIONS_PATH = `${CONSOLE}/sessions`;
 export const SESSIONS_CSV_PATH = `${SESSIONS_PATH}.csv`;
 export const SESSIONS_CHAPTER = "/help/captured-sessions";
 
-export const TRAIL = [{ href: SESSIONS_PATH, label: "Captured sessions" }] as const;
+export const BREADCRUMBS = [{ href: SESSIONS_PATH, label: "Captured sessions" }] as const;
 
 /** @returns the path of the page about one session */
 export const sessionPath = (id: string): string => `${SESSIONS_PATH}/${id}`;

@@ -15,7 +15,7 @@ export function auditEntryPage(found: EntryInChain): ConsolePage {
   const changes = changesOf(entry);
   return {
     title: `Entry ${entry.id}`,
-    trail: [{ href: AUDIT_PATH, label: "Audit log" }],
+    breadcrumbs: [{ href: AUDIT_PATH, label: "Audit log" }],
     content: (
       <>
         <Facts facts={factsOf(found)} />

@@ -189,7 +189,7 @@ export function rotationPage(kind: KeyKind, error?: string): ConsolePage {
   return confirmationPage({
     ...equivalents,
     title: `Rotate: ${heading.toLowerCase()}`,
-    trail: [{ href: KEYS_PATH, label: "Keys" }],
+    breadcrumbs: [{ href: KEYS_PATH, label: "Keys" }],
     consequences: CONSEQUENCES[kind],
     action: rotationPath(kind),
     verb: "Rotate",

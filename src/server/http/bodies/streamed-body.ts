@@ -34,8 +34,8 @@ export async function* streamBody(
   const limit = new ChunkLimit();
   try {
     while (reader) {
-      const patienceMs = Math.min(idleMs, endMs - performance.now());
-      const piece = patienceMs > 0 ? await within(patienceMs, nextOf(reader)) : undefined;
+      const waitMaxMs = Math.min(idleMs, endMs - performance.now());
+      const piece = waitMaxMs > 0 ? await within(waitMaxMs, nextOf(reader)) : undefined;
       if (!piece) throw tooSlow(wholeMs);
       if (piece.done) break;
       if (!limit.allows(piece.value)) throw tinyChunks();

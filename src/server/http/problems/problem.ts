@@ -144,7 +144,7 @@ export function problemResponse(
     ...failure.members,
     ...members,
   };
-  const errors = problems.length > 0 ? { errors: withRoomFor(problems, body) } : {};
+  const errors = problems.length > 0 ? { errors: thatFit(problems, body) } : {};
   return new Response(JSON.stringify({ ...body, ...errors }), {
     status,
     headers: { ...headers, "content-type": "application/problem+json", "cache-control": "no-store" },
@@ -154,7 +154,7 @@ export function problemResponse(
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 
 /** @returns the problems that fit into the answer, and a line that counts the omitted ones */
-function withRoomFor(problems: readonly Problem[], rest: object): object[] {
+function thatFit(problems: readonly Problem[], rest: object): object[] {
   const listed: object[] = [];
   let bytes = bytesOf(rest) + CLOSING_BYTES;
   for (const { pointer, detail } of problems) {

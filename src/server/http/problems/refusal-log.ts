@@ -70,10 +70,11 @@ export function createRefusalLog({ log, clock }: { log: Log; clock: Clock }): Re
     flush,
     note(refused) {
       if (timer && clock.nowMs() >= dueAtMs) flush();
-      const hasRoom = ofAddress.take(countedAddress(refused.address ?? ALL)) === 0 && ofAll.take(ALL) === 0;
-      if (hasRoom) log.info("http.refused", lineOf(refused));
+      const isWithinRate =
+        ofAddress.take(countedAddress(refused.address ?? ALL)) === 0 && ofAll.take(ALL) === 0;
+      if (isWithinRate) log.info("http.refused", lineOf(refused));
       else count(refused);
-      return hasRoom;
+      return isWithinRate;
     },
   };
 }

@@ -53,7 +53,7 @@ export class Forwarder {
   async #exchange(open: OpenCall): Promise<Response> {
     const { call } = open;
     const body = await takeBody(open, this.own);
-    const refused = this.#judgeModel(open, body);
+    const refused = this.#checkModel(open, body);
     if (refused) return this.#refuse(open, refused);
     const headers = this.#headersFor(call.request.headers, call.admitted);
     if (body.length !== undefined) headers["content-length"] = body.length;
@@ -72,7 +72,7 @@ export class Forwarder {
   }
 
   /** The check on models is the only one that needs the body. @returns why the request is refused */
-  #judgeModel(open: OpenCall, { scanner }: TakenBody): RefusalReason | undefined {
+  #checkModel(open: OpenCall, { scanner }: TakenBody): RefusalReason | undefined {
     const { modelPolicy } = this.own.settings;
     if (modelPolicy === "off" || !scanner) return undefined;
     const allowed = this.own.allowedModels();

@@ -1,6 +1,6 @@
 // Assembles forwarding: one forwarder, its open calls, and the timers that check them.
 import type { Registry } from "prom-client";
-import type { HealKey, SessionWatch } from "../../../domain/gateway/service.ts";
+import type { ReplaceKey, SessionWatch } from "../../../domain/gateway/service.ts";
 import type { RequestLog, UsageCounter } from "../../../domain/inference/log/record.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
 import { type Clock, within } from "../../../platform/clock.ts";
@@ -20,7 +20,7 @@ import { Timers } from "./timers.ts";
 export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   settings: ProxySettings;
   upstream: Upstream;
-  heal: HealKey;
+  replaceKey: ReplaceKey;
   watch: SessionWatch;
   log: RequestLog;
   usage: UsageCounter;

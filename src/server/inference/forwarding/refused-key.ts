@@ -1,7 +1,7 @@
 // Reads a 401 of the upstream. If it is about the user's key, the key is reported and replaced. Any other 401 is passed on
 // unchanged.
 
-import type { DisownedReason, HealKey, UsableKey } from "../../../domain/gateway/service.ts";
+import type { DisownedReason, ReplaceKey, UsableKey } from "../../../domain/gateway/service.ts";
 import type { Figures } from "./figures.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { AnswerReader } from "./pump.ts";
@@ -10,7 +10,7 @@ import type { AnswerReader } from "./pump.ts";
 export const REFUSAL_BYTES_MAX = 64 * 1024;
 
 export interface RefusedKeyOptions {
-  heal: HealKey;
+  replaceKey: ReplaceKey;
   /** @returns why the gateway disowned the key; undefined if the body is not about the key */
   classify(body: string): DisownedReason | undefined;
   figures: Pick<Figures, "disowned" | "replayed">;
@@ -26,7 +26,7 @@ export type RefusedKey =
 export async function readRefusedKey(
   open: OpenCall,
   response: Response,
-  { heal, classify, figures, key }: RefusedKeyOptions & { key: UsableKey },
+  { replaceKey, classify, figures, key }: RefusedKeyOptions & { key: UsableKey },
 ): Promise<RefusedKey> {
   const { pieces, rest } = await readUpTo(open, response);
   const body = Buffer.concat(pieces);
@@ -39,7 +39,7 @@ export async function readRefusedKey(
   const { credentialVersion } = key;
   const { userId, organizationId, gatewaySessionId } = admitted;
   const used = { userId, organizationId, gatewaySessionId, credentialVersion };
-  return { replacement: await open.orStopped(heal(used, reason)) };
+  return { replacement: await open.orStopped(replaceKey(used, reason)) };
 }
 
 interface Read {

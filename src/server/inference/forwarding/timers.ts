@@ -59,7 +59,7 @@ export class Timers {
     this.#most = Math.max(this.#most, calls.size);
     const nowMs = this.own.nowMs();
     for (const open of calls) this.#lastHeadMs = Math.max(this.#lastHeadMs, open.headMs ?? this.#lastHeadMs);
-    for (const open of calls) this.#look(open, nowMs);
+    for (const open of calls) this.#check(open, nowMs);
     if (settings.cutStreams) access.cut(calls);
   }
 
@@ -79,7 +79,7 @@ export class Timers {
     }
   };
 
-  #look(open: OpenCall, nowMs: number): void {
+  #check(open: OpenCall, nowMs: number): void {
     const { settings, calls } = this.own;
     if (nowMs - open.startedMs >= EARLY_ROW_MS && !open.hasEarlyRow) calls.writeEarlyRow(open);
     if (open.phase !== "answer" && nowMs - (open.bodyAwaitedMs ?? nowMs) >= CLIENT_SILENCE_MS)

@@ -48,12 +48,12 @@ type AccountAction = keyof typeof NOTICES;
 const SECTIONS: Readonly<Partial<Record<AccountAction, string>>> = { key: "#gateway-key" };
 
 /** @returns the path of the account settings with the confirmation of an action */
-export const accountPathAfter = (deed: AccountAction): string =>
-  `${ACCOUNT_PATH}?done=${deed}${SECTIONS[deed] ?? ""}`;
+export const accountPathAfter = (action: AccountAction): string =>
+  `${ACCOUNT_PATH}?done=${action}${SECTIONS[action] ?? ""}`;
 
 /** @returns the confirmation text; undefined for an unknown keyword */
 export const noticeOf = (word: string | undefined): string | undefined =>
-  Object.entries(NOTICES).find(([deed]) => deed === word)?.[1];
+  Object.entries(NOTICES).find(([action]) => action === word)?.[1];
 
 export interface AccountQuery {
   /** id of the last browser on the previous page */

@@ -13,25 +13,25 @@ const decisions = {
   approved: {
     title: "CLI authorized",
     text: "The workstation now has access.",
-    wayOn: { text: "Show your workstations", path: "/account" },
+    nextStep: { text: "Show your workstations", path: "/account" },
   },
   denied: {
     title: "Request denied",
     text: "The workstation did not get access.",
-    wayOn: { text: "Enter another code", path: "/device" },
+    nextStep: { text: "Enter another code", path: "/device" },
   },
 };
 
 /** Confirms the decision. */
 export function decisionPage({ decision, branding }: DecisionProps): string {
-  const { title, text, wayOn } = decisions[decision];
+  const { title, text, nextStep } = decisions[decision];
   return renderPage(
     { title, branding },
     <>
       <p>{text}</p>
       <p>You can close this page and return to the workstation.</p>
-      <a class="button" href={wayOn.path}>
-        {wayOn.text}
+      <a class="button" href={nextStep.path}>
+        {nextStep.text}
       </a>
     </>,
   );

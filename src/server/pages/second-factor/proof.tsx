@@ -7,7 +7,7 @@ import { PasskeyForm } from "./passkey-form.tsx";
 
 export interface ProofProps {
   /** `sign-in`: after the password. `confirm`: in a browser that is signed in */
-  occasion: "sign-in" | "confirm";
+  purpose: "sign-in" | "confirm";
   action: string;
   csrf: string;
   /** path to continue to */
@@ -27,8 +27,8 @@ const TEXTS = {
 
 /** Posts `csrf`, `next` (if given) and `code`, or `answer` of a passkey. */
 export function proofPage(props: ProofProps): string {
-  const { occasion, action, csrf, next, hasApp, passkey, error, branding } = props;
-  const { title, verb, back, cancel } = TEXTS[occasion];
+  const { purpose, action, csrf, next, hasApp, passkey, error, branding } = props;
+  const { title, verb, back, cancel } = TEXTS[purpose];
   const hint = hasApp
     ? "The six digits that your authenticator app shows, or one of your recovery codes."
     : "One of your recovery codes.";

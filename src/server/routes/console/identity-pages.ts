@@ -54,14 +54,14 @@ export function identityPages(context: RouteContext, console: Console) {
     return last === undefined ? tokensPage({ values, page, problems }) : seeOther(last);
   };
 
-  const create = async ({ actor }: Reader, wish: TokenInput) => {
+  const create = async ({ actor }: Reader, input: TokenInput) => {
     try {
-      const made = await tokens.create(actor, newTokenOf(wish, clock.nowMs()));
+      const made = await tokens.create(actor, newTokenOf(input, clock.nowMs()));
       return createdTokenPage({ ...made, scimUrl: scimUrl() });
     } catch (error) {
       const refused = refusalOf(error);
       if (!refused) throw error;
-      return newTokenPage(wish, refused);
+      return newTokenPage(input, refused);
     }
   };
 
@@ -87,9 +87,9 @@ export function identityPages(context: RouteContext, console: Console) {
     .post(
       NEW_TOKEN_PATH,
       ({ request, body: { label, profile, expires, ...body } }) => {
-        const wish = { label, profile, expires: expires || undefined };
-        const action = { needs: "administrator", back: formPath(wish) } as const;
-        return console.act(request, { ...body, ...wish }, action, (reader) => create(reader, wish));
+        const input = { label, profile, expires: expires || undefined };
+        const action = { needs: "administrator", back: formPath(input) } as const;
+        return console.act(request, { ...body, ...input }, action, (reader) => create(reader, input));
       },
       formRoute(TokenForm, formOperation("sendScimToken", "Creates a token and shows it once")),
     );
@@ -139,8 +139,8 @@ function tokenPage(all: readonly ScimTokenView[], values: Values): Page<ScimToke
 }
 
 /** @returns the address of the form with the entered values, for a reader who must confirm first */
-const formPath = (wish: TokenInput): string => {
-  const given = Object.entries(wish).filter((entry): entry is [string, string] => Boolean(entry[1]));
+const formPath = (input: TokenInput): string => {
+  const given = Object.entries(input).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return pathWith(NEW_TOKEN_PATH, new URLSearchParams(given));
 };
 

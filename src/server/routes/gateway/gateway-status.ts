@@ -29,9 +29,9 @@ export const gatewayStatusOf = (
  */
 export async function healthOf(
   { domain }: Pick<RouteContext, "domain">,
-  wish: { withUpstream: boolean },
+  options: { withUpstream: boolean },
 ): Promise<ProxyHealth> {
   const { proxyHealth } = domain.inference;
-  if (proxyHealth) return await proxyHealth(wish);
+  if (proxyHealth) return await proxyHealth(options);
   throw new DomainError("invalid", "gateway.no_proxy", "no inference proxy is configured");
 }

@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Domain } from "../../../domain/domain.ts";
-import type { Delivery, PolicyGlance, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
+import type { Delivery, PolicyTag, PolicyView } from "../../../domain/governance/delivery/delivery.ts";
 import { GovernanceConfig } from "../../../domain/governance/model.ts";
 import { REQUIRED_CLIENT_VERSION_HEADER } from "../../../domain/governance/wire.ts";
 import { noToken } from "../../auth/guard.ts";
@@ -104,28 +104,28 @@ const CACHE_CONTROL = "private, no-cache";
 function answerPolicy(own: Own, request: Request): Response | Promise<Response> {
   const { delivery } = own;
   const principal = principalOf(request);
-  const glance = delivery.glanceFor(principal);
-  own.refuseOldClient(request, glance.common);
-  if (glance.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
-  if (hasCurrent(request, tagOf(glance))) return answerUnchanged(unchangedOf(own.unchanged, glance));
+  const tag = delivery.tagFor(principal);
+  own.refuseOldClient(request, tag.common);
+  if (tag.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
+  if (hasCurrent(request, tagOf(tag))) return answerUnchanged(unchangedOf(own.unchanged, tag));
   return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal)));
 }
 
-const tagOf = ({ name }: Pick<PolicyGlance, "name">): string => `"${name}"`;
+const tagOf = ({ name }: Pick<PolicyTag, "name">): string => `"${name}"`;
 
-const othersOf = (document: PolicyGlance["common"]) => ({
+const othersOf = (document: PolicyTag["common"]) => ({
   vary: POLICY_VARY,
   ...requiredVersionHeader(document),
 });
 
-function unchangedOf(kept: Own["unchanged"], glance: PolicyGlance): { unchangedHeaders: Headers } {
-  const known = kept.get(glance.name);
+function unchangedOf(kept: Own["unchanged"], tag: PolicyTag): { unchangedHeaders: Headers } {
+  const known = kept.get(tag.name);
   if (known) return { unchangedHeaders: known };
-  const headers = unchangedHeaders(tagOf(glance), {
+  const headers = unchangedHeaders(tagOf(tag), {
     cacheControl: CACHE_CONTROL,
-    others: othersOf(glance.common),
+    others: othersOf(tag.common),
   });
-  kept.set(glance.name, headers);
+  kept.set(tag.name, headers);
   return { unchangedHeaders: headers };
 }
 

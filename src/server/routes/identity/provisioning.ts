@@ -110,8 +110,8 @@ export function provisioningRoutes({ router, domain }: RouteContext) {
       "/admin/scim/tokens",
       async ({ request, body: { label, profile = SCIM_PROFILES[0], expires_at: expires } }) => {
         const expiresAtMs = expires ? (parseExactTime(expires) ?? Number.NaN) : undefined;
-        const wish = { label, profile, expiresAtMs, idempotencyKey: idempotencyKeyOf(request) };
-        const { token, view } = await tokens.create(actorOf(request), wish);
+        const input = { label, profile, expiresAtMs, idempotencyKey: idempotencyKeyOf(request) };
+        const { token, view } = await tokens.create(actorOf(request), input);
         return json({ token: token.reveal(), scim_token: tokenDocument(view) }, { status: 201 });
       },
       { requires: "administrator", accepts: "json", body: NewToken, detail: described.create },

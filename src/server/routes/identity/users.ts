@@ -131,8 +131,8 @@ export function userRoutes(context: RouteContext) {
       async ({ request, params, body, query }) => {
         const update = { ...body, expect: expectationOf(request, toAdminUser) };
         if (isDryRun(query)) {
-          const foreseen = users.checkUpdate(actorOf(request), params.id, update);
-          return json(toChangedAdminUser(foreseen)); // no ETag: the record does not have this state
+          const preview = users.checkUpdate(actorOf(request), params.id, update);
+          return json(toChangedAdminUser(preview)); // no ETag: the record does not have this state
         }
         const changed = await users.update(actorOf(request), params.id, update);
         return json(toChangedAdminUser(changed), { headers: { etag: recordTag(toAdminUser(changed)) } });

@@ -95,7 +95,7 @@ export function confirmationPages({ router, domain, countFactor }: RouteContext,
     }
     const hasApp = ownFactors.view(session.actor)?.authenticatorApp != null;
     const passkey = await ownFactors.passkeyRequest(session);
-    const html = proofPage({ ...shown, occasion: "confirm", hasApp, passkey });
+    const html = proofPage({ ...shown, purpose: "confirm", hasApp, passkey });
     return page(html, { failure, isScripted: passkey !== undefined });
   };
 

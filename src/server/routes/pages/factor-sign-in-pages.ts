@@ -63,7 +63,7 @@ export function factorSignInPages(context: RouteContext, browser: Browser) {
     if (found.demand === "enrollment") return seeOther(factorPath("enrollment", next));
     const passkey = await factorSignIns.passkeyRequest(found);
     const hasApp = found.factors.authenticatorApp !== null;
-    const shown = { occasion: "sign-in", action: PROOF, csrf: attempt.csrf, next, hasApp, passkey } as const;
+    const shown = { purpose: "sign-in", action: PROOF, csrf: attempt.csrf, next, hasApp, passkey } as const;
     const html = proofPage({ ...shown, error: failure?.message, branding: browser.branding() });
     return page(html, { failure, isScripted: passkey !== undefined });
   };

@@ -1,4 +1,4 @@
-// The look of a second process at its data, on a real database file.
+// How a second process checks its data, on a real database file.
 import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { type DatabaseInvalidation, DataWatch } from "../../../../src/app/service/divided/data-watch.ts";
@@ -13,14 +13,14 @@ function watchOf({ directory, file, db }: World) {
 }
 const PENDING = "pending" as const;
 const foundBy = (watch: DataWatch): Promise<DatabaseInvalidation | typeof PENDING> =>
-  Promise.race([watch.displaced, Promise.resolve<typeof PENDING>(PENDING)]);
+  Promise.race([watch.invalidated, Promise.resolve<typeof PENDING>(PENDING)]);
 
 test("INF-62 a process keeps running while its database is the one it opened", async () => {
   await using world = await createWorld();
   using watch = watchOf(world);
-  watch.look();
+  watch.check();
   expect(await foundBy(watch)).toBe(PENDING);
-  expect(watch.looks).toBe(1);
+  expect(watch.checks).toBe(1);
 });
 
 test("INF-62 a process learns that another version has changed the schema", async () => {
@@ -31,7 +31,7 @@ test("INF-62 a process learns that another version has changed the schema", asyn
     other.run("INSERT INTO schema_migrations VALUES (9999, 'later', '', 0, '9.0.0')");
   }
   await Bun.sleep(2); // commits of another process are visible after a millisecond
-  watch.look();
+  watch.check();
   expect(await foundBy(watch)).toMatchObject({ isReplaced: false, error: { reason: "schema.changed" } });
 });
 
@@ -39,6 +39,6 @@ test("INF-62 a process learns that its database file was moved", async () => {
   await using world = await createWorld();
   using watch = watchOf(world);
   renameSync(world.file, `${world.file}.moved`);
-  watch.look();
+  watch.check();
   expect(await foundBy(watch)).toMatchObject({ isReplaced: true, error: { reason: "data_dir.replaced" } });
 });

@@ -22,7 +22,7 @@ const file = (name: string): string => join(directory, name);
 const [DATA, SETTINGS, JOURNAL] = [file("data"), file("settings.yaml"), file("journal")];
 const [CERTIFICATE, KEY] = [file("cert.pem"), file("key.pem")];
 
-const LOOK_EVERY_MS = 10;
+const CHECK_EVERY_MS = 10;
 
 let receiver: NotifyReceiver;
 let child: Bun.Subprocess;
@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   closeSync(journal);
   firstWords = await receiver.next("READY");
-  while (logged("service.started").length === 0) await Bun.sleep(LOOK_EVERY_MS); // readiness is reported before it is logged
+  while (logged("service.started").length === 0) await Bun.sleep(CHECK_EVERY_MS); // readiness is reported before it is logged
 });
 afterAll(async () => {
   child.kill("SIGKILL");

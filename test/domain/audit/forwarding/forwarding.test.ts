@@ -46,7 +46,7 @@ test("FWD-1 every entry is sent in order, in batches, and only once if all goes 
   expect(await forwardingTo(world, receiver).run(signal)).toMatchObject({ entries: BATCH_ENTRIES_MAX + 1 });
   await record(world, 1);
   const next = forwardingTo(world, receiver); // as after a restart
-  expect(await next.run(signal)).toEqual({ entries: 1, failure: undefined, isNews: false });
+  expect(await next.run(signal)).toEqual({ entries: 1, failure: undefined, isStateChange: false });
   expect(taken).toEqual(Array.from({ length: BATCH_ENTRIES_MAX + 2 }, (_, index) => index + 1));
   expect(next.state()).toMatchObject({ lastId: BATCH_ENTRIES_MAX + 2, waiting: 0, waitingSinceMs: null });
 });
@@ -61,7 +61,7 @@ test("FWD-2 a batch that the end of the service interrupts is no failure of the 
       throw new DomainError("unavailable", "outbound.failed", "interrupted");
     },
   });
-  expect(await forwarding.run(stop.signal)).toEqual({ entries: 0, failure: undefined, isNews: false });
+  expect(await forwarding.run(stop.signal)).toEqual({ entries: 0, failure: undefined, isStateChange: false });
   expect(forwarding.state()).toMatchObject({ waiting: 1, failingSinceMs: null, error: null });
 });
 
@@ -71,14 +71,14 @@ test("FWD-2 a receiver that is down for a day loses nothing, and only changes of
   const forwarding = forwardingTo(world, receiver);
   fail("no route");
   await record(world, 1);
-  expect(await forwarding.run(signal)).toEqual({ entries: 0, failure: "no route", isNews: true });
+  expect(await forwarding.run(signal)).toEqual({ entries: 0, failure: "no route", isStateChange: true });
   world.clock.advance(DAY_MS);
   await record(world, 1);
-  expect(await forwarding.run(signal)).toEqual({ entries: 0, failure: "no route", isNews: false });
+  expect(await forwarding.run(signal)).toEqual({ entries: 0, failure: "no route", isStateChange: false });
   const since = { waitingSinceMs: START_MS, failingSinceMs: START_MS };
   expect(forwarding.state()).toMatchObject({ waiting: 2, ...since, error: "no route" });
   fail(undefined);
-  expect(await forwarding.run(signal)).toEqual({ entries: 2, failure: undefined, isNews: true });
+  expect(await forwarding.run(signal)).toEqual({ entries: 2, failure: undefined, isStateChange: true });
   expect(taken).toEqual([1, 2]);
   expect(forwarding.state()).toMatchObject({ waiting: 0, failingSinceMs: null, error: null });
   expect(forwarding.figures).toEqual({ entries: 2, failures: 2 });

@@ -34,7 +34,7 @@ beforeEach(async () => {
     list: () => [],
     download: fail,
     fetch: fail,
-    passage: fail,
+    connectionSettings: fail,
   };
   sources = new PackageSources({ ...world, ...PARTS, blobs, outbound });
 });
@@ -172,7 +172,7 @@ describe("later steps", () => {
     const { sourceRef: _, ...kept } = await upload(ARCHIVE);
     const { archives } = new PackageSources({
       ...{ ...world, ...PARTS, blobs },
-      outbound: { list: () => [], download: fail, fetch: fail, passage: fail },
+      outbound: { list: () => [], download: fail, fetch: fail, connectionSettings: fail },
     });
     for (const place of [sources.archives, archives])
       expect(await place.show(world.organizationId, kept.sha256)).toEqual(kept);

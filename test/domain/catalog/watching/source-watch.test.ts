@@ -41,7 +41,7 @@ async function publish(id: string, ref: string, more: object = {}) {
   const source = { source_ref: sourceRef, artifact_id: artifactId, sha256 };
   packages.push({ ...packageOf(id, source), ...more });
 }
-const look = () => watch.look(site.world.system, new AbortController().signal);
+const look = () => watch.check(site.world.system, new AbortController().signal);
 const behind = () =>
   watch.behind(site.world.organizationId).map(({ packageId, latestCommit }) => [packageId, latestCommit]);
 

@@ -35,7 +35,7 @@ test("CON-63 counts a revision by health, harness and version, with those who re
     isInForce: true,
     workstations: { current: 1, outdated: 2, attention: 1 },
     notSeenSince: 1,
-    asleep: [
+    notSeenByDays: [
       { days: 1, clients: 1 },
       { days: 7, clients: 0 },
       { days: 30, clients: 0 },

@@ -8,7 +8,7 @@ import {
   isExpired,
   type KeyRow,
   nextReplacementMs,
-  type Occasion,
+  type ProvisionConditions,
   REPLACEMENT_WINDOW_MS,
   REPLACEMENTS_MAX,
   RETRY_BASE_MS,
@@ -98,13 +98,13 @@ test("a time beyond every plan is due: the clock went back", () => {
 
 describe("the provisioner is called", () => {
   const due = { untilMs: NOW, fromMs: NOW + 1_000 };
-  const occasion = (changes: Partial<Occasion>): Occasion => ({
+  const conditions = (changes: Partial<ProvisionConditions>): ProvisionConditions => ({
     ...{ nowMs: NOW, due, configurationDigest: "first", manual: false, force: false },
     ...changes,
   });
   const error = { state: "error", problem: "out of order" } as const;
 
-  test.each<[string, KeyRow | undefined, Partial<Occasion>, string | undefined]>([
+  test.each<[string, KeyRow | undefined, Partial<ProvisionConditions>, string | undefined]>([
     ["where there is no row", undefined, {}, "missing"],
     ["not for a healthy key", row(), {}, undefined],
     ["not for a healthy key that somebody asks for", row(), { manual: true }, undefined],
@@ -158,7 +158,7 @@ describe("the provisioner is called", () => {
       "missing",
     ],
   ])("%s", (_what, found, changes, reason) => {
-    const called: string | undefined = reasonToCall(found, occasion(changes));
+    const called: string | undefined = reasonToCall(found, conditions(changes));
     expect(called).toBe(reason);
   });
 });

@@ -30,7 +30,7 @@ const publish = (
 
 const viewOf = (userId: string) => delivery.viewFor({ organizationId, userId });
 const packagesOf = (userId: string) => viewOf(userId).document.packages.map(({ id }) => id);
-const tagOf = (userId: string) => delivery.glanceFor({ organizationId, userId }).name;
+const tagOf = (userId: string) => delivery.tagFor({ organizationId, userId }).name;
 
 const change = (group: string, operation: object) =>
   scim.groups.patch(caller, group, { body: patchOf(operation) });

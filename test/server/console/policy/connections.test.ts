@@ -88,7 +88,7 @@ test("CON-64 a newer commit is marked in the list and on the page of the package
   const newer = host.commit({ "guide/skills/a/SKILL.md": "# Newer\n" });
   host.branches.set("main", newer);
   expect((await browser.visit("/console/packages")).html).not.toContain("Newer commit available");
-  await domain.sourceWatch.look(world.system, new AbortController().signal);
+  await domain.sourceWatch.check(world.system, new AbortController().signal);
   expect((await browser.visit("/console/packages")).html).toContain("Newer commit available");
   for (const path of ["/console/packages/guide", "/console/connections"])
     expect((await browser.visit(path)).html).toContain(newer);

@@ -73,10 +73,10 @@ const CLOSING_MS = 10_000;
 const OPEN_MS = 400;
 
 /** @returns what came back, and which requests the server took: `METHOD status` */
-async function talk(kind: Kind, steps: readonly Step[], patienceMs = CLOSING_MS, at = places) {
+async function talk(kind: Kind, steps: readonly Step[], waitMaxMs = CLOSING_MS, at = places) {
   const { face, listener } = at.get(kind) ?? fail(kind);
   face.logged.length = 0;
-  const conversation = await converse(listener, steps, patienceMs);
+  const conversation = await converse(listener, steps, waitMaxMs);
   const answered = face.logged.filter(({ event }) => event === "http.answered");
   return { ...conversation, answered: answered.map(({ method, status }) => `${method} ${status}`) };
 }

@@ -64,14 +64,14 @@ async function talk(
   { upload_url: url }: PresignedOnWire,
   headers: readonly string[],
   body: readonly Step[],
-  patienceMs = 5_000,
+  waitMaxMs = 5_000,
 ): Promise<{ status: number; isClosed: boolean }> {
   const { pathname, search, host } = new URL(url);
   const head = [`PUT ${pathname}${search} HTTP/1.1`, `Host: ${host}`, `Content-Type: ${TYPE}`, ...headers];
   const { text, isClosed } = await converse(
     { address: face.origin },
     [`${head.join("\r\n")}\r\n\r\n`, ...body],
-    patienceMs,
+    waitMaxMs,
   );
   return { status: Number(text.split(" ")[1]), isClosed };
 }

@@ -42,7 +42,7 @@ const temporaryFiles = async (): Promise<string[]> =>
   (await readdir(join(face.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
 
 /** Writes a request by hand. */
-function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step[], patienceMs: number) {
+function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step[], waitMaxMs: number) {
   const { pathname, search, host } = new URL(url);
   const head = [
     `PUT ${pathname}${search} HTTP/1.1`,
@@ -50,7 +50,7 @@ function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step
     `Content-Type: ${headers["content-type"]}`,
     `Content-Length: ${BYTES.length}`,
   ];
-  return converse({ address: face.origin }, [`${head.join("\r\n")}\r\n\r\n`, ...body], patienceMs);
+  return converse({ address: face.origin }, [`${head.join("\r\n")}\r\n\r\n`, ...body], waitMaxMs);
 }
 
 /** The plain retry of the client. */

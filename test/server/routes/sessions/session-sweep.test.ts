@@ -12,7 +12,7 @@ import { createWorld } from "../../../support/world.ts";
 
 const { signal } = new AbortController();
 const sweep = ({ domain, world }: TestServer) => domain.sessions.sweep.run(world.system, signal);
-const look = ({ domain }: TestServer) => domain.sessions.sweep.look(signal);
+const look = ({ domain }: TestServer) => domain.sessions.sweep.preview(signal);
 const places = async ({ domain }: TestServer) =>
   (await Array.fromAsync(domain.sessions.stores.active.list())).map(({ place }) => place);
 

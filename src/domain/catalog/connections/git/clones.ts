@@ -9,7 +9,7 @@ import { type GitArchiveTarget, type GitRun, GitTransport } from "./git-transpor
 const TOKEN_USER = "x-token-auth";
 
 export interface CloneAccess {
-  outbound: Pick<Outbound, "passage">;
+  outbound: Pick<Outbound, "connectionSettings">;
   /** for what git writes */
   folders: TemporaryFolders;
   /** @returns the absolute path of git, if the machine has it; default: it has none */
@@ -64,7 +64,9 @@ export class Clones {
     await using folder = await this.own.folders.create();
     const url = this.urlOf(repository);
     const { ca } = this.connection;
-    const { proxy, authorities } = await this.own.outbound.passage(this.#destinationOf(url), url, { ca });
+    const { proxy, authorities } = await this.own.outbound.connectionSettings(this.#destinationOf(url), url, {
+      ca,
+    });
     const remote = { url, authorization: authorizationOf(this.connection.credential()), proxy };
     return await work({ remote, authorities, folder: folder.path, ...this.bounds });
   }

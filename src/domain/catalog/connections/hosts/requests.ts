@@ -21,7 +21,7 @@ export const INSPECTION_MS_MAX = 60_000;
 export const REDIRECTS_MAX = 5;
 
 export interface RequestsDependencies extends CloneAccess {
-  outbound: Pick<Outbound, "fetch" | "passage">;
+  outbound: Pick<Outbound, "fetch" | "connectionSettings">;
   tokens: AppTokens;
 }
 

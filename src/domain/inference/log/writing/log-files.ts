@@ -52,7 +52,7 @@ export class LogFiles {
    * Repairs the index: reading beyond the end of a mapped file ends the whole process with SIGBUS.
    * @returns what others have changed; undefined if nothing
    */
-  look(): OutsideChange | undefined {
+  checkOutsideChange(): OutsideChange | undefined {
     const { file } = this;
     const [database, wal, index] = [factsOf(file), factsOf(`${file}-wal`), factsOf(`${file}-shm`)];
     const isIndexSame = index.inode === this.#index.inode;

@@ -106,7 +106,7 @@ export class LogThread {
       reader = this.#file().reader;
     } catch (error) {
       if (causeOf(asStorageError(error)) !== "disk_full") throw error;
-      return await readWithoutRoom(new FileSource(this.options.file, { untouched: true }), task);
+      return await readOnFullDisk(new FileSource(this.options.file, { untouched: true }), task);
     }
     if (task.name === "search") return await this.#search(reader.search(task.request));
     if (task.name === "summarize") return await this.#search(reader.summarize(task.request, true));
@@ -135,13 +135,13 @@ export class LogThread {
 
   /** Rows that go into a file that was moved, deleted or emptied would be lost. */
   #file(): OpenFile {
-    if (this.#look()?.isReopening) this.#close();
+    if (this.#checkOutsideChange()?.isReopening) this.#close();
     this.#open ??= openFile(this.options.file, this.#kept);
     return this.#open;
   }
 
-  #look(): OutsideChange | undefined {
-    const change = this.#open?.files.look();
+  #checkOutsideChange(): OutsideChange | undefined {
+    const change = this.#open?.files.checkOutsideChange();
     this.#changedOutside = change?.what ?? this.#changedOutside;
     return change;
   }
@@ -149,7 +149,7 @@ export class LogThread {
   /** Looks at the files before each step. */
   *#watched<T>(steps: Steps<T>): Steps<T> {
     for (;;) {
-      this.#look();
+      this.#checkOutsideChange();
       const step = steps.next();
       if (step.done) return step.value;
       yield;
@@ -177,7 +177,7 @@ function openFile(file: string, kept: UncountedSums): OpenFile {
 
 type ReadingTask = Extract<ToThread, { name: "search" | "summarize" | "seen" | "figures" }>;
 
-function readWithoutRoom(
+function readOnFullDisk(
   file: FileSource,
   task: ReadingTask,
 ): Promise<LogTasks[ReadingTask["name"]]["result"]> {

@@ -37,11 +37,11 @@ export class RequestQueue implements RequestLog {
   readonly #gaps = new Map<DropCause, Gap>();
   readonly #dropped: Record<DropCause, number> = { queue_full: 0, disk_full: 0, broken: 0 };
   /** why the last write failed; rows beyond the limit of the queue are dropped for this cause */
-  #trouble: DropCause | undefined;
+  #lastFailureCause: DropCause | undefined;
   #failures = 0;
   #threadEnds = 0;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
-  #unwarned = 0;
+  #unreportedRows = 0;
   #isClosed = false;
 
   constructor(private readonly options: QueueOptions) {}
@@ -74,14 +74,14 @@ export class RequestQueue implements RequestLog {
       await this.#writeBatch();
       if (this.#failures > failures) tries += 1;
     }
-    for (const { row } of this.#waiting) this.#drop(row.occurredAtMs, this.#trouble ?? "queue_full");
+    for (const { row } of this.#waiting) this.#drop(row.occurredAtMs, this.#lastFailureCause ?? "queue_full");
     this.#waiting = [];
     this.#warn(Number.POSITIVE_INFINITY);
   }
 
   #push(entry: QueuedRow): void {
     if (this.#isClosed || this.#waiting.length >= this.options.rowsMax) {
-      this.#drop(entry.row.occurredAtMs, this.#trouble ?? "queue_full");
+      this.#drop(entry.row.occurredAtMs, this.#lastFailureCause ?? "queue_full");
       return;
     }
     this.#waiting.push(entry);
@@ -92,7 +92,7 @@ export class RequestQueue implements RequestLog {
 
   #drop(occurredAtMs: number, cause: DropCause): void {
     this.#dropped[cause] += 1;
-    this.#unwarned += 1;
+    this.#unreportedRows += 1;
     const gap = this.#gaps.get(cause);
     if (gap === undefined) {
       this.#gaps.set(cause, { fromMs: occurredAtMs, toMs: occurredAtMs, count: 1, cause });
@@ -105,14 +105,14 @@ export class RequestQueue implements RequestLog {
   }
 
   #warn(nowMs: number): void {
-    if (this.#unwarned === 0 || nowMs - this.#warnedAtMs < WARN_EVERY_MS) return;
+    if (this.#unreportedRows === 0 || nowMs - this.#warnedAtMs < WARN_EVERY_MS) return;
     this.#warnedAtMs = nowMs;
     this.options.log.warning("request_log.dropped", {
-      rows: this.#unwarned,
-      cause: this.#trouble ?? "queue_full",
+      rows: this.#unreportedRows,
+      cause: this.#lastFailureCause ?? "queue_full",
       next: "quartermaster doctor",
     });
-    this.#unwarned = 0;
+    this.#unreportedRows = 0;
   }
 
   #start(): void {
@@ -148,7 +148,7 @@ export class RequestQueue implements RequestLog {
 
   #written(batch: readonly QueuedRow[], gaps: readonly Gap[], unfit: number): void {
     this.#failures = 0;
-    this.#trouble = undefined;
+    this.#lastFailureCause = undefined;
     this.#waiting = this.#waiting.slice(batch.length);
     for (const { cause, count } of gaps) this.#forgetGap(cause, count);
     for (let left = unfit; left > 0; left--) this.#drop(batch[0]?.row.occurredAtMs ?? 0, "broken");
@@ -170,7 +170,7 @@ export class RequestQueue implements RequestLog {
   #failed(cause: DropCause | undefined, reason: string): void {
     if (this.#failures === 0) this.options.log.error("request_log.not_written", { reason });
     this.#failures += 1;
-    this.#trouble = cause;
+    this.#lastFailureCause = cause;
   }
 
   #giveUp(batch: readonly QueuedRow[]): void {

@@ -33,13 +33,13 @@ export function readCode(
   if (iss === null && namesIssuer) throw stateUnknown("iss is missing");
   if (iss !== null && iss !== issuer) throw stateUnknown(`iss is another: ${forLog(iss)}`);
   const error = query.get("error");
-  if (error !== null) throw toldBy(error, query.get("error_description"));
+  if (error !== null) throw callbackErrorOf(error, query.get("error_description"));
   const code = query.get("code");
   if (!code) throw stateUnknown("code is missing");
   return code;
 }
 
-function toldBy(error: string, description: string | null): DomainError {
+function callbackErrorOf(error: string, description: string | null): DomainError {
   const make = Object.hasOwn(ERRORS, error) ? ERRORS[error] : undefined;
   return (make ?? providerError)(forLog(description === null ? error : `${error}: ${description}`));
 }

@@ -31,7 +31,7 @@ export function fromLibrary(error: unknown): unknown {
   if (!(error instanceof Error) || !code?.startsWith("OAUTH_")) return error;
   switch (code) {
     case "OAUTH_RESPONSE_BODY_ERROR":
-      return told(error);
+      return providerErrorOf(error);
     case "OAUTH_WWW_AUTHENTICATE_CHALLENGE":
       return refused(error);
     default: {
@@ -51,7 +51,7 @@ function ownErrorIn(error: unknown): DomainError | undefined {
   return undefined;
 }
 
-function told(error: Error): DomainError {
+function providerErrorOf(error: Error): DomainError {
   const name = "error" in error ? String(error.error) : "";
   return refusalOf(name, "error_description" in error ? error.error_description : undefined);
 }

@@ -70,7 +70,7 @@ export class OidcClient {
     const { requiresPushedRequests, pushedRequestEndpoint } = this.metadata;
     const isPushed = requiresPushedRequests && pushedRequestEndpoint !== undefined;
     const build = isPushed ? this.openid.buildAuthorizationUrlWithPAR : this.openid.buildAuthorizationUrl;
-    return await this.#told(async () => (await build(this.configuration, { ...parameters })).href);
+    return await this.#translated(async () => (await build(this.configuration, { ...parameters })).href);
   }
 
   /** @returns the tokens for the code of a callback @throws DomainError of `redeemCode` */
@@ -88,7 +88,7 @@ export class OidcClient {
 
   /** @returns the claims of userinfo, whose `sub` is the same @throws DomainError of `fromLibrary` */
   userinfo({ accessToken }: Redeemed, subject: string): Promise<Readonly<Record<string, unknown>>> {
-    return this.#told(() => this.openid.fetchUserInfo(this.configuration, accessToken, subject));
+    return this.#translated(() => this.openid.fetchUserInfo(this.configuration, accessToken, subject));
   }
 
   /** @returns the link that ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0) */
@@ -96,7 +96,7 @@ export class OidcClient {
     return this.openid.buildEndSessionUrl(this.configuration, { ...parameters }).href;
   }
 
-  async #told<T>(work: () => Promise<T>): Promise<T> {
+  async #translated<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {

@@ -74,10 +74,10 @@ const TIMES = new Set(["exp", "nbf", "iat"]);
 /** The messages of jose name claims and never their values. */
 function asFailure(error: unknown, { clockOffsetMs }: TokenChecks): unknown {
   if (error instanceof DomainError || !(error instanceof errors.JOSEError)) return error;
-  const told = `${error.code}: ${forLog(error.message)}`;
+  const cause = `${error.code}: ${forLog(error.message)}`;
   const isTime =
     (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) &&
     TIMES.has(error.claim) &&
     error.reason === "check_failed";
-  return isTime ? clockDiffers(`${told}; ${offsetText(clockOffsetMs)}`) : tokenInvalid(told);
+  return isTime ? clockDiffers(`${cause}; ${offsetText(clockOffsetMs)}`) : tokenInvalid(cause);
 }

@@ -9,7 +9,7 @@ import { asSentence } from "../../../pages/words.ts";
 import type { ConsolePage } from "../../frame/frame.tsx";
 import { ConsoleForm } from "../../parts/form.tsx";
 import { Text, useReader } from "../../parts/values.tsx";
-import { NEW_PACKAGE_PATH, NEW_TRAIL, STEPS, type Step } from "./words.ts";
+import { NEW_BREADCRUMBS, NEW_PACKAGE_PATH, STEPS, type Step } from "./words.ts";
 
 const ORDER: readonly Step[] = ["source", "inspection", "identity", "layout", "audience", "check"];
 
@@ -62,7 +62,12 @@ export function refusedStepOf(error: unknown): RefusedStep {
 export function stepPage(page: StepPage, fieldOf: (pointer: string) => string | undefined): ConsolePage {
   const { step, title, addition, content, refused, longText } = page;
   return {
-    ...{ title, trail: NEW_TRAIL, isError: refused !== undefined, status: refused?.status ?? 200 },
+    ...{
+      title,
+      breadcrumbs: NEW_BREADCRUMBS,
+      isError: refused !== undefined,
+      status: refused?.status ?? 200,
+    },
     ...(longText && { longText }),
     content: (
       <>

@@ -16,4 +16,4 @@ export const STEPS = {
 
 export type Step = keyof typeof STEPS;
 
-export const NEW_TRAIL = [{ href: PACKAGES_PATH, label: "Packages" }] as const;
+export const NEW_BREADCRUMBS = [{ href: PACKAGES_PATH, label: "Packages" }] as const;

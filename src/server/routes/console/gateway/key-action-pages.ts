@@ -5,7 +5,11 @@ import { DomainError } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
-import { keyConfirmation, obstacle, reconcileConfirmation } from "../../../console/gateway/key-page.tsx";
+import {
+  keyConfirmation,
+  reconcileConfirmation,
+  whyUnavailable,
+} from "../../../console/gateway/key-page.tsx";
 import {
   ACTION_WORDS,
   KEY_ACTIONS,
@@ -78,7 +82,7 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
         return console.act(request, body, needed, (reader) => {
           const action = actionIn(params.action);
           const user = userOf(reader, params.user);
-          const why = obstacle(user, directory.show(user), action);
+          const why = whyUnavailable(user, directory.show(user), action);
           if (why === undefined) return perform(reader, user, action);
           return { to: keyPath(user.id), notice: { kind: "attention", text: why } };
         });

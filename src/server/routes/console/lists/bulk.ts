@@ -144,8 +144,8 @@ export class BulkActions<Act extends string, Selection> {
     const selection = await this.#selectionOf(reader, asked);
     const count = await this.bulk.count(reader, selection);
     if (count === 0) return invalidSelectionPage(view, `No ${view.nouns[0]} matches these filters now.`);
-    const foreseen = { act, selection, isDryRun: true };
-    const rows = filter === undefined ? (await this.bulk.slice(reader, foreseen)).rows : [];
+    const preview = { act, selection, isDryRun: true };
+    const rows = filter === undefined ? (await this.bulk.slice(reader, preview)).rows : [];
     const exceptions = rows.filter(({ result }) => result !== "done");
     const equivalents = this.bulk.equivalents({ act, count, selection, rows });
     return confirmMany(view, {

@@ -28,7 +28,7 @@ export const GROUPS_PROPOSED_MAX = 10;
 export interface AudiencePlace
   extends Pick<
     AudiencePageProps,
-    "title" | "trail" | "action" | "verb" | "cancel" | "version" | "audience" | "api"
+    "title" | "breadcrumbs" | "action" | "verb" | "cancel" | "version" | "audience" | "api"
   > {
   /** Saves it in the draft of the reader. @returns its new version */
   save(audience: Required<PackageAudience>): Promise<number>;

@@ -42,7 +42,7 @@ const placeIn =
     const version = stated === undefined ? draft.version : Number(/^\d{1,9}$/.exec(stated)?.[0] ?? 0);
     return {
       title: `Who gets ${managed.name ?? id}`,
-      trail: [
+      breadcrumbs: [
         { href: PACKAGES_PATH, label: "Packages" },
         { href: packagePath(id), label: managed.name ?? id },
       ],

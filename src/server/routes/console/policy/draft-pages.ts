@@ -15,6 +15,7 @@ import { mergePage } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import { shownTo } from "../../../console/policy/variables.tsx";
 import {
+  BREADCRUMBS,
   changesText,
   DISCARD_PATH,
   EDIT_PATH,
@@ -24,7 +25,6 @@ import {
   REVIEW_PATH,
   ROLLOUT_PATH,
   revisionText,
-  TRAIL,
 } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { failureOf } from "../../../http/problems/problem.ts";
@@ -196,7 +196,7 @@ function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
             consequences: [
               `Discard ${changes === null ? "your unpublished changes" : changesText(changes, "unpublished ")}? They cannot be brought back.`,
             ],
-            ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, trail: TRAIL },
+            ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS },
             command: ["policy", "draft", "discard", actor.label],
             api: { method: "DELETE", path: "/admin/policy-draft" },
           });

@@ -67,13 +67,13 @@ async function adaptersIn(
     if (!entry.isUsed) continue;
     const read = adapterIn(entry);
     const { settings, problems: unread } = await drafts.readSettings(entry.more);
-    problems.push(...read.problems, ...unread.map((problem) => inMore(problem, entry)));
+    problems.push(...read.problems, ...unread.map((problem) => inMoreLayouts(problem, entry)));
     adapters[entry.harness] = { ...read.adapter, ...settings };
   }
   return { adapters, problems };
 }
 
-const inMore = ({ pointer: _, ...problem }: Problem, { harness }: LayoutEntry): Problem => ({
+const inMoreLayouts = ({ pointer: _, ...problem }: Problem, { harness }: LayoutEntry): Problem => ({
   ...problem,
   pointer: `/adapters/${harness}/more`,
 });

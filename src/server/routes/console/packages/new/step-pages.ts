@@ -18,7 +18,7 @@ import {
   type RefusedStep,
   refusedStepOf,
 } from "../../../../console/packages/new/steps.tsx";
-import { NEW_TRAIL, STEPS, type Step } from "../../../../console/packages/new/words.ts";
+import { NEW_BREADCRUMBS, STEPS, type Step } from "../../../../console/packages/new/words.ts";
 import { REVIEW_PATH } from "../../../../console/policy/words.ts";
 import type { Reader } from "../../../../console/reader.ts";
 import {
@@ -191,7 +191,7 @@ function audienceStep(domain: Domain) {
     const former = listAudiences(domain.governance.drafts.ownOrNew(reader.actor))[id];
     return {
       title: "Who gets it",
-      trail: NEW_TRAIL,
+      breadcrumbs: NEW_BREADCRUMBS,
       ...{ action: STEPS.audience.path, verb: "Continue", cancel: STEPS.layout.path },
       ...{
         version: addition.version,

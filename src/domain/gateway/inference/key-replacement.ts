@@ -8,7 +8,7 @@ import type { DisownedReason, GatewayKeys } from "../keys/keys.ts";
 import type { Resolve } from "./key-resolver.ts";
 
 /** How long a request waits for its new key. */
-const HEALING_WAIT_MS = 3 * SECOND_MS;
+const REPLACEMENT_WAIT_MS = 3 * SECOND_MS;
 
 export interface UsableKey {
   readonly credential: Secret;
@@ -23,7 +23,7 @@ interface UsedKey {
   readonly credentialVersion: string;
 }
 
-export interface KeyHealingDependencies {
+export interface KeyReplacementDependencies {
   keys: Pick<GatewayKeys, "reportDisowned" | "attempts">;
   resolve: Resolve;
 }
@@ -32,13 +32,13 @@ export interface KeyHealingDependencies {
  * Reports the key and waits for another one.
  * @returns undefined if there is none in time, or the caller has lost access
  */
-export type HealKey = (used: UsedKey, reason: DisownedReason) => Promise<UsableKey | undefined>;
+export type ReplaceKey = (used: UsedKey, reason: DisownedReason) => Promise<UsableKey | undefined>;
 
 /** Called once, in inference.ts. */
-export const createKeyHealing =
-  ({ keys, resolve }: KeyHealingDependencies): HealKey =>
+export const createKeyReplacement =
+  ({ keys, resolve }: KeyReplacementDependencies): ReplaceKey =>
   async (used, reason) => {
-    const heal = async (): Promise<UsableKey | undefined> => {
+    const replace = async (): Promise<UsableKey | undefined> => {
       const { userId, credentialVersion } = used;
       const actor = systemActor(used);
       await keys.reportDisowned({ actor, userId, credentialVersion, reason });
@@ -47,7 +47,7 @@ export const createKeyHealing =
       const isOther = key.credentialVersion !== credentialVersion;
       return isOther ? { credential, credentialVersion: key.credentialVersion } : undefined;
     };
-    return await within(HEALING_WAIT_MS, heal().catch(noKey));
+    return await within(REPLACEMENT_WAIT_MS, replace().catch(noKey));
   };
 
 /** The key is not changed, and the next request gets its state. */
