@@ -30,35 +30,8 @@ export function domainSettingsOf(
   const identityMode = config.get("identity.mode");
   return {
     sso: () => sso.settings,
-    access: {
-      baseUrl,
-      accessTokenTtlSeconds: config.get("access.access_token_ttl_seconds"),
-      refreshTokenTtlSeconds: config.get("access.refresh_token_ttl_seconds"),
-      browserSessionTtlSeconds: config.get("access.browser_session_ttl_seconds"),
-      deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
-      pollIntervalSeconds: config.get("access.poll_interval_seconds"),
-      signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
-      tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
-      identityMode,
-      provider: {
-        providerId: config.get("identity.oidc.provider_id"),
-        providerName: config.get("identity.oidc.provider_name"),
-      },
-      secondFactor: config.get("identity.second_factor"),
-    },
-    limits: {
-      passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
-      passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
-      passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
-      secondFactorGuesses: config.get("limits.second_factor_guesses"),
-      userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
-      userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
-      deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
-      pendingLoginsPerAddress: config.get("limits.pending_logins_per_address"),
-      pendingLoginsPerNetwork: config.get("limits.pending_logins_per_network"),
-      invitationsPerActor: config.get("limits.invitations_per_actor"),
-      windowSeconds: config.get("limits.window_seconds"),
-    },
+    access: accessSettingsOf(config, baseUrl),
+    limits: limitsOf(config),
     governance: {
       requiresSecondAdministrator: config.get("policy.require_second_administrator"),
       formerRevisionsServed: config.get("sources.revisions_kept_visible"),
@@ -96,6 +69,41 @@ export function domainSettingsOf(
         return roles.mappings;
       },
     },
+  };
+}
+
+function accessSettingsOf(config: Config, baseUrl: () => string): DomainOptions["settings"]["access"] {
+  return {
+    baseUrl,
+    accessTokenTtlSeconds: config.get("access.access_token_ttl_seconds"),
+    refreshTokenTtlSeconds: config.get("access.refresh_token_ttl_seconds"),
+    browserSessionTtlSeconds: config.get("access.browser_session_ttl_seconds"),
+    deviceCodeTtlSeconds: config.get("access.device_code_ttl_seconds"),
+    pollIntervalSeconds: config.get("access.poll_interval_seconds"),
+    signingKeyRotationDays: config.get("access.signing_key_rotation_days"),
+    tokenMemoryBytes: config.get("access.token_memory_mb") * MEBIBYTE,
+    identityMode: config.get("identity.mode"),
+    provider: {
+      providerId: config.get("identity.oidc.provider_id"),
+      providerName: config.get("identity.oidc.provider_name"),
+    },
+    secondFactor: config.get("identity.second_factor"),
+  };
+}
+
+function limitsOf(config: Config): DomainOptions["settings"]["limits"] {
+  return {
+    passwordGuessesPerAccountAndAddress: config.get("limits.password_guesses_per_account_and_address"),
+    passwordGuessesPerAccount: config.get("limits.password_guesses_per_account"),
+    passwordGuessesPerAddress: config.get("limits.password_guesses_per_address"),
+    secondFactorGuesses: config.get("limits.second_factor_guesses"),
+    userCodeGuessesPerUser: config.get("limits.user_code_guesses_per_user"),
+    userCodeGuessesPerAddress: config.get("limits.user_code_guesses_per_address"),
+    deviceCodesPerAddress: config.get("limits.device_codes_per_address"),
+    pendingLoginsPerAddress: config.get("limits.pending_logins_per_address"),
+    pendingLoginsPerNetwork: config.get("limits.pending_logins_per_network"),
+    invitationsPerActor: config.get("limits.invitations_per_actor"),
+    windowSeconds: config.get("limits.window_seconds"),
   };
 }
 

@@ -51,21 +51,7 @@ export type Browser = ReturnType<typeof createBrowser>;
 
 /** @returns functions that pages and session routes use to identify the browser */
 export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
-  const { authenticator, sessions, settings } = domain.access;
-
-  /** @returns the Set-Cookie values for the session cookie and the device cookie */
-  const cookiesOf = (given: { sessionToken: string; deviceCookie: string }) => ({
-    cookie: sessionCookie(given.sessionToken, {
-      baseUrl: baseUrl(),
-      maxAgeSeconds: settings.browserSessionTtlSeconds,
-    }),
-    deviceCookie: deviceCookie(given.deviceCookie, baseUrl()),
-  });
-
-  /** Makes the log warn of a password sign-in where the provider signs people in. */
-  const noteRecovery = (request: Request): void => {
-    if (isRecovery(settings)) exchangeOf(request).warning = "sign_in.recovery";
-  };
+  const { authenticator, sessions } = domain.access;
 
   return {
     /** @returns the organization's branding for pages */
@@ -89,6 +75,35 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       }
     },
 
+    ...createSignIn({ domain, baseUrl }),
+
+    ...createAttempts(baseUrl),
+
+    ...createForms(baseUrl, ids),
+  };
+}
+
+/** @returns the functions that sign a browser in */
+function createSignIn({ domain, baseUrl }: Pick<RouteContext, "domain" | "baseUrl">) {
+  const { sessions, settings } = domain.access;
+
+  /** @returns the Set-Cookie values for the session cookie and the device cookie */
+  const cookiesOf = (given: { sessionToken: string; deviceCookie: string }) => ({
+    cookie: sessionCookie(given.sessionToken, {
+      baseUrl: baseUrl(),
+      maxAgeSeconds: settings.browserSessionTtlSeconds,
+    }),
+    deviceCookie: deviceCookie(given.deviceCookie, baseUrl()),
+  });
+
+  /** Makes the log warn of a password sign-in where the provider signs people in. */
+  const noteRecovery = (request: Request): void => {
+    if (isRecovery(settings)) exchangeOf(request).warning = "sign_in.recovery";
+  };
+
+  return {
+    cookiesOf,
+
     /**
      * Signs the browser in.
      * @returns the session with its user, and the Set-Cookie values for the session cookie and the device cookie. The JSON
@@ -109,12 +124,6 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       noteRecovery(request);
       return { ...opened, ...cookiesOf({ ...opened, sessionToken: opened.session.token }) };
     },
-
-    cookiesOf,
-
-    ...createAttempts(baseUrl),
-
-    ...createForms(baseUrl, ids),
   };
 }
 

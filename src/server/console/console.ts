@@ -87,9 +87,7 @@ export interface Console {
 /** @returns the functions that all routes of the console share */
 export function createConsole(context: RouteContext, browser: Browser): Console {
   const frame = createFrame(context, browser);
-  const { has, readerOf, answer, forbid, finish, refuse } = frame;
-
-  const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyone" || readsAll;
+  const { has, readerOf, answer, forbid, refuse } = frame;
 
   const console: Console = {
     has,
@@ -132,38 +130,41 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       }
     },
 
-    async act(request, fields, { needs, back, isQuestion = false, heldBack }, work) {
-      const visitor = browser.visitor(request);
-      const path = new URL(request.url).pathname;
-      if (!visitor)
-        return expiredPage({ path, back, fields, heldBack, request, branding: browser.branding() });
-      const reader = readerOf(request, visitor);
-      if (!mayOpen(reader, needs)) return forbid(reader, "read");
-      if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
-      try {
-        browser.checkForm(request, fields.csrf, visitor);
-      } catch (error) {
-        if (!(error instanceof DomainError) || error.reason !== "form.stale") throw error;
-        noteRefusal(request, error);
-        return answer(reader, staleFormPage({ reader, path, back, fields, heldBack }));
-      }
-      try {
-        return finish(reader, await setImmediate(await work(reader))); // as in `show`
-      } catch (error) {
-        if (needsConfirmation(error)) return seeOther(confirmPath(back));
-        return refuse(reader, error);
-      }
-    },
+    act: createAct(browser, frame),
   };
   return console;
 }
 
+const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyone" || readsAll;
+
+/** @returns `act` */
+const createAct =
+  (browser: Browser, { readerOf, answer, forbid, finish, refuse }: Frame): Console["act"] =>
+  async (request, fields, { needs, back, isQuestion = false, heldBack }, work) => {
+    const visitor = browser.visitor(request);
+    const path = new URL(request.url).pathname;
+    if (!visitor) return expiredPage({ path, back, fields, heldBack, request, branding: browser.branding() });
+    const reader = readerOf(request, visitor);
+    if (!mayOpen(reader, needs)) return forbid(reader, "read");
+    if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
+    try {
+      browser.checkForm(request, fields.csrf, visitor);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.reason !== "form.stale") throw error;
+      noteRefusal(request, error);
+      return answer(reader, staleFormPage({ reader, path, back, fields, heldBack }));
+    }
+    try {
+      return finish(reader, await setImmediate(await work(reader))); // as in `show`
+    } catch (error) {
+      if (needsConfirmation(error)) return seeOther(confirmPath(back));
+      return refuse(reader, error);
+    }
+  };
+
 /** @returns `actFile`, which hands the fields of the form to `act` */
 const createFileAction =
-  (
-    browser: Browser,
-    { readerOf, answer, forbid }: Pick<ReturnType<typeof createFrame>, "readerOf" | "answer" | "forbid">,
-  ) =>
+  (browser: Browser, { readerOf, answer, forbid }: Frame) =>
   async (
     act: Console["act"],
     ...[request, { bytesMax, times, tooLarge, ...action }, work]: Parameters<Console["actFile"]>
@@ -222,6 +223,8 @@ function createReaderOf({ domain, clock, consoleAuditors }: RouteContext) {
     };
   };
 }
+
+type Frame = ReturnType<typeof createFrame>;
 
 /** @returns functions that make a reader of a request, and an answer of a page */
 function createFrame(context: RouteContext, browser: Browser) {

@@ -41,27 +41,7 @@ export function createAudienceForms(domain: Domain) {
   const { identity, scim } = domain;
   const { users } = identity;
 
-  const pageOf = (
-    reader: Reader,
-    place: AudiencePlace,
-    more: Partial<AudiencePageProps> = {},
-  ): ConsolePage => {
-    const { organizationId, url } = reader;
-    const { audience } = place;
-    const last = Math.max(1, Math.ceil(audience.user_ids.length / PEOPLE_SHOWN_MAX));
-    const page = Math.min(Math.max(numberIn(url.searchParams.get("page") ?? "1") || 1, 1), last);
-    const shown = audience.user_ids.slice((page - 1) * PEOPLE_SHOWN_MAX, page * PEOPLE_SHOWN_MAX);
-    return audiencePage({
-      ...{ ...place, page, fields: fieldsOf(audience) },
-      people: shown.map((id) => ({ id, user: orUndefined(() => users.show(organizationId, id)) })),
-      groups: (audience.group_ids ?? []).map((id) => ({
-        id,
-        group: orUndefined(() => scim.directory.show(organizationId, id)),
-      })),
-      hasGroups: scim.directory.list(organizationId, { perPage: 1 }).total > 0,
-      ...more,
-    });
-  };
+  const pageOf = audiencePageFor(domain);
 
   const find = async (reader: Reader, place: AudiencePlace, fields: AudienceFields): Promise<ConsolePage> => {
     const search = users.searchOptions(reader.organizationId, { q: fields.person || undefined });
@@ -102,7 +82,28 @@ export function createAudienceForms(domain: Domain) {
   };
 }
 
-type PageOf = (reader: Reader, place: AudiencePlace, more: Partial<AudiencePageProps>) => ConsolePage;
+type PageOf = (reader: Reader, place: AudiencePlace, more?: Partial<AudiencePageProps>) => ConsolePage;
+
+/** @returns a function that makes the page of the form, with the page of people that the address names */
+const audiencePageFor =
+  ({ identity: { users }, scim }: Domain): PageOf =>
+  (reader, place, more = {}) => {
+    const { organizationId, url } = reader;
+    const { audience } = place;
+    const last = Math.max(1, Math.ceil(audience.user_ids.length / PEOPLE_SHOWN_MAX));
+    const page = Math.min(Math.max(numberIn(url.searchParams.get("page") ?? "1") || 1, 1), last);
+    const shown = audience.user_ids.slice((page - 1) * PEOPLE_SHOWN_MAX, page * PEOPLE_SHOWN_MAX);
+    return audiencePage({
+      ...{ ...place, page, fields: fieldsOf(audience) },
+      people: shown.map((id) => ({ id, user: orUndefined(() => users.show(organizationId, id)) })),
+      groups: (audience.group_ids ?? []).map((id) => ({
+        id,
+        group: orUndefined(() => scim.directory.show(organizationId, id)),
+      })),
+      hasGroups: scim.directory.list(organizationId, { perPage: 1 }).total > 0,
+      ...more,
+    });
+  };
 
 /**
  * @returns a function that saves the form. Addresses that were found are saved even if others were not; those stay in the field

@@ -31,7 +31,7 @@ const Form = formOf({
 
 /** @returns what the form does */
 function createShareForms(domain: Domain) {
-  const { sharing, facets, transcripts } = domain.sessions;
+  const { sharing, facets } = domain.sessions;
 
   /** @throws DomainError `sessions.not_own` for everybody but the owner */
   const ownSession = async (reader: Reader, id: string): Promise<SessionView> => {
@@ -64,6 +64,13 @@ function createShareForms(domain: Domain) {
     return sharePage({ session, form, matches, problems });
   };
 
+  return { ownSession, emptyForm, findPeople, share: createShare(domain) };
+}
+
+/** @returns a function that shares a session, or asks first if more people would find it */
+function createShare(domain: Domain) {
+  const { sharing, transcripts } = domain.sessions;
+
   const scan = async (reader: Reader, id: string): Promise<ScanOutcome> => {
     try {
       return { scan: await transcripts.scan(reader.actor, actingViewer(reader), id) };
@@ -73,7 +80,7 @@ function createShareForms(domain: Domain) {
     }
   };
 
-  const share = async (reader: Reader, session: SessionView, form: ShareForm, isConfirmed: boolean) => {
+  return async (reader: Reader, session: SessionView, form: ShareForm, isConfirmed: boolean) => {
     const viewer = actingViewer(reader);
     const isSelected = form.mode === "selected";
     const named = isSelected ? idsIn(domain, reader, form.people) : { ids: [], problems: [] };
@@ -90,8 +97,6 @@ function createShareForms(domain: Domain) {
     await sharing.replace(reader.actor, viewer, wanted);
     return { to: sessionPath(session.id), notice: noticeOf(form.mode, userIds.length) };
   };
-
-  return { ownSession, emptyForm, findPeople, share };
 }
 
 /** @returns the form that shares a session */
