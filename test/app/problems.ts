@@ -1,4 +1,4 @@
-// The problems of work that is refused.
+// Collects the problems of an operation that is refused.
 import { DomainError } from "../../src/platform/errors.ts";
 
 /** @returns the details of the problems; none if the work succeeds */

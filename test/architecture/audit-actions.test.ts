@@ -1,4 +1,4 @@
-// The list of audit actions names every action that the source records, so that its counter and the handbook have it.
+// The list of audit actions names every action that the source records, so that its metric and the handbook include it.
 import { expect, test } from "bun:test";
 import { AUDIT_ACTIONS } from "../../src/domain/audit/actions.ts";
 import { readSources } from "../support/source.ts";

@@ -1,8 +1,8 @@
-// No file imports itself by way of others, types included: in a cycle no file can be read or changed by itself.
+// No file imports itself through other files, types included: a file in a cycle cannot be read or changed on its own.
 import { expect, test } from "bun:test";
 import { readSources, type Source, sourceOf } from "../support/source.ts";
 
-/** @returns every cycle as the list of its files, each found once by the search from the first file in it */
+/** @returns every cycle as the list of its files, found once, from its first file */
 function cyclesAmong(sources: readonly Source[]): string[][] {
   const imports = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const finished = new Set<string>();

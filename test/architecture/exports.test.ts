@@ -1,4 +1,4 @@
-// An export that no other file uses is either dead or not part of what its file offers.
+// An export that no other file uses is either dead or should not be exported.
 import { expect, test } from "bun:test";
 import { readSources, type Source, sourceOf } from "../support/source.ts";
 
@@ -6,7 +6,7 @@ const EXPORT = /^export (?:abstract )?(?:async )?(?:const|function\*?|class) (?<
 const EXPORTED_TYPE = /^export (?:interface|type) (?<name>\w+)/gm;
 const EXPORTED_FROM = /^export (?:type )?\{(?<names>[^}]*)\}/gm;
 
-/** @returns the names of a list in braces: for exports those outside, for imports those of the other file */
+/** @returns the names in a list in braces: of exports those visible outside, of imports those of the other file */
 const namesIn = (list: string, side: "outside" | "inside"): string[] =>
   list.split(",").flatMap((member) => {
     const [inside, outside = inside] = member
@@ -22,7 +22,7 @@ const named = (code: string, pattern: RegExp): string[] =>
 const occursTwice = (code: string, name: string): boolean =>
   code.split(new RegExp(`\\b${name}\\b`)).length > 2;
 
-/** A type that the file uses itself belongs to what the file offers, so only other types count. */
+/** A type that the file itself uses is part of its interface, so only other types count. */
 const exportsOf = ({ code }: Source): string[] => [
   ...named(code, EXPORT),
   ...named(code, EXPORTED_TYPE).filter((name) => !occursTwice(code, name)),

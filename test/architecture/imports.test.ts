@@ -1,5 +1,5 @@
-// The rules of direction, size and comment, read from the source text, so that no reviewer has to look for violations.
-// Each rule is proved on a small example of what it forbids; an exception is listed by file, with its reason.
+// Rules for imports, sizes and comments, checked in the source text, so that reviewers need not look for violations. Each rule is
+// tested with a small example of a violation. An exception is listed by file, with its reason.
 import { describe, expect, test } from "bun:test";
 import { type Import, readSources, type Source, sourceOf } from "../support/source.ts";
 
@@ -65,18 +65,18 @@ function withoutDocstring({ text }: Source): string[] {
   });
 }
 
-/** Statements on the rows that say who may come in, by table or by its name in SQL. */
+/** Statements on rows that decide about access, by table or by the table's name in SQL. */
 const WRITES_ACCESS =
   /\.(?:update|delete)\((?:users|grants|loginSessions|deviceLogins|signingKeys)\)|\b(?:UPDATE|DELETE FROM) (?:users|grants|login_sessions|device_logins|signing_keys)\b/i;
 
-/** @returns the top-level declarations of a source, each with its text */
+/** @returns the top-level declarations of a source text */
 const declarationsIn = ({ code }: Source): { name: string; text: string }[] =>
   code.split(/^(?=(?:export )?(?:async )?(?:function|const|class) )/m).map((text) => ({
     name: /(?:function|const|class) (\w+)/.exec(text)?.[1] ?? "",
     text,
   }));
 
-/** Statements that change nothing a cached answer about access depends on. */
+/** Statements that change nothing that cached decisions about access depend on. */
 const LEAVES_ACCESS: Readonly<Record<string, string>> = {
   "src/domain/access/tokens/grants-store.ts extendGrant": "a refresh only extends the grant",
   "src/domain/access/sign-in/login-sessions-store.ts extend": "only extends the session",

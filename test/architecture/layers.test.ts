@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { Glob } from "bun";
 import { ROOT, readSources, type Source, sourceOf } from "../support/source.ts";
 
-/** Each part may use itself and what stands below it here. */
+/** Each part may use itself and the parts below it in this list. */
 const LAYERS: readonly (readonly [name: string, files: RegExp])[] = [
   ["main", /^src\/main\.ts$/],
   ["cli", /^cli\//],
@@ -30,7 +30,7 @@ const violationsIn = (sources: readonly Source[]): string[] =>
   });
 
 const FILES_PER_FOLDER_MAX = 15;
-/** folder to the reason why it has more */
+/** folder to the reason why it has more files */
 const LARGER_FOLDERS: Readonly<Record<string, string>> = {
   "test/cli/golden": "one file for each command",
   "test/requirements": "one file for each capability",

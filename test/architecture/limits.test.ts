@@ -1,4 +1,4 @@
-// Limits have names that end in _MAX. A test imports each of them, to try a value below, at and above it.
+// The names of limits end in _MAX. A test imports each limit, to test a value below, at and above it.
 import { expect, test } from "bun:test";
 import { readSources, type Source, sourceOf } from "../support/source.ts";
 
@@ -7,7 +7,7 @@ const LIMIT = /^(?:export )?const (?<name>[A-Z][A-Z0-9_]*_MAX)\b/gm;
 const limitsIn = ({ path, code }: Source): string[] =>
   [...code.matchAll(LIMIT)].map(({ groups }) => `${groups?.name} of ${path}`);
 
-/** Reason to the limits that no test tries, each as `NAME of FILE`. */
+/** Reason to the limits that no test uses, each as `NAME of FILE`. */
 const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "a cache; its size changes no answer": [
     "BUCKETS_MAX of src/domain/inference/admission/admission.ts",

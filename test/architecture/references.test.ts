@@ -1,5 +1,5 @@
-// References in comments and test titles lead somewhere: a Markdown file that is named exists, and what follows `handbook:` is a
-// chapter of the handbook, with one of its sections after a comma.
+// References in comments and test titles lead somewhere: a Markdown file that is named exists, and `handbook:` is followed by the
+// name of a chapter and optionally, after a comma, of one of its sections.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -17,7 +17,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "VERIFY.md": "written into a release",
 };
 
-/** @returns whether the name is that of a file in the repository, from its root or from the file that names it, or that of a chapter */
+/**
+ * @returns whether the name is that of a file in the repository, relative to the root or to the file that names it, or that of a
+ *   chapter
+ */
 const isPresent = (name: string, path: string): boolean =>
   [ROOT, join(ROOT, dirname(path))].some((folder) => existsSync(join(folder, name))) ||
   CHAPTER_FILES.has(basename(name, ".md"));

@@ -1,5 +1,5 @@
-// The requirements under test/requirements and the tests that prove them: each row that is a must is quoted in the title of a
-// test, and every requirement that a title or a comment names has a row.
+// The requirements under test/requirements and their tests: each mandatory row is quoted in the title of a test, and every
+// requirement that a title or a comment names has a row.
 import { expect, test } from "bun:test";
 import { commentsIn, readSources, titlesIn } from "../support/source.ts";
 import { idsIn, rows, rowsIn } from "./requirement-rows.ts";

@@ -1,5 +1,5 @@
-// A backup of a gigabyte while workstations report: how fast it is made, by the service itself and by the command beside it, and
-// what the reports notice of it. Then the restore, without the service.
+// A backup of one gigabyte while workstations report: its duration, made by the service itself and by the command in parallel to
+// it, and the effect on the reports. Then the restore, without the service.
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openConnection } from "../../src/platform/database/connection.ts";
@@ -12,16 +12,16 @@ import { startQuartermaster, temporaryDirectory } from "./tools/installation.ts"
 import type { LoadRequest, LoadResult } from "./tools/load.ts";
 
 const ROWS = 1_000_000;
-/** Workstations that report meanwhile. */
+/** Workstations that report in the meantime. */
 const WORKSTATIONS = 500;
 const ROW_BYTES = 1_000;
 const WARM_UP_SECONDS = 4;
-/** reports that wait at the same moment: a fleet reports every few minutes, so these are many */
+/** Reports in flight at the same time. A fleet reports every few minutes, so these are many. */
 const CALLERS = 16;
 const WINDOW_SECONDS = 2;
 const QUIET_WINDOWS = 3;
 
-/** Measures backups. The figures have no required value. */
+/** Measures backups. The results have no goal. */
 export async function measureBackup(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
@@ -55,7 +55,7 @@ export async function measureBackup(): Promise<Figure[]> {
 
 const told = (what: string, unit: string, ours: number): Figure => ({ what, unit, ours });
 
-/** Reports beside whatever is measured, a window after the other. */
+/** Sends reports during the measured work, one window after another. */
 function windowsOn(port: number, requests: readonly LoadRequest[]) {
   return {
     async during(work: () => Promise<unknown>) {
@@ -111,10 +111,10 @@ async function restoreFigures(folder: string, data: string): Promise<Figure[]> {
 function fill(file: string): void {
   using connection = openConnection(file, {});
   addClientRows(connection, { count: ROWS, bytesEach: ROW_BYTES });
-  connection.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else what is measured would do it
+  connection.run("PRAGMA wal_checkpoint(TRUNCATE)"); // otherwise the measured work would do it
 }
 
-/** Makes the job of the service due, and waits until its file is whole. */
+/** Makes the job of the service due, and waits until its file is complete. */
 async function ownBackup(data: string): Promise<void> {
   const folder = join(data, "backups");
   rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// The package catalog, its caller authenticated and authorized, against a bare Bun.serve that sends the same bytes, or
-// 304, to anybody.
+// The package catalog with its authentication and authorization, compared with a bare Bun.serve that sends the same bytes, or 304,
+// to everybody.
 import { join } from "node:path";
 import { DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
@@ -13,7 +13,7 @@ const CONNECTIONS = 32;
 const IN_TURN = `${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`;
 const PATH = "/admin/package-catalog";
 
-/** Measures the catalog. Required: 0.75 of the bare server with the bytes, 0.5 of it with 304. */
+/** Measures the catalog. Required: 0.75 of the rate of the bare server with the bytes, 0.5 of it with 304. */
 export async function measureCatalog(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "catalog.json");

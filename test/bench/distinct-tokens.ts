@@ -1,5 +1,5 @@
-// A fleet has one access token for each workstation, and each is new to the service once in its life. What larger fleets cost
-// is measured by `bun run bench tokens`.
+// A fleet has one access token for each workstation, and the service sees each token for the first time once. `bun run bench
+// tokens` measures larger fleets.
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import type { Role } from "../../src/domain/identity/service.ts";
 import { enrol } from "./fleet/workstations.ts";
@@ -7,10 +7,10 @@ import { load, needStatus, spawnLoad } from "./processes.ts";
 import type { LoadPlan } from "./tools/load.ts";
 
 export const DISTINCT_TOKENS = 50_000;
-/** What the reports of these workstations follow: no policy. */
+/** The policy that the reports refer to: none. */
 const NO_POLICY = { revision: "unknown", packages: [] };
 
-/** Signs in one workstation of a user of its own for each token. @returns authorization headers */
+/** Signs in one workstation for each token, each of its own user. @returns authorization headers */
 export async function distinctTokens(
   installation: ExistingInstallation,
   role: Role = "member",
@@ -31,7 +31,7 @@ export interface FirstSight {
 const ROUNDS = 5;
 const SECONDS = 0.5;
 
-/** @returns requests a second, each with a token that comes for the first time @throws when a token came twice */
+/** @returns requests per second, each with a new token @throws if a token was sent twice */
 export async function firstSightsPerSecond({
   port,
   path,
@@ -51,8 +51,8 @@ export async function firstSightsPerSecond({
 }
 
 /**
- * Sends each request once. A token is verified at its first sight and used about six times, so the cost of its later requests
- * is measured after this.
+ * Sends each request once. A token is verified when it is first seen and used about six times, so the cost of its later requests is
+ * measured afterwards.
  */
 export async function sendEachOnce(plan: Omit<LoadPlan, "seconds">, status: number): Promise<void> {
   for (let sent = 0; sent < plan.requests.length; ) {

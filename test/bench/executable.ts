@@ -1,4 +1,4 @@
-// The executable as it is shipped: how soon it answers, what it takes in memory, at rest and after load, and on disk.
+// The executable as shipped: its start time, its memory when idle and after load, and its size on disk.
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { builtExecutable } from "../support/cli/executable.ts";
@@ -11,10 +11,10 @@ import { temporaryDirectory } from "./tools/installation.ts";
 
 const STARTS = 7;
 const START_LIMIT_MS = 20_000;
-/** By then every workstation has done everything some times. */
+/** By then every workstation has sent each request several times. */
 const LOAD_SECONDS = 20;
 
-/** Measures size, start and memory of the executable. The figures have no required value. */
+/** Measures size, start time and memory of the executable. The results have no goal. */
 export async function measureExecutable(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const executable = builtExecutable();
@@ -50,7 +50,7 @@ async function restingMb(executable: string, data: string): Promise<number> {
   return restingMb;
 }
 
-/** A service of 1,000 workstations, while they do what they do all day as fast as it answers. */
+/** Runs a service of 1,000 workstations that send their usual requests as fast as it responds. */
 async function loadedMb(directory: string) {
   mkdirSync(directory);
   await using site = await startMixedSite(directory);
@@ -59,7 +59,7 @@ async function loadedMb(directory: string) {
   return { perSecond, afterMb: await residentMb(pid), mostMb: await peakMb(pid) };
 }
 
-/** Starts an executable on a port that is free now; a print would tell later than the first answer. */
+/** Starts an executable on a free port. The first response is measured, because the printed line comes later. */
 export async function startExecutable(executable: string, data: string) {
   const port = freePort();
   const begin = performance.now();

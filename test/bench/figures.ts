@@ -1,40 +1,40 @@
-// What a benchmark has to tell: one figure a line, beside what it is compared with and the ratio that is wanted.
+// The results of a benchmark: one per line, with the value that it is compared with and the required ratio.
 import { compareAlternating, printTable } from "./tools/compare.ts";
 
 export interface Figure {
   what: string;
   unit: string;
   ours: number;
-  /** of what ours is compared with */
+  /** of the reference */
   reference?: number;
   ratio?: number;
-  /** absent where a figure is only told */
+  /** absent if the result has no goal */
   verdict?: Verdict;
 }
 
 export interface Verdict {
   wanted: string;
   isMet: boolean;
-  /** so far from what is wanted that no busy machine explains it: the run fails */
+  /** so far from the goal that a busy machine does not explain it: the run fails */
   isFailure?: boolean;
 }
 
-/** @returns whether a ratio is good enough */
+/** @returns whether a ratio is high enough */
 export const atLeast = (wanted: number, ratio: number): Verdict => ({
   wanted: `>= ${wanted}`,
   isMet: ratio >= wanted,
 });
 
-/** @returns whether a cost is small enough */
+/** @returns whether a cost is low enough */
 export const atMost = (wanted: number, cost: number): Verdict => ({
   wanted: `<= ${wanted}`,
   isMet: cost <= wanted,
 });
 
-/** How many times a budget a cost may be before the run fails. */
+/** The factor by which a cost may exceed its limit before the run fails. */
 const BUDGET_MISSED_TIMES = 3;
 
-/** @returns whether a cost is within its budget; missing it by a factor of three is a failure */
+/** @returns whether a cost is within its limit; exceeding it by a factor of three is a failure */
 export const budgeted = (budget: number, cost: number): Verdict => ({
   ...atMost(budget, cost),
   isFailure: cost > BUDGET_MISSED_TIMES * budget,
@@ -46,15 +46,15 @@ export type Part = () => Promise<Figure[]>;
 export interface Contest {
   what: string;
   unit: string;
-  /** the least ratio that is good enough */
+  /** the lowest accepted ratio */
   wanted: number;
   rounds: number;
-  /** each returns more when it is faster */
+  /** each returns a higher number if it is faster */
   ours: () => Promise<number>;
   reference: () => Promise<number>;
 }
 
-/** Measures ours beside the reference, in alternating rounds. @returns medians, and the median of the rounds' ratios */
+/** Measures the product and the reference in alternating rounds. @returns medians, and the median of the rounds' ratios */
 export async function contest({ what, unit, wanted, ours, reference, rounds }: Contest): Promise<Figure> {
   const [other, own] = await compareAlternating({ rounds, subjects: { reference, ours } });
   const ratio = own?.ratio ?? Number.NaN;
@@ -62,26 +62,26 @@ export async function contest({ what, unit, wanted, ours, reference, rounds }: C
   return { what, unit, ...medians, ratio, verdict: atLeast(wanted, ratio) };
 }
 
-/** runs of each before it counts: the more code a server has, the longer it takes to be compiled */
+/** uncounted runs of each: the more code a server has, the longer it takes to compile */
 const WARM_UPS = 3;
 
 export interface Race {
   unit: string;
   rounds: number;
-  /** each returns more when it is faster; `ours` is one of them */
+  /** each returns a higher number if it is faster; `ours` is one of them */
   subjects: Readonly<Record<"ours", () => Promise<number>>> & Readonly<Record<string, () => Promise<number>>>;
 }
 
-/** What is told of a race: ours beside the fastest of some of the others. */
+/** A comparison: the product and the fastest of some other subjects. */
 export interface Rivals {
   what: string;
-  /** beginning of their names; nothing is told when none took part */
+  /** prefixes of their names; no result if none of them ran */
   rivals: string;
-  /** the least ratio that is good enough; only told when left out */
+  /** the lowest accepted ratio; without it the result has no goal */
   wanted?: number;
 }
 
-/** Measures several side by side, in alternating rounds, and tells each comparison by itself. */
+/** Measures several subjects in alternating rounds, and reports each comparison separately. */
 export async function race({ unit, rounds, subjects }: Race, told: readonly Rivals[]): Promise<Figure[]> {
   const { ours, ...others } = subjects;
   const [own, ...rows] = await compareAlternating({

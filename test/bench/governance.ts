@@ -1,5 +1,5 @@
-// The policy of a workstation, its caller authenticated and its audience known, against a bare Bun.serve that sends the
-// same bytes, or 304, to anybody; and the streams that wait for the next revision.
+// The policy of a workstation, with authentication and a known audience, compared with a bare Bun.serve that sends the same bytes,
+// or 304, to everybody; and the streams that wait for the next revision.
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
@@ -24,10 +24,10 @@ const CONNECTIONS = 32;
 const STREAMS_PER_MEMBER = 250;
 const IN_TURN = `${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`;
 const PATH = "/governance-config";
-/** what the packages lack of sixty kilobytes */
+/** bytes that the packages lack of sixty kilobytes */
 const NOTES_BYTES = 7_000;
 
-/** Measures policy delivery. Required: 0.7 of the bare server with 60 KB, 0.5 of it with 304, and 5,000 streams. */
+/** Measures policy delivery. Required: 0.7 of the rate of the bare server with 60 KB, 0.5 of it with 304, and 5,000 streams. */
 export async function measureGovernance(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
@@ -55,7 +55,7 @@ export async function measureGovernance(): Promise<Figure[]> {
   return [...(await fetches(own, { headers, tokens, directory: directory.path })), ...streams];
 }
 
-/** @returns one access token for each stream, none for more of a user's streams than may be open */
+/** @returns one access token for each stream; no user has more streams than may be open */
 async function streamAuthorizations(installation: ExistingInstallation, actor: Actor): Promise<string[]> {
   const members = await addMembers(installation, actor, STREAMS / STREAMS_PER_MEMBER);
   const authorizations: string[] = [];
@@ -94,9 +94,9 @@ async function publish(installation: ExistingInstallation, actor: Actor): Promis
 }
 
 interface Fetching {
-  /** of one workstation's requests */
+  /** token of one workstation's requests */
   headers: Record<string, string>;
-  /** of other workstations, which see the same policy without the package of the selected user */
+  /** tokens of other workstations, which get the same policy without the package of the selected user */
   tokens: readonly { Authorization: string }[];
   directory: string;
 }

@@ -1,5 +1,5 @@
-// An upgrade of a database with a million workstations, from the first schema that has them to the newest, with the copy that is
-// made before.
+// An upgrade of a database with a million workstations, from the first schema that has them to the newest, including the copy that
+// is made before.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../migrations/index.ts";
@@ -12,10 +12,10 @@ import { temporaryDirectory } from "./tools/installation.ts";
 
 const ROWS = 1_000_000;
 const ROW_BYTES = 1_000;
-/** the one that made the inventory */
+/** the migration that created the inventory */
 const FROM = 4;
 
-/** Measures a migration. The figures have no required value. */
+/** Measures a migration. The results have no goal. */
 export async function measureMigration(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "quartermaster.db");

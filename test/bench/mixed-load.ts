@@ -1,5 +1,5 @@
-// The load of a company on one service: workstations fetch their policy, report, download a package, ask for their gateway
-// key and refresh their tokens, and administrators read the catalog. Every kind of request is as frequent as the others.
+// The load of a company on one service: workstations fetch their policy, report, download a package, request their gateway key and
+// refresh their tokens, and administrators read the catalog. All kinds of requests are equally frequent.
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { REFRESH_GRANT } from "../../src/domain/access/wire.ts";
@@ -15,19 +15,19 @@ import type { LoadPlan, LoadRequest, LoadResult } from "./tools/load.ts";
 
 const WORKSTATIONS = 1_000;
 const CONNECTIONS = 56;
-/** Connections of their own: each sends the token that its last answer gave it. */
+/** Separate connections: each sends the token from its previous response. */
 const REFRESHING = 8;
-/** Each needs new refresh tokens, because the last ones stay with the connections. */
+/** Each run needs new refresh tokens, because the last ones were issued to the connections. */
 const LOADS_MAX = 40;
 const CALLS_AT_ONCE = 8;
 const EXAMPLE_CATALOG = join(import.meta.dir, "../../src/domain/catalog/example/catalog.yaml");
 const PACKAGE = "review-guide";
-/** what the package lacks of a policy of 60 KB */
+/** bytes that the package lacks of a policy of 60 KB */
 const NOTES_BYTES = 58_000;
 
 export interface MixedSite extends AsyncDisposable {
   service: Running;
-  /** @returns requests a second @throws when an answer was not a success */
+  /** @returns requests per second @throws if a response was not a success */
   load(seconds: number): Promise<number>;
 }
 

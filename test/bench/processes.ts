@@ -1,5 +1,5 @@
-// The processes of a benchmark: servers that say where they listen, and the load generator beside them. Each is ended
-// by its caller. What they answer, and what the figures mean, is for the parts (catalog.ts and its neighbors).
+// The processes of a benchmark: servers that print their address, and the load generator. Each is stopped by its caller. The parts
+// (catalog.ts and its neighbors) define the responses and the results.
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { productCommand } from "../support/cli/executable.ts";
@@ -11,11 +11,11 @@ const LISTENS = /https?:\/\/127\.0\.0\.1:(\d+)/;
 export interface Running {
   pid: number;
   port: number;
-  /** SIGTERM, then waits for its end */
+  /** sends SIGTERM, then waits for the process to end */
   stop(): Promise<void>;
 }
 
-/** How peers are meant to be deployed. The product sets its mode itself, as its users start it. */
+/** The recommended deployment of the references. The product sets its mode itself, as its users start it. */
 const IN_PRODUCTION = ["env", "NODE_ENV=production"];
 
 /** @returns the command that runs a TypeScript file of this folder on the same Bun */
@@ -25,13 +25,13 @@ export const script = (name: string, ...args: string[]): string[] => [
   ...args,
 ];
 
-/** @returns the command that runs a peer on the same Bun, in the mode that its documentation recommends */
+/** @returns the command that runs a reference on the same Bun, in the mode that its documentation recommends */
 export const peerOnBun = (name: string, ...args: string[]): string[] => [
   ...IN_PRODUCTION,
   ...script(name, ...args),
 ];
 
-/** @returns the same on Node, which does not read TypeScript in every version; it is bundled into that directory */
+/** @returns the command for Node. Not every version of Node reads TypeScript, so the file is bundled into that directory */
 export async function peerOnNode(node: string, name: string, directory: string): Promise<string[]> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, name)],
@@ -42,21 +42,21 @@ export async function peerOnNode(node: string, name: string, directory: string):
   return [...IN_PRODUCTION, node, outputs[0]?.path ?? ""];
 }
 
-/** @returns the command line of the executable that users get */
+/** @returns the command line of the shipped executable */
 export const quartermaster = (...args: string[]): string[] => [...productCommand(), ...args];
 
-/** Callers at once where what is acknowledged is on the disk: as many as may share a commit. */
+/** Parallel callers for durable writes: as many as may share a commit. */
 export const WRITING_CALLERS = 64;
 
-/** Which part of a benchmark a process is: the one that is measured, or what it is measured with. */
+/** The role of a process in a benchmark: the measured one, or one that measures. */
 export type Role = "measured" | "measuring";
 
 const CORES: Record<Role, string> = { measured: "0", measuring: "1" };
 
 /**
- * Servers share one core, whatever threads they have, and load comes from the other: so no two of them differ by what the
- * system happened to put beside them, and a figure is what one core does.
- * @returns the command, kept to its core where the machine has two and util-linux
+ * Servers share one core, whatever threads they have, and load comes from the other. So the placement by the system makes no
+ * difference between servers, and a result is the work of one core.
+ * @returns the command, pinned to its core if the machine has two and util-linux
  */
 export function onItsCore(role: Role, command: readonly string[]): string[] {
   const taskset = availableParallelism() > 1 ? Bun.which("taskset") : null;
@@ -64,9 +64,9 @@ export function onItsCore(role: Role, command: readonly string[]): string[] {
 }
 
 /**
- * Starts a server and waits until it prints its origin on loopback. Its log goes to a file, as a service's goes to a
- * journal: a pipe would have to be read here, beside what is measured.
- * @throws when it ends or stays silent instead; what it said is in the error
+ * Starts a server and waits until it prints its origin on loopback. Its log is written to a file, like that of a service to a
+ * journal: a pipe would have to be read here, which would disturb the measurement.
+ * @throws if it ends or prints nothing; the error has its output
  */
 export async function startServer(command: string[], role: Role = "measured"): Promise<Running> {
   const log = Bun.file(join(tmpdir(), `quartermaster-bench-${crypto.randomUUID()}.log`));
@@ -93,18 +93,18 @@ export async function startServer(command: string[], role: Role = "measured"): P
 /** what every login shell and service manager sets */
 const USUAL_VARIABLES = ["HOME", "LANG", "PATH", "TMPDIR"];
 
-/** Settings of whoever runs the benchmark must not change what is measured, nor may anything that users do not set. */
+/** Settings of the person who runs the benchmark must not change the measurement, nor may settings that users do not have. */
 export const cleanEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(USUAL_VARIABLES.map((name) => [name, process.env[name]]));
 
-/** A load that is under way. */
+/** A running load. */
 export interface RunningLoad {
   result: Promise<LoadResult>;
-  /** Ends it before its seconds are over. @returns what it did until then */
+  /** Ends it early. @returns its result until then */
   end(): Promise<LoadResult>;
 }
 
-/** Starts one plan in a process of its own. */
+/** Starts one plan in a separate process. */
 export function startLoad(plan: LoadPlan): RunningLoad {
   const child = Bun.spawn(onItsCore("measuring", script("tools/load.ts")), {
     env: cleanEnvironment(),
@@ -120,28 +120,28 @@ export function startLoad(plan: LoadPlan): RunningLoad {
   return { result, end };
 }
 
-/** Runs one plan in a process of its own. */
+/** Runs one plan in a separate process. */
 export const spawnLoad = (plan: LoadPlan): Promise<LoadResult> => startLoad(plan).result;
 
 /**
- * Runs one plan whose answers must all have the same status.
- * @throws when a connection broke, or an answer had another status
+ * Runs one plan whose responses must all have the same status.
+ * @throws if a connection broke, or a response had another status
  */
 export async function load(plan: LoadPlan, status: number): Promise<LoadResult> {
   return needStatus(await spawnLoad(plan), status);
 }
 
-/** @returns the result @throws when a connection broke, an answer was another one, or there was none */
+/** @returns the result @throws if a connection broke, a response was wrong, or there was none */
 export function needStatus(result: LoadResult, status: number): LoadResult {
   const others = Object.keys(result.statuses).filter((found) => Number(found) !== status);
   if (result.errors === 0 && others.length === 0 && result.requests > 0) return result;
   throw new Error(`wanted ${status} only: ${JSON.stringify(result)}`);
 }
 
-/** @returns resident memory of a process in MB; NaN where the system does not say */
+/** @returns resident memory of a process in MB; NaN if the system does not report it */
 export const residentMb = (pid: number): Promise<number> => statusMb(pid, "VmRSS");
 
-/** Looks every 10 ms. @returns a function that ends it and gives the most memory of its own that the process had, in MB */
+/** Samples every 10 ms. @returns a function that stops and returns the highest private memory of the process, in MB */
 export function followOwnMb(pid: number): () => number {
   let most = Number.NaN;
   const look = async () => {
@@ -155,13 +155,13 @@ export function followOwnMb(pid: number): () => number {
   };
 }
 
-/** @returns memory that no file stands behind, in MB; NaN where the system does not say */
+/** @returns memory that is not backed by a file, in MB; NaN if the system does not report it */
 export const ownMb = (pid: number): Promise<number> => statusMb(pid, "RssAnon");
 
-/** @returns the most resident memory a process has had, in MB; NaN where the system does not say */
+/** @returns the highest resident memory of a process, in MB; NaN if the system does not report it */
 export const peakMb = (pid: number): Promise<number> => statusMb(pid, "VmHWM");
 
-/** @returns nothing for a file that is not there */
+/** @returns undefined for a file that does not exist */
 const textOf = (file: string): Promise<string> =>
   Bun.file(file)
     .text()
@@ -172,10 +172,10 @@ async function statusMb(pid: number, field: string): Promise<number> {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024;
 }
 
-/** The system counts in these, whatever its own clock is (proc(5)). */
+/** The system counts in this unit, whatever its own clock is (proc(5)). */
 const TICK_MS = 10;
 
-/** @returns processor time a process has used, in ms; NaN where the system does not say */
+/** @returns processor time of a process, in ms; NaN if the system does not report it */
 export async function processorMs(pid: number): Promise<number> {
   const stat = await textOf(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,5 +1,5 @@
-// The request log: what handing a row over costs the requests at a fixed rate, whether rows are lost at it, and how long lists of a
-// million rows take. The goals are those of the specification; a search for text that no row has is only told.
+// The request log: the cost of handing over a row for requests at a fixed rate, whether rows are lost, and the duration of lists of
+// a million rows. The goals are those of the specification; a search for text that no row has is reported without a goal.
 import { join } from "node:path";
 import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
 import { FileSource } from "../../src/domain/inference/log/file-source.ts";
@@ -30,7 +30,7 @@ const GOALS = { handUs: 5, listMs: 200 };
 const userOf = (number: number): string =>
   `0190c5a8-0000-7000-8000-${String(number % USERS).padStart(12, "0")}`;
 
-/** Measures handing over, then lists. */
+/** Measures handing over rows, then lists. */
 export async function measureRequestLogs(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   return [
@@ -97,7 +97,7 @@ function lists(file: string): Figure[] {
   ];
 }
 
-/** As the service makes them: in the thread, with sums that are kept. */
+/** Written like the service does: in the thread, with stored sums. */
 async function summaries(file: string): Promise<Figure[]> {
   const log = { warning: () => {}, error: () => {} };
   const options = { isEnabled: true, queueRowsMax: 10_000, clock: systemClock, startThread: startLogThread };

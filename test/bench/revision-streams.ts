@@ -1,5 +1,5 @@
-// Five thousand workstations that wait for the next revision: all are told of it, all are let go when their login is
-// revoked, and what the service needs for them. Both changes come from another process than the one that has the streams.
+// Five thousand workstations that wait for the next revision: all receive it, all are disconnected when their login is revoked, and
+// the memory and processor time of the service. Both changes come from another process than the one with the streams.
 import { atMost, type Figure } from "./figures.ts";
 import { processorMs, type Running, residentMb } from "./processes.ts";
 
@@ -9,7 +9,7 @@ const PATIENCE_MS = 15_000;
 const LATEST_MS = 1_000;
 
 export interface StreamChanges {
-  /** one for each stream, each of a grant of its own */
+  /** one for each stream, each of its own grant */
   authorizations: readonly string[];
   /** @returns the id of the new revision */
   publish(): Promise<string>;
@@ -18,12 +18,12 @@ export interface StreamChanges {
 }
 
 interface Workstation {
-  /** ids of revisions it was told of */
+  /** ids of the revisions that it received */
   told: string[];
   hasEnded: boolean;
 }
 
-/** Measures open streams. Required: 5,000 streams, and news of a revision or a revocation within a second. */
+/** Measures open streams. Required: 5,000 streams, and a revision or revocation delivered within a second. */
 export async function measureStreams(
   { pid, port }: Running,
   { authorizations, publish, revoke }: StreamChanges,
@@ -90,7 +90,7 @@ async function openStreams(port: number, authorizations: readonly string[]): Pro
   return workstations;
 }
 
-/** @returns how many are as wanted, and after how long, when all are or patience is at an end */
+/** @returns how many streams meet the condition, and after how long: when all do, or at the time limit */
 async function waitFor(
   workstations: readonly Workstation[],
   isAsWanted: (workstation: Workstation) => boolean,

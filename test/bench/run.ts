@@ -1,5 +1,5 @@
-// `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table.
-// Figures are for people to read. Only a budget that is missed by a factor of three makes the run fail, with exit code 1.
+// `bun run bench [part …]`: measures side by side, in one run on one machine, and prints one table. The results are for people to
+// read. Only a limit that is exceeded by a factor of three makes the run fail, with exit code 1.
 import { measureBackup } from "./backup.ts";
 import { measureCapacity } from "./capacity/capacity.ts";
 import { measureCatalog } from "./catalog.ts";
@@ -56,7 +56,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   migration: measureMigration,
   "request-logs": measureRequestLogs,
 };
-/** takes minutes of the whole machine */
+/** needs the whole machine for minutes */
 const ONLY_WHEN_NAMED = new Set([
   "pages",
   "capacity",

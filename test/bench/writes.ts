@@ -1,5 +1,5 @@
-// Durable writes: `db.write` from several callers at once, against bun:sqlite writing the same rows one commit each.
-// Both sync at every commit (synchronous=FULL); what ours wins, it wins by sharing commits.
+// Durable writes: `db.write` from several parallel callers, compared with bun:sqlite writing the same rows with one commit each.
+// Both sync at every commit (synchronous=FULL); the gain comes from shared commits.
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -46,14 +46,14 @@ const upsert = statement((connection) =>
     .prepare(),
 );
 
-/** Each row is another one than the one before, and never what it was. */
+/** Each row differs from the one before, and never has an earlier value. */
 let written = 0;
 function nextRow() {
   written += 1;
   return { id: `entry-${written % ROWS}`, note: "n".repeat(200), changed: written };
 }
 
-/** Measures one commit for each row against grouped ones. */
+/** Measures one commit per row against grouped commits. */
 export async function measureWrites(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const grouped = openDatabase(fileIn(directory.path, "grouped.db"));
@@ -83,7 +83,7 @@ export async function measureWrites(): Promise<Figure[]> {
   });
 }
 
-/** @returns a database of its own in that directory, and a function that commits some rows, one by default, and waits for the disk */
+/** @returns a database in that directory, and a function that commits some rows, one by default, and waits for the disk */
 export function openWriter(directory: string): AsyncDisposable & { write(rows?: number): Promise<void> } {
   const db = openDatabase(fileIn(directory, "writer.db"));
   const write = (rows = 1): Promise<void> =>

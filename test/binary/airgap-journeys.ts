@@ -1,5 +1,6 @@
-// What airgap.test.ts runs in a network namespace with nothing but loopback: the executable through its journeys, in the order in
-// which an isolated site takes them, and then whether a packet was ever meant for anywhere else (AIR-2, AIR-3, AIR-6).
+// The tests of airgap.test.ts that run in a network namespace with nothing but loopback: the executable runs the tasks of an
+// isolated site in their order, and then the kernel's counters show whether any packet was meant for another host (AIR-2, AIR-3,
+// AIR-6).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
@@ -75,7 +76,7 @@ async function logIn(): Promise<string> {
   return (await answer.json()).access_token;
 }
 
-/** @returns how often the kernel was asked for a way that does not exist: name look-ups count, too */
+/** @returns how often the kernel was asked for a missing route: name lookups count, too */
 function waysOut(): number {
   const [names = "", counts = ""] = readFileSync("/proc/net/snmp", "utf8")
     .split("\n")
@@ -116,7 +117,7 @@ describe("AIR-2: with nothing but loopback", () => {
 
   test("a passkey is set up and signs in", async () => {
     const origin = "https://control.example.org";
-    const listen = "127.0.0.1:18080"; // nobody else is in this namespace
+    const listen = "127.0.0.1:18080"; // no other process is in this namespace
     const flags = { "data-dir": "passkeys", "server-listen": listen, "server-public-url": origin };
     const settings = Object.entries({ ...flags, "identity-second-factor": "everyone" });
     const args = settings.flatMap(([name, value]) => [`--${name}`, value]);
@@ -248,6 +249,6 @@ describe("AIR-2: with nothing but loopback", () => {
     service = await startService({ args, env: BARE, command, cwd: directory });
     expect((await ask("/ready")).status).toBe(200);
     expect(await cli("status --config gateway.yaml")).toContain("192.0.2.1");
-    expect(waysOut()).toBeGreaterThan(0); // so the kernel does count what is sent elsewhere
+    expect(waysOut()).toBeGreaterThan(0); // proves that the kernel counts packets to other hosts
   });
 });

@@ -1,5 +1,5 @@
-// The executable where no network is: every journey (journey.ts, airgap-journeys.ts) in a network namespace with nothing but
-// loopback (AIR-2). No root is needed: the namespace comes with a user namespace.
+// The executable without a network: every task (journey.ts, airgap-journeys.ts) in a network namespace with nothing but loopback
+// (AIR-2). Root is not needed, because the namespace comes with a user namespace.
 import { test } from "bun:test";
 import { join } from "node:path";
 import { builtExecutable, SHORT_LIVED } from "../support/cli/executable.ts";
@@ -30,7 +30,7 @@ test("AIR-2 CLI-19 the executable does all its work in a network namespace with 
   if (exitCode !== 0) throw new Error(`exit code ${exitCode}\n${said.join("")}`);
 });
 
-// The summary of a run names failed tests only by their titles: these are the titles that help.
+// The summary of a run names failed tests only by their titles, so the titles are descriptive.
 for (const [, title] of said.join("\n").matchAll(/^\(fail\) (.+) \[.+\]$/gm)) {
   test(`inside the namespace: ${title}`, () => {
     throw new Error("the output of the run is in the failure above");

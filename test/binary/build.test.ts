@@ -1,4 +1,4 @@
-// The build and the bare executable: one file that needs nothing around it and believes nothing around it.
+// The build and the bare executable: one file that needs no other file and reads no configuration from its surroundings.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   existsSync,
@@ -22,7 +22,7 @@ const SOURCES = join(import.meta.dir, "../../src");
 const MAIN = join(SOURCES, "main.ts");
 const PICTURES = "handbook/chapters/pictures";
 
-/** Writes down the mode that Elysia sees: it makes this symbol in the statement in which it reads the mode. */
+/** Records the mode that Elysia sees: Elysia creates this symbol in the statement in which it reads the mode. */
 const PRINT_MODE = `
   globalThis.Symbol = new Proxy(Symbol, {
     apply(target, self, args) {

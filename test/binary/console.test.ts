@@ -1,4 +1,4 @@
-// The console's browser files inside the executable: finished, complete, and the same wherever they are built.
+// The console's browser files inside the executable: built, complete, and the same wherever they are built.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -64,7 +64,7 @@ test("CON-155 another folder with the same sources gives the same browser files"
     ROOT,
     BUNDLES.filter(({ target }) => target === "browser"),
   );
-  // A package may name another one of its scope that the bundler finds and then leaves out.
+  // A package may import another one of its scope that the bundler finds and then leaves out.
   const folders = new Set(packages.map(({ name }) => name.split("/")[0]));
   for (const path of [...SOURCES, ...[...folders].map((name) => `node_modules/${name}`)])
     cpSync(join(ROOT, path), join(copy, path), { recursive: true });

@@ -1,5 +1,5 @@
-// The README and the handbook, held true: every block has a tag, `run` blocks work as printed with the compiled executable, and the
-// others are validated. VERIFY.md is tested with the release it lies in (test/app/release/release.test.ts).
+// Tests the README and the handbook: every code block has a tag, `run` blocks work as printed with the compiled executable, and the
+// others are validated. VERIFY.md is tested with the release that contains it (test/app/release/release.test.ts).
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -31,7 +31,7 @@ afterAll(() => {
   for (const directory of directories) rmSync(directory, { recursive: true });
 });
 
-/** @returns an empty directory, with one beside it that has the executable under its name */
+/** @returns an empty directory; a directory next to it has the executable under its name */
 function emptyPlace() {
   const parent = temporaryDirectory();
   directories.push(parent);
@@ -41,7 +41,7 @@ function emptyPlace() {
   return { directory, bin };
 }
 
-/** Made once: an installation in ./data with a catalog whose archives are all local, a policy, a backup, and the example's files. */
+/** Created once: an installation in ./data with a catalog of local archives, a policy, a backup, and the example's files. */
 const installed = lazily(async () => {
   const { directory } = emptyPlace();
   cpSync(EXAMPLE, directory, { recursive: true });
@@ -102,8 +102,8 @@ describe("README", () => {
 });
 
 /**
- * The message with the values of one machine and of one release replaced by those of the README; all else must be equal. Most
- * releases have a schema number of their own.
+ * The message, with the values of this machine and release replaced by those of the README; everything else must be equal. Most
+ * releases have their own schema number.
  */
 const startMessageOf = (service: RunningService, directory: string): string =>
   service
@@ -115,7 +115,7 @@ const startMessageOf = (service: RunningService, directory: string): string =>
 
 const chapterOf = (name: string): string => readFileSync(chapterFile(name), "utf8");
 
-/** What each chapter needs beside an installation. */
+/** What each chapter needs in addition to an installation. */
 const PREPARATIONS: Readonly<Record<string, () => Workplace | Promise<Workplace>>> = {
   "first-hour": async () => {
     const place = await installedPlace();
@@ -193,7 +193,7 @@ function expectInstalled(root: string): void {
   expect(read("systemd/system/quartermaster.service")).toContain("\n[Service]\n");
 }
 
-/** Tests of their own read these files as Prometheus, Grafana and fail2ban do. */
+/** Other tests parse these files as Prometheus, Grafana and fail2ban do. */
 test.each([...FILES])("%s: commands in its comments exist", async (_, make) => {
   const commented = [...(await make()).matchAll(/^# {3}(quartermaster .*)$/gm)].map(([, line = ""]) => line);
   expect(commented.flatMap(unknownWordsIn)).toEqual([]);

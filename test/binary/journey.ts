@@ -1,5 +1,5 @@
-// The executable alone: an empty folder, no Bun, no Node, no other program in reach. The whole main job, over HTTP. It is run by
-// airgap.test.ts, where there is no network either.
+// The executable alone: an empty folder, without Bun, Node or any other program on PATH. Runs the main tasks over HTTP.
+// airgap.test.ts runs it, also without a network.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

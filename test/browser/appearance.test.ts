@@ -1,5 +1,5 @@
-// What the pages look like to people who need it otherwise, for the sign-in page and the start of the console. The folders beside
-// this file look at every page in every state: only `bun run test:browser` runs them.
+// The accessible appearance of the sign-in page and the start of the console. The tests in the folders next to this file check
+// every page in every state; only `bun run test:browser` runs them.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { expectAccessible } from "../support/browser/accessible.ts";
 import { heading, openSite, type Site } from "../support/browser/browser.ts";
@@ -17,7 +17,7 @@ test.each([
 ] as const)(
   "%s meets WCAG 2.2 AA in both schemes, narrow, enlarged and in forced colors",
   async (path, title, isAdmin) => {
-    // Without motion, or colors would be measured on their way from one scheme to the other.
+    // Without animation, because colors would otherwise be measured during a transition between schemes.
     const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
     await using visitor = await site.visitor({ ...measured, ...(isAdmin && { as: site.admin }) });
     const { page } = visitor;

@@ -1,4 +1,5 @@
-// What the script adds to the pages of the console: regions swapped in place, copy buttons, the zone of the reader, keys, colors.
+// What the script adds to the pages of the console: regions replaced in place, copy buttons, the reader's time zone, keyboard
+// shortcuts, colors.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SESSION_COOKIE } from "../../src/domain/access/wire.ts";
 import { COMPACTED_LENGTH_MIN, compactHtml } from "../../src/server/console/frame/compact-html.ts";

@@ -1,5 +1,5 @@
-// What pages of other origins can do to a signed-in person, in a real browser with scripts on: nothing. One such page is
-// on another site, one on another port of the same site, where the session cookie travels with the form.
+// Pages of other origins cannot act for a signed-in user, in a real browser with scripts on. One such page is on another site, one
+// on another port of the same site, where the browser sends the session cookie with the form.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { heading, openSite, type Site } from "../support/browser/browser.ts";
@@ -30,7 +30,7 @@ const form = (action: string, fields: Record<string, string>): string => {
 };
 
 describe.each([
-  // A form from there comes without the cookie: as from a stranger, it is led to the page that it wanted to skip.
+  // A form from there comes without the cookie. Like a signed-out visitor, it is redirected to the page that it wanted to skip.
   ["another site", FOREIGN_HOST, "Allow workstation access?"],
   ["another port", "127.0.0.1", "Not allowed"],
 ])("a page on %s", (_, host, undecided) => {
@@ -46,7 +46,7 @@ describe.each([
     await page.goto(workstation.link);
     const csrf = await page.locator("[name=csrf]").first().inputValue();
 
-    // Even a page that learned the form's token.
+    // Even if that page knows the form's token.
     hostilePage = head + form(workstation.link, { csrf, decision: "approve" });
     await page.goto(address());
     await Promise.all([page.waitForEvent("load"), page.getByRole("button").click()]);

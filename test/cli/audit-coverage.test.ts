@@ -46,7 +46,7 @@ const placeOf = (bench: Bench): Place => ({
   },
 });
 
-/** Pretends that a receiver has taken the first entry. */
+/** Pretends that a receiver has received the first entry. */
 function sentFrom(bench: Bench): Bench {
   using db = new Database(databaseOf(bench));
   db.run("INSERT INTO audit_forwarding (id, entry_id) VALUES (1, 1)");

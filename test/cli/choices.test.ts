@@ -1,4 +1,4 @@
-// The words that options take are those of the domain.
+// The choices of options are those of the domain.
 import { expect, test } from "bun:test";
 import {
   INVITATION_STATUS_CHOICES,

@@ -40,7 +40,7 @@ test("CLI-1 nouns are plural if several items can exist", () => {
 });
 
 test("CLI-1 the same operation has the same verb on every noun", () => {
-  /** synonyms used by other programs, and our verb */
+  /** words that other programs use, and the verb that is used here */
   const SYNONYMS: Readonly<Record<string, string>> = {
     ls: "list",
     get: "show",

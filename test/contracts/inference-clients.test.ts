@@ -1,4 +1,4 @@
-// The official clients of the three APIs against the inference proxy, with the URL and token that a workstation gets: answers,
+// The official clients of the three APIs with the inference proxy, with the URL and token that a workstation gets: responses,
 // streams, tools, an abort in the middle, retries and errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(forgetRequests);
 afterAll(() => proxy[Symbol.asyncDispose]());
 
-/** Connections stay: a request on one that the upstream has closed would fail. */
+/** Connections stay open: a request on one that the upstream has closed would fail. */
 function forgetRequests(): void {
   proxy.models.exchanges.length = 0;
 }
@@ -39,7 +39,7 @@ const streamOf =
     await exchange.stream(events);
   };
 
-/** Answers with the first event, and then nothing until the client leaves. */
+/** Responds with the first event, and then nothing until the client disconnects. */
 const stall = (events: readonly string[]) => async (exchange: UpstreamExchange) => {
   await exchange.head(200, [
     ["content-type", "text/event-stream"],
@@ -101,7 +101,7 @@ describe("the client of OpenAI", () => {
   test("ends the work of the upstream when it aborts in the middle", async () => {
     proxy.models.script = stall(CHAT.events);
     const stream = await openai().chat.completions.create({ ...CHAT_QUESTION, stream: true });
-    for await (const _ of stream) break; // the client aborts when its reader leaves
+    for await (const _ of stream) break; // the client aborts when its reader stops
     await (await proxy.models.exchange()).closed;
     expect(proxy.models.exchanges).toHaveLength(1);
   });
@@ -142,7 +142,7 @@ describe("the client of Anthropic", () => {
     expect(content).toMatchObject([{ type: "text", text: TEXT }]);
     expect(usage.output_tokens).toBe(MESSAGES.usage.output);
     const other = new Anthropic({ authToken: token, apiKey: null, baseURL: proxy.proxyUrl, maxRetries: 0 });
-    await other.messages.create(MESSAGES_QUESTION, { query: { beta: "true" } }); // as Claude does
+    await other.messages.create(MESSAGES_QUESTION, { query: { beta: "true" } }); // the header that Claude uses
     expect(proxy.models.exchanges.map(({ target }) => target)).toEqual([
       "/v1/messages",
       "/v1/messages?beta=true",

@@ -1,5 +1,5 @@
-// Two OAuth clients that other people wrote, used as their authors mean them to be used, over a real socket. Nothing is
-// relaxed for us but plain http, which a loopback address needs.
+// Two independent OAuth clients, used as their documentation says, over a real socket. The only exception is plain http, which a
+// loopback address needs.
 import { describe, expect, test } from "bun:test";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
@@ -11,7 +11,7 @@ const CLIENT: oauth.Client = { client_id: "blue-cli" };
 const HTTP = { [oauth.allowInsecureRequests]: true };
 const SCOPE = "openid offline_access governance:read";
 
-/** Real clients look at the real time, so the world begins there; from then on it stands still. */
+/** Real clients use the real time, so the test world starts at it; from then on its clock stands still. */
 async function start() {
   const world = await createWorld({ startMs: Date.now() });
   const server = await createListeningServer({
@@ -129,7 +129,7 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
   });
 });
 
-/** At the same time: these clients wait between polls by the clock on the wall, a second at least. */
+/** In parallel, because these clients wait at least a second of real time between polls. */
 describe.each(["oauth2", "oidc"] as const)("openid-client with %s discovery", (algorithm) => {
   test.concurrent("polls automatically until login, refreshes and revokes", async () => {
     await using server = await start();

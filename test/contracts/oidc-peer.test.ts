@@ -1,5 +1,5 @@
-// Company sign-in against oidc-provider, a certified provider that other people wrote: with each way to identify the client, with
-// pushed requests, with what it refuses, and with its logout.
+// Company sign-in with oidc-provider, an independent, certified provider: with each client authentication method, with pushed
+// requests, with its refusals, and with its logout.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
 import { publicClientKey } from "../../src/domain/sso/service.ts";

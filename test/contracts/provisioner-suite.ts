@@ -1,5 +1,5 @@
-// What both kinds of provisioner promise (src/domain/gateway/provisioners/provisioner.ts), proved on whichever is given, against a real
-// gateway behind it. What only one kind can do or suffer is proved in its own tests.
+// The requirements for both kinds of provisioner (src/domain/gateway/provisioners/provisioner.ts), tested on the given one with a
+// real gateway behind it. What applies to one kind only is tested in its own tests.
 import { describe, expect, test } from "bun:test";
 import {
   type GatewayIdentity,
@@ -9,14 +9,14 @@ import {
   ProvisionerError,
 } from "../../src/domain/gateway/provisioners/provisioner.ts";
 
-/** What a test sees of the gateway, and does to it behind the provisioner's back. */
+/** How a test reads and changes the gateway without the provisioner. */
 export interface Upstream {
   /** usable keys */
   keys(): Promise<readonly { externalId: string; email: string; alias: string }[]>;
   addAccount(email: string): Promise<unknown>;
-  /** an administrator of the gateway takes the right away from a key, which stays there */
+  /** like an administrator of the gateway who blocks a key; the key stays there */
   block(externalId: string): Promise<unknown>;
-  /** replaces what the gateway offers; a member that is absent is not said */
+  /** replaces the models that the gateway offers; an absent member is not sent */
   offer(models: readonly { id: string; display_name?: string; metadata?: object }[]): Promise<unknown>;
 }
 
@@ -45,7 +45,7 @@ const previousOf = ({ externalId, alias, metadata }: ProvisionedKey): PreviousKe
   metadata,
 });
 
-/** Asks for a first key, or for one in place of whatever there is. */
+/** Requests a first key, or one that replaces the existing key. */
 const makeKey = ({ provisioner }: Subject, identity = ADA) =>
   provisioner.provision({ identity, reason: "missing", previous: null }, never);
 
@@ -71,7 +71,7 @@ async function idsOf({ upstream }: Subject, { email }: GatewayIdentity): Promise
 
 /**
  * @param name of the kind
- * @param make a provisioner with an empty gateway of its own
+ * @param make creates a provisioner with its own empty gateway
  */
 export function describeProvisioner(name: string, { make }: { make(): Promise<Subject> }): void {
   const start = async (...identities: GatewayIdentity[]): Promise<Subject> => {

@@ -1,5 +1,5 @@
-// Plays an unmodified workstation client over a real socket: sends exactly the requests that it sends, and checks the answers
-// as strictly as it does (handbook: workstations).
+// Acts as an unmodified workstation client over a real socket: sends exactly its requests, and checks the responses as strictly as
+// it does (handbook: workstations).
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ async function discover(origin: string) {
 
 type Service = Awaited<ReturnType<typeof discover>>;
 
-/** The browser signs in; returns what it sends as `Cookie` from then on. */
+/** Signs the browser in. @returns the value of its header `Cookie` from then on */
 async function signIn({ issuer }: Service, origin: string): Promise<string> {
   const answer = await fetch(`${issuer}/sign-in/email`, {
     method: "POST",
@@ -305,7 +305,7 @@ const NEGOTIATION = {
     "adapter_intervals,compiled_harness_registry,gateway_inference_jwt,transactional_reconcile,unverified_harness_versions,versioned_state",
 };
 
-/** What the client's decoder insists on: null is none of these, and a wrong type loses the whole document. */
+/** What the client's decoder requires: none of these may be null, and a wrong type makes it reject the whole document. */
 function expectDecodable(document: Record<string, unknown>): void {
   expect(document.revision).toBeString();
   expect(document.contract_version).toBeInteger();
@@ -317,7 +317,7 @@ function expectDecodable(document: Record<string, unknown>): void {
   expect(Object.values(document)).not.toContain(null);
 }
 
-/** A policy with a version range and one package, whose archive lies in our store. */
+/** A policy with a version range and one package, whose archive is in the store. */
 async function publish(server: ListeningServer): Promise<void> {
   const { directory, system, organizationId } = server.world;
   const bytes = tarGzOf(tarFile("skills/guide/SKILL.md", "how to".repeat(1_000)));

@@ -1,4 +1,4 @@
-// The check of the audit receiver: what waits, for how long, and why.
+// The check of the audit receiver: how many entries wait, for how long, and why.
 import { expect, test } from "bun:test";
 import { FORWARDING_LAG_MS, forwardingFinding } from "../../../src/app/audit-forwarding/check.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";

@@ -1,4 +1,4 @@
-// The settings of the receiver of the audit log, alone and together.
+// The settings of the audit log's receiver, each alone and in combination.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The file of a backup: that it is whole, that nothing in it can change unnoticed, and what is left when making one is cut short.
-// Commands on it are in cli/commands/backup, putting one in force in restore.test.ts.
+// The file of a backup: it is complete, no change in it goes unnoticed, and an interrupted backup leaves nothing behind. The
+// commands are tested in cli/commands/backup, restoring in restore.test.ts.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -54,7 +54,7 @@ let bench: Bench;
 let folder: string;
 let backup: Backup;
 
-/** Artifacts of sizes around a block of tar. */
+/** Artifacts whose sizes are just below, at and above a tar block. */
 const ARTIFACTS = [0, 1, 512, 513, 3_000_000].map((size, index) => Buffer.alloc(size, `artifact ${index}`));
 
 beforeAll(async () => {
@@ -113,7 +113,7 @@ function putArtifact(bytes: Uint8Array): string {
   return join(shard, digest);
 }
 
-/** The product does each task in a thread, which takes longer to start than most tests: only those that need one have one. */
+/** The product runs each task in a thread, which takes longer to start than most tests. Only tests that need a thread have one. */
 const IN_THREAD = { perform: undefined } as const;
 
 const make = (changes: Partial<BackupRequest> = {}): Promise<Backup> =>
@@ -144,7 +144,7 @@ function refusalOf(path: string): string {
 
 type Rows = Backup["manifest"]["database"]["rows"];
 
-/** @returns a backup whose digests hold, with other facts about its database */
+/** @returns a backup with valid digests and changed facts about its database */
 function packedWith(
   changes: { rows?: Rows; schema?: number; created_at?: string },
   { progress, sessions }: { progress?: Progress; sessions?: string } = {},

@@ -19,7 +19,7 @@ const CHEAP = { n: 2, r: 1, p: 1 };
 
 test.each(["n", "r", "p"] as const)("a file is read up to the limit of the cost %s", async (name) => {
   const rest = { salt: "", nonce: "", sealed: "" };
-  // The derivation refuses such a large n with such a small r before it begins.
+  // scrypt refuses an n this large with an r this small before it starts.
   const reasons = [-1, 0, 1].map((step) => {
     const costs = { ...CHEAP, [name]: COST_MAX[name] + step };
     const file = JSON.stringify({ format: "quartermaster-keys-1", ...costs, ...rest });

@@ -1,4 +1,4 @@
-// Reading a backup: only where there is room for what it unpacks to, with its progress, and with nothing left open to others.
+// Reading a backup: free space for its contents is checked first, progress is reported, and no file stays readable by others.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { tarHeader } from "../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { type Bench, createInstallation } from "../../support/in-process.ts";
 
-/** The kernel's own file system has no free bytes, whatever else happens on the machine. */
+/** procfs has no free bytes, whatever else happens on the machine. */
 const FULL = "/proc";
 
 let bench: Bench;
@@ -46,7 +46,7 @@ interface Sizes {
   sessions?: number;
 }
 
-/** The same file with other sizes in its manifest. */
+/** The same file, with other sizes in its manifest. */
 function sized({ database, artifacts, sessions }: Sizes): BackupFile {
   const { manifest } = whole;
   if (!manifest) throw new Error("a backup has a manifest");

@@ -1,4 +1,4 @@
-// The order in which databases that a restore replaced are listed, however the file system keeps them.
+// The order in which databases that a restore replaced are listed. It does not depend on the order of the file system.
 import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

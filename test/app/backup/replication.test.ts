@@ -1,6 +1,6 @@
-// Software that replicates the database by its write-ahead log, after the rules of Litestream: it holds a read transaction so
-// that nobody starts the log anew, copies what is added to it, and alone decides when the log goes into the file. What it has
-// copied must at any time be the whole database.
+// Software that replicates the database through its write-ahead log, by the rules of Litestream. It holds a read transaction so
+// that no other connection restarts the log, copies what is appended, and is the only one that runs checkpoints. Its copy must be a
+// complete database at any time.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
@@ -34,7 +34,7 @@ afterAll(() => bench[Symbol.dispose]());
 const WAL_HEADER_BYTES = 32;
 const SALT = [16, 24] as const;
 
-/** Copies the log piece by piece; a log that somebody else began anew is a failure. */
+/** Copies the log piece by piece. A log that another connection restarted is a failure. */
 class Replica {
   readonly #own: Database;
   #salt = "";
@@ -53,7 +53,7 @@ class Replica {
     copyFileSync(live, copy);
   }
 
-  /** Its transaction keeps everybody from starting the log anew. */
+  /** The read transaction prevents other connections from restarting the log. */
   #hold(): void {
     this.#own.run("BEGIN");
     this.#own.run("SELECT count(*) FROM _litestream_seq");
@@ -70,7 +70,7 @@ class Replica {
     return fresh;
   }
 
-  /** The only one who puts the log into the file: what was copied so far goes into the copy as well. */
+  /** The only one that runs checkpoints: the copy is checkpointed as well. */
   checkpoint(): void {
     this.#own.run("COMMIT");
     this.sync();
@@ -114,7 +114,7 @@ function contentsOf(path: string): Record<string, string> {
   );
 }
 
-/** pages at which the log goes into the file by itself */
+/** size in pages at which SQLite runs a checkpoint automatically */
 const LIMIT_BYTES = 8_000 * 4_096;
 
 test("DAT-8 a replica that copies the log is complete, and no other process checkpoints the log", async () => {

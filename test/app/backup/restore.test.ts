@@ -1,5 +1,5 @@
-// Putting a backup in force: what is replaced and kept, what is refused, and that a restore cut short at any moment leaves one
-// whole database. What is printed word for word is in test/cli/golden.
+// Restoring a backup: what is replaced, what is kept, what is refused, and that a restore interrupted at any moment leaves one
+// complete database. test/cli/golden has the exact output.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -42,8 +42,8 @@ import { inInstallation, logInOn } from "../../support/installed/installed-login
 import { makeOlder, OLDER_SCHEMA } from "../../support/installed/older-installation.ts";
 
 /**
- * Each test works on a copy of one installation: a process in which a database was open keeps connections to it that the
- * compiled statements hold, and a restore is refused while there is one.
+ * Each test works on a copy of one installation. A process that had a database open keeps connections to it in its compiled
+ * statements, and a restore is refused while a connection exists.
  */
 let master: Bench;
 let bench: Bench;
@@ -66,7 +66,7 @@ beforeEach(() => {
 });
 afterEach(() => bench[Symbol.dispose]());
 
-/** Goes on with a copy; `backup` is the one in it. */
+/** Continues with a copy of the installation; `backup` is its backup. */
 function moveToCopy(): void {
   using used = bench;
   takeCopyOf(used);
@@ -91,7 +91,7 @@ async function outcomeOf(line: string): Promise<string> {
 
 const names = (): string[] => readdirSync(bench.data).filter((name) => /^(restor|replaced)/.test(name));
 
-/** Changes the database as another program would have left it. */
+/** Changes the database like another program. */
 function change(sql: string, file = join(bench.data, "quartermaster.db")): void {
   using database = new Database(file, { readwrite: true });
   database.run(sql);
@@ -115,7 +115,7 @@ describe("a restore", () => {
   test("DAT-4 leaves no write-ahead log of the former database beside the new one", async () => {
     for (const end of ["-wal", "-shm"]) {
       const path = join(bench.data, `quartermaster.db${end}`);
-      rmSync(path, { force: true }); // a connection of this process may have it mapped still
+      rmSync(path, { force: true }); // a connection of this process may still have the file mapped
       writeFileSync(path, "");
     }
     await bench.json(`backup restore ${backup} ${restore}`);
@@ -310,7 +310,7 @@ describe("a restore is refused", () => {
 
   test("after an interruption while the database that was read is being prepared", async () => {
     const stop = new AbortController();
-    /** The entry of the audit log is written into the database in the folder beside the data. */
+    /** The audit entry is written into the new database, in the folder next to the data. */
     const isBeingPrepared = () =>
       readdirSync(bench.data, { recursive: true }).some((path) =>
         /^restoring-.+\.db-wal$/.test(String(path)),
@@ -327,7 +327,7 @@ describe("a restore is refused", () => {
 });
 
 describe("DAT-4 an interrupted restore", () => {
-  /** A data directory in which a new database is ready, and the plan to put it in force is written. */
+  /** A data directory with a new database that is ready, and with the written plan of the swap. */
   function planned() {
     const directory = placesIn(bench.data);
     const staging = stagingIn(directory, "01940000-0000-7000-8000-00000000abcd");
@@ -535,7 +535,7 @@ describe("DAT-3 keys", () => {
 describe("data that a restore has replaced", () => {
   const DAYS = 3;
 
-  /** Restores at the clock's time. @returns the folder with the former data */
+  /** Restores at the time of the clock. @returns the folder with the former data */
   async function replaceData(): Promise<string> {
     const { replaced } = await bench.json(`backup restore ${backup} ${restore}`);
     return String(replaced);

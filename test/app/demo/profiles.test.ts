@@ -1,4 +1,4 @@
-// The example organization of a demo: the seed decides, and each health has an example.
+// The example organization of a demo: the seed determines it, and each health state has an example.
 import { describe, expect, test } from "bun:test";
 import { WORKSTATIONS_DEFAULT, WORKSTATIONS_MAX } from "../../../src/app/demo/limits.ts";
 import { profilesOf, USERS } from "../../../src/app/demo/profiles.ts";

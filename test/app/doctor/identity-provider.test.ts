@@ -1,5 +1,5 @@
-// `doctor` on sign-in at the identity provider: what `sso verify` finds, a start that will be refused, and refusals that nobody but the
-// operator can end.
+// `doctor` on sign-in at the identity provider: the findings of `sso verify`, a start that will be refused, and refusals that only
+// the operator can end.
 import { expect, test } from "bun:test";
 import { checkIdentityProvider } from "../../../src/app/doctor/content.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";

@@ -1,4 +1,4 @@
-// `doctor` on drafts of the policy that end because nobody saves them.
+// `doctor` on drafts of the policy that are about to expire.
 import { expect, test } from "bun:test";
 import { checkPolicyDrafts, DRAFT_WARNING_DAYS } from "../../../src/app/doctor/content.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";

@@ -1,4 +1,4 @@
-// The check of the request log: gaps of the last days, and a file that cannot be read. It changes nothing.
+// The check of the request log: gaps of the last days, and a file that cannot be read. The check changes nothing.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { checkOf } from "../../../src/app/doctor/finding.ts";

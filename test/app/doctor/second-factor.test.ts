@@ -1,4 +1,4 @@
-// `doctor` on administrators who must have a second factor.
+// `doctor` on administrators who are required to have a second factor.
 import { expect, test } from "bun:test";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { checkSecondFactor } from "../../../src/app/doctor/second-factor.ts";

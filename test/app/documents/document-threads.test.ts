@@ -1,4 +1,4 @@
-// Large documents are read and judged by a thread, with the results of doing it at once, and within limits.
+// A thread parses and validates large documents, with the same results as the main thread, and within limits.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { runDocumentTask } from "../../../src/app/documents/document-tasks.ts";
@@ -29,7 +29,7 @@ function policyOf(characters: number) {
   return { text: head + "# a b\n".repeat(rest / 6).padEnd(rest, "\n"), base, frame };
 }
 
-/** One thread for all tests that compare with inline processing: it loads the product anew. */
+/** One thread for all tests that compare with inline processing, because a new thread loads the whole product. */
 const run = createDocumentThreads();
 
 const large = policyOf(2 * INLINE_CHARACTERS_MAX);
@@ -109,12 +109,12 @@ test("a thread uses the harness facts of its task", async () => {
   expect((await run("policy", { ...task, frame: { ...frame, extension } })).problems).toEqual([]);
 });
 
-/** Tells threads by their names, as the system has them. */
+/** Identifies threads by their names in /proc. */
 const isRunning = (thread: string): boolean => {
   try {
     return readFileSync(`/proc/self/task/${thread}/comm`, "utf8").trim() === "Worker";
   } catch {
-    return false; // it has ended meanwhile
+    return false; // the thread has ended in the meantime
   }
 };
 

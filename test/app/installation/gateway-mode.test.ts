@@ -1,4 +1,4 @@
-// Gateway mode as the settings switch it on: the area's settings, the destinations, the provisioner, the digest of it all.
+// How the settings turn on gateway mode: settings of the area, destinations, provisioner, and the digest of the configuration.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// A data directory whose database is gone is not a new one: no start begins an empty installation there, and each says how the
-// data comes back. A first start that is killed leaves a directory in which the next start begins.
+// A data directory that lost its database is not a new one: every start is refused and says how to restore the data. After a first
+// start that was killed, the next start continues with the installation.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -38,7 +38,7 @@ function loseDatabase(): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(database() + end, { force: true });
 }
 
-/** @returns the refusal under `--json`, or nothing where the command succeeded */
+/** @returns the refusal under `--json`; undefined if the command succeeded */
 async function refusalOf(
   line: string,
 ): Promise<{ reason: string; hint: string; exit_code: number } | undefined> {
@@ -190,7 +190,7 @@ const setUpIn = (dataDir: string, { clock = systemClock, ids = systemIds }: Part
   });
 type Given = Pick<SetupOptions, "clock" | "ids">;
 
-/** @returns the names and sizes of all files: after most steps they are those of the step before */
+/** @returns the names and sizes of all files; after most steps they are the same as before */
 const stateOf = (data: string): string =>
   readdirSync(data, { recursive: true, withFileTypes: true })
     .map(({ parentPath, name }) => `${name} ${statSync(join(parentPath, name)).size}`)
@@ -198,8 +198,8 @@ const stateOf = (data: string): string =>
     .join("\n");
 
 /**
- * Runs a first start and copies its files at each step, as a kill at that moment would leave them. Each time it asks for the
- * time, an id or random bytes is a step, which reaches every part of the start.
+ * Runs a first start and copies its files at each step, as a kill at that moment would leave them. A step is each request for the
+ * time, an id or random bytes, which occur in every part of the start.
  * @returns the copies that differ, in their order
  */
 async function stepsOfFirstStart(folder: string): Promise<string[]> {

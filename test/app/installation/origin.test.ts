@@ -1,4 +1,4 @@
-// Our origin as the settings tell it to both faces.
+// The service's origin, as the settings give it to the API and to the pages.
 import { expect, test } from "bun:test";
 import { configuredOrigin, isUnencryptedRemote } from "../../../src/app/installation/origin.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";

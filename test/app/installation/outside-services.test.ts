@@ -1,4 +1,4 @@
-// Backups that come from outside: files that only look like one, and databases that this program did not make.
+// Backups from outside: files that only look like a backup, and databases that this program did not create.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -73,7 +73,7 @@ test("DAT-4 a backup or copy given as a link is read from the link's target", as
 describe("DAT-4 a foreign database", () => {
   const file = (name: string): string => join(bench.folder, `${name}.db`);
 
-  /** @returns a copy of the live database after the statements */
+  /** @returns a copy of the live database after executing the statements */
   function changed(name: string, ...statements: string[]): string {
     using live = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
     live.query("VACUUM INTO ?").run(file(name));
@@ -84,7 +84,7 @@ describe("DAT-4 a foreign database", () => {
     return file(name);
   }
 
-  /** @returns the same in a backup whose digests all fit */
+  /** @returns the same copy in a backup with valid digests */
   function packed(database: string): string {
     const { organizationId: _, differences, problems, sizeBytes, ...found } = inspectDatabase(database);
     const target = `${database}.qmb`;
@@ -99,7 +99,7 @@ describe("DAT-4 a foreign database", () => {
     return target;
   }
 
-  /** @returns what verify, the dry run and the restore say */
+  /** @returns the outputs of verify, of the dry run and of the restore */
   async function refusals(path: string): Promise<Set<string>> {
     const lines = [`verify ${path}`, `restore ${path} --confirm data`];
     const told = new Set<string>();
@@ -198,7 +198,7 @@ function changeFile(path: string, sql: string): void {
   database.run(sql);
 }
 
-/** Leaves tables and journal. */
+/** Keeps tables and the journal mode. */
 function emptyOfRows(path: string): void {
   using database = new Database(path, { readwrite: true });
   const tables = database

@@ -1,4 +1,4 @@
-// Texts of a service that the probe repeats.
+// Texts of the server that the probe includes in its findings.
 import { expect, test } from "bun:test";
 import { shortened, TEXT_CHARACTERS_MAX } from "../../../src/app/probe/json-answer.ts";
 

@@ -1,5 +1,5 @@
-// What `probe` finds at our real server: behind TLS with a private CA, behind proxies, and with an access token. Each probe waits a
-// second for the event stream, so the tests run at the same time, each with a server of its own.
+// What `probe` finds at a real server: behind TLS with a private CA, behind proxies, and with an access token. Each probe waits a
+// second for the event stream, so the tests run in parallel, each with its own server.
 import { describe, expect, test } from "bun:test";
 import { type ProbeOptions, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { DAY_MS, HOUR_MS, systemClock } from "../../../src/platform/clock.ts";
@@ -81,7 +81,7 @@ describe("with TLS of a private CA", () => {
   });
 });
 
-/** A proxy that the service does not trust; it reads each answer to its end before it passes it on. */
+/** A proxy that the service does not trust. It buffers each whole response before forwarding it. */
 function startBufferingProxy(upstream: () => string) {
   return Bun.serve({
     hostname: "127.0.0.1",

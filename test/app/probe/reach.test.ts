@@ -1,4 +1,4 @@
-// How many addresses of one name are tried.
+// How many addresses of a host name are tried.
 import { expect, test } from "bun:test";
 import type { LookupAddress } from "node:dns";
 import { PROBE_LIMITS } from "../../../src/app/probe/probe.ts";
@@ -6,7 +6,7 @@ import { ADDRESSES_MAX, reach } from "../../../src/app/probe/reach.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { NamedServer } from "../../../src/platform/outbound/named-server.ts";
 
-/** The resolver of a test: names of the DNS have other addresses on each machine. */
+/** A resolver for tests, because DNS gives different addresses on each machine. */
 class ResolvedServer extends NamedServer {
   addresses: LookupAddress[] = [];
 

@@ -1,10 +1,10 @@
-// What `probe` reports about peers that are no healthy Quartermaster: unknown, closed, slow, oversized, foreign or wrong.
+// What `probe` reports about peers that are not a healthy Quartermaster: unknown, closed, slow, oversized, foreign or wrong.
 import { describe, expect, test } from "bun:test";
 import { FINDING_CHARACTERS_MAX, PROBE_LIMITS, parseOrigin, probe } from "../../../src/app/probe/probe.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { Secret } from "../../../src/platform/secret.ts";
 
-/** For peers that never answer: others have as long as in the product, because the machine may be busy. */
+/** For peers that never respond. Other peers get the timeout of the product, because the machine may be busy. */
 const SHORT = { ...PROBE_LIMITS, connectMs: 500, answerMs: 200 };
 
 async function probed(
@@ -16,7 +16,7 @@ async function probed(
   return { isReachable, of: (name: string) => findings.find(({ check }) => check === name) };
 }
 
-/** @returns what is found at a server that answers every request like this */
+/** @returns the findings at a server that answers every request like this */
 async function probedServer(fetch: (request: Request) => Response, limits = PROBE_LIMITS) {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
   const found = await probed(server.url.origin, { limits });
@@ -144,7 +144,7 @@ test("an unusable discovery document is reported with its cause", async () => {
   );
 });
 
-/** Discovery is right in itself; `issuerOf` gives the issuer that discovery and the other documents name. */
+/** Discovery itself is valid; `issuerOf` gives the issuer that discovery and the other documents name. */
 const impostor =
   (issuerOf: (origin: string, path: string) => string) =>
   (request: Request): Response => {

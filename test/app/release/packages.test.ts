@@ -1,4 +1,4 @@
-// What nfpm is asked to make of a release, and the scripts of the packages. `bun run test:packages` installs real ones.
+// The nfpm configuration of a release, and the scripts of the packages. `bun run test:packages` installs real packages.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,7 +13,7 @@ import { newSigner } from "./signer.ts";
 const directory = temporaryDirectory();
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** @returns the path of a program for sh that stands for nfpm */
+/** @returns the path of a shell script that stands in for nfpm */
 function nfpmThat(name: string, script: string): string {
   const path = join(directory, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -48,7 +48,7 @@ test("NFPM names a program, or nothing is made", () => {
 });
 
 describe("AIR-1: packages", () => {
-  // Each package is a copy of the configuration of nfpm.
+  // Each package is a copy of its nfpm configuration.
   const made = make(nfpmThat("copying", 'cp "$3" "$7/quartermaster.$5"'));
   const [deb, rpm] = made.map((path) => JSON.parse(readFileSync(path, "utf8")));
   const entryOf = (config: { contents: { dst: string }[] }, dst: string) =>

@@ -1,5 +1,5 @@
-// A release as an operator without a network receives it: unpacked with tar, verified with sha256sum and openssl, installed by
-// what lies in it (AIR-1).
+// A release as an operator without a network receives it: unpacked with tar, verified with sha256sum and openssl, and installed
+// from its own files (AIR-1).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { verify } from "node:crypto";
 import {
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** The sources in the place of the compiled executable, which takes long to build; each answer is asked for once. */
+/** Runs the sources in place of the compiled executable, which takes long to build. Each command is run only once. */
 function launcherIn(place: string): string {
   const path = join(place, "launcher");
   const answer = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;
@@ -85,7 +85,7 @@ const read = (file: string) => readFileSync(join(folder, file), "utf8");
 
 const MARKDOWN_LINK = /\]\(([^)#]+)/g;
 
-/** @returns the links of a file to files that the release lacks; the first group of the pattern is a link */
+/** @returns the links in a file that lead to files missing from the release; the first group of the pattern is a link */
 const missingOf = (file: string, pattern: RegExp): string[] =>
   [...read(file).matchAll(pattern)]
     .map(([, link = ""]) => link)

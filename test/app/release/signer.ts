@@ -1,4 +1,4 @@
-// A signer of releases with a key of its own.
+// A signer of releases with its own key.
 import { generateKeyPairSync } from "node:crypto";
 import { type FileSigner, fileSigner } from "../../../src/platform/crypto/file-signatures.ts";
 import { Secret } from "../../../src/platform/secret.ts";

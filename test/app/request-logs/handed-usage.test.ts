@@ -1,5 +1,5 @@
-// Sums of usage that a forwarding process hands over in the file of the request log, and that the service counts: with the real
-// thread, file and database, and with every place at which either process may die.
+// Usage sums that a forwarding process writes to the file of the request log and the service adds up. Uses the real thread, file
+// and database, and stops either process at every possible point.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { dayOf } from "../../../src/domain/inference/usage/model.ts";
@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Counts as the second process does. */
+/** Counts like the second process. */
 const forwarder = (requestsPerDay = 0) =>
   new UsageSums({
     ...face.world,
@@ -70,12 +70,12 @@ test("INF-56 sums of another process are counted once, together with those of th
 
 test("INF-62 a service that dies between the two files counts no batch twice and loses none", async () => {
   await handOver(ana.user, 1);
-  const begun = await log.running.takeUsage("first"); // it dies before it counts
+  const begun = await log.running.takeUsage("first"); // the process dies before it counts
   expect(begun?.deltas).toHaveLength(1);
-  await handOver(ana.user, 2); // stays out of the batch that was begun
+  await handOver(ana.user, 2); // is not part of the batch that has begun
   const again = await log.running.takeUsage("second");
   expect(again).toEqual(begun);
-  if (again) await face.domain.usageIntake.take(again); // it dies before it removes the batch
+  if (again) await face.domain.usageIntake.take(again); // the process dies before it removes the batch
   expect(requestsBy("user")).toEqual([[ana.user.id, 1, 1_000, 0.25]]);
   await takeAll();
   expect(requestsBy("user")).toEqual([[ana.user.id, 2, 2_000, 0.5]]);

@@ -1,5 +1,5 @@
-// The request log of a running service with its real thread and file: what is handed over is written, what cannot be written is
-// counted and shown as a gap, and nothing that goes wrong with the file reaches the caller.
+// The request log of a running service with its real thread and file: rows are written, lost rows are counted and shown as a gap,
+// and no failure of the file reaches the caller.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {

@@ -1,4 +1,4 @@
-// What the running service shows of gateway keys: figures on the metrics page, and failed calls in the log.
+// Gateway keys in the running service: their metrics, and log lines of failed calls.
 
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";

@@ -1,4 +1,5 @@
-// A service that stops while inference requests run: what new requests hear, how running ones end, and what is on disk afterwards.
+// A service that stops while inference requests run: the response to new requests, the end of running ones, and what is on disk
+// afterwards.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
@@ -39,7 +40,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** One gateway: its models are scripted here, its administration answers for itself. */
+/** One gateway: its models are scripted here, and its administration works like the real one. */
 async function serve(exchange: UpstreamExchange): Promise<void> {
   const body = await exchange.body();
   if (exchange.target === CHAT.path) {
@@ -117,7 +118,7 @@ test("INF-36 streams that take long get a last event, short ones finish, and eve
     const post = () => RawClient.post(port, `/inference${CHAT.path}`, CHAT.request, { headers });
     const clients = Array.from({ length: STREAMS }, post);
     await Promise.all(clients.map((client) => client.until(({ body }) => body.length > 0)));
-    const waiting = new RawClient(port); // connected before the stop; its request comes after
+    const waiting = new RawClient(port); // connected before the stop; the request is sent after it
     await waiting.connected;
 
     const stopped = service.stop();

@@ -1,5 +1,5 @@
-// What a scrape of the running service shows (OBS-2, OBS-3): every figure that the requirement names, with
-// its help and its kind, from the first scrape on; and that what happens is counted.
+// The metrics of the running service (OBS-2, OBS-3): every metric that the requirement names is in the first scrape, with its help
+// and type, and events are counted.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { parser } from "@prometheus-io/lezer-promql";
@@ -16,7 +16,7 @@ import { createLog } from "../../../src/platform/observe/log.ts";
 import { CHEAP } from "../../support/in-process.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
-/** Of OBS-3, each with its kind and one sample that is there before anything has happened. */
+/** Metrics of OBS-3, each with its type and a sample that exists before anything has happened. */
 const WANTED: Readonly<Record<string, readonly [kind: string, sample: string | RegExp]>> = {
   build_info: ["gauge", '{version="development",commit="development"} 1'],
   http_requests_total: ["counter", '{route="/ready",method="GET",status="200"} 0'],
@@ -62,7 +62,7 @@ let service: Service;
 beforeAll(async () => {
   const flags = {
     ...{ dataDir: folder, serverListen: "127.0.0.1:0" },
-    // Figures of inference exist only in gateway mode; nothing here calls the gateway.
+    // Metrics of inference exist only in gateway mode; these tests do not call the gateway.
     ...{
       gatewayType: "litellm",
       gatewayUrl: "http://127.0.0.1:9",
@@ -92,11 +92,11 @@ const operator = () => {
 
 const scrape = async (): Promise<string> => await (await fetch(`${service.address}/metrics`)).text();
 
-/** @returns the lines of one figure, without the prefix */
+/** @returns the lines of one metric, without the prefix */
 const linesOf = (page: string, name: string): string[] =>
   page.split("\n").filter((line) => new RegExp(`^quartermaster_${name}(?:_count)?[{ ]`).test(line));
 
-/** @returns what is missing of a figure */
+/** @returns what is missing from a metric */
 function gapsOf(page: string, name: string, [kind, sample]: (typeof WANTED)[string]): string[] {
   const lines = linesOf(page, name).map((line) => line.slice(`quartermaster_${name}`.length));
   const isThere = typeof sample === "string" ? lines.includes(sample) : sample.test(lines.join("\n"));
@@ -166,10 +166,10 @@ test("responses to identity providers are counted by resource for every route be
   expect(await sampleOf('scim_requests_total{resource="other",status="401"}')).toBe("1");
 });
 
-/** Labels that the scrape adds, or that it renames since it has one of that name itself. */
+/** Labels that the scrape adds, or renames because the metric has a label of that name itself. */
 const OF_THE_SCRAPE = ["instance", "job", "exported_job"];
 
-/** @returns what is wrong with a query: how it is written, figures that there are not, labels that they have not */
+/** @returns what is wrong with a query: its syntax, unknown metrics, or labels that a metric does not have */
 function mistakesIn(query: string, page: string): string[] {
   const text = query.replaceAll("$__rate_interval", "5m");
   const mistakes: string[] = [];

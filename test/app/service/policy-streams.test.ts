@@ -1,4 +1,4 @@
-// Open event streams and the service that has them: its stop ends them first, and does not wait for their callers to leave.
+// Open event streams of a service that stops: the stop ends them first and does not wait for their callers to leave.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { startService } from "../../../src/app/service/service.ts";
@@ -33,7 +33,7 @@ test("a stop ends every stream at once", async () => {
     const events = await fetch(`${service.baseUrl}/governance-config/events`, { headers: { cookie } });
     expect(events.status).toBe(200);
     const stopped = service.stop();
-    expect(await events.text()).toStartWith("event: revision\n"); // it has an end, and is not cut off
+    expect(await events.text()).toStartWith("event: revision\n"); // the stream ends regularly and is not aborted
     await stopped;
   } finally {
     await service.stop();

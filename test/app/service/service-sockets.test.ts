@@ -1,4 +1,4 @@
-// The sockets of the service: where inference is answered, with a listener of its own and without.
+// The sockets of the service: where inference is served, with and without its own listener.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -85,7 +85,7 @@ test("SSO-12 a list of groups that is too long is shown to operators until someb
     await sso.admission.admit(sso.personIn(claims), { address: null, userAgent: null, startedMs: 0 });
   };
   const shown = async () => {
-    await site.world.db.write(() => {}); // follows those that nobody waits for
+    await site.world.db.write(() => {}); // waits behind writes that no caller awaits
     return sso.status().last_error_reason;
   };
   await expect(signIn()).rejects.toThrow("groups");

@@ -1,4 +1,4 @@
-// What the service manager hears while the database and the scheduler work, and while one of them does not.
+// What the service manager is told while the database and the scheduler work, and while one of them does not.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { type Liveness, STATUS_EVERY_MS, Supervision } from "../../../src/app/service/supervision.ts";
@@ -44,7 +44,7 @@ const logOf = () =>
 const supervise = (over: ServiceManager | undefined = manager) =>
   new Supervision({ manager: over, log: logOf(), monotonicMs: () => upMs });
 
-/** The scheduler takes a turn, some time later. */
+/** A tick of the scheduler, some time later. */
 async function turnAfter(ms: number): Promise<void> {
   upMs += ms;
   world.clock.advance(ms);

@@ -1,4 +1,5 @@
-// Making the archive of a commit in a thread: the same bytes as without one, the same refusals, and an end when its time is over.
+// Creating the archive of a commit in a thread: the same bytes and the same refusals as without a thread, and an end at the time
+// limit.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

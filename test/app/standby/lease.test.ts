@@ -1,4 +1,4 @@
-// The lease against a small S3 store: one holder at a time, who stops before another one may begin. Time is what the test says.
+// The lease in a small S3 store: it has one holder at a time, who stops before another one may start. The tests set the time.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { LeaseKeeper, type LeaseOptions } from "../../../src/app/standby/lease/lease-keeper.ts";
 import { type LeaseObject, leaseObjectIn } from "../../../src/app/standby/lease/lease-object.ts";
@@ -51,7 +51,7 @@ function machine(number: number, name: string, more: Partial<LeaseOptions> = {})
 const stored = () => JSON.parse(Buffer.from(store.buckets.get("sessions")?.get(KEY)?.bytes ?? "").toString());
 const down = () => new Response(null, { status: 503 });
 
-/** Waits until the loop of a keeper has done what it must. */
+/** Waits until the loop of a keeper has finished its step. */
 async function until(isDone: () => boolean): Promise<void> {
   for (let turn = 0; !isDone(); turn += 1) {
     if (turn > 5_000) throw new Error("it did not happen");

@@ -1,4 +1,4 @@
-// What the replica lacks, from the files of Litestream on both sides, and what `doctor` says about it.
+// Which changes the replica lacks, found in the files of Litestream on both sides, and the finding of `doctor`.
 import { describe, expect, test } from "bun:test";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import {

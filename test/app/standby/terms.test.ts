@@ -1,4 +1,4 @@
-// Terms and positions in a folder and in a bucket: which machine is the newest, and how far its replica goes.
+// Terms and positions in a folder and in a bucket: which machine is the newest, and how recent its replica is.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -108,7 +108,7 @@ test("a folder that cannot be read is unavailable", async () => {
   });
 });
 
-/** A store of so many objects that each list is full. */
+/** A store with so many objects that each list is full. */
 const endless = (key: (number: number) => string): ReplicaStore & { lists: number } => ({
   ...folderReplica(folder, "file:///x"),
   lists: 0,

@@ -1,4 +1,4 @@
-// Tracing as the settings turn it on or leave it off.
+// How the settings turn tracing on and off.
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

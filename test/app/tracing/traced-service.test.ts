@@ -27,7 +27,7 @@ let gateway: Bun.Server<undefined>;
 let collector: TraceCollector;
 /** the header `traceparent` of each request that the upstream of inference received */
 const receivedTraceHeaders: (string | null)[] = [];
-/** what was used in the requests and must be in no span */
+/** values used in the requests that must not appear in any span */
 let credentials: string[];
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** One gateway: its model is here, its administration answers for itself. */
+/** One gateway: its model is defined here, and its administration works like the real one. */
 async function answerOfGateway(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   if (pathname === CHAT) {
@@ -99,7 +99,7 @@ async function signIn({ installation: { db, domain } }: Service): Promise<string
   return (await grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID })).access_token;
 }
 
-/** Sends requests of each kind. @returns the tokens that they carried */
+/** Sends requests of each kind. @returns the tokens that they had */
 async function use(service: Service): Promise<string[]> {
   const { baseUrl } = service;
   const accessToken = await signIn(service);

@@ -1,5 +1,5 @@
-// Two services that differ only in their rows: one has ten times the users, workstations, groups, revisions and audit entries of
-// the other.
+// Two services that differ only in the number of their rows: one has ten times the users, workstations, groups, revisions and audit
+// entries of the other.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
@@ -22,10 +22,10 @@ import {
 } from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
 
-/** workstations of the fleet whose requests are sent */
+/** workstations of the fleet that send requests */
 const ASKING = 1_000;
 const RENEWING = 100;
-/** recorded together, so that they share commits */
+/** recorded in one batch, so that they share commits */
 const ENTRIES_AT_ONCE = 1_000;
 
 export interface Rows {

@@ -1,5 +1,5 @@
-// `bun run bench capacity`: what an operation costs with ten times the rows, what workstations take on disk and in a replica, and how
-// many of them a core serves at each cadence.
+// `bun run bench capacity`: the cost of operations with ten times the rows, the size of a workstation on disk and in a replica, and
+// how many workstations a core serves at each interval.
 import { statSync } from "node:fs";
 import { atMost, type Figure } from "../figures.ts";
 import { paced } from "../inference/inference-requests.ts";
@@ -21,12 +21,12 @@ const SECONDS = 1.2;
 const CALLERS = 4;
 const PAGES = 12;
 const US_PER_MS = 1_000;
-/** accepted growth of the cost, because operations should not depend on the number of rows */
+/** accepted growth of the cost, because the cost of operations should not depend on the number of rows */
 const GROWTH_MAX = 1.5;
-/** at which the cost of a request is measured: slow enough that most arrive alone */
+/** rate at which the cost of a request is measured: low enough that most requests arrive alone */
 const PACE = { perSecond: 500, seconds: 6 };
 const CADENCES_SECONDS = [60, 300, 900];
-/** of a core; the rest is for bursts */
+/** share of a core; the rest is reserved for bursts */
 const USED_SHARE = 0.5;
 const US_PER_SECOND = 1_000_000;
 
@@ -80,7 +80,7 @@ async function sendMany(
   return (await load({ port, connections: CALLERS, seconds: SECONDS, requests }, status)).requests;
 }
 
-/** One after the other, as an administrator opens pages. */
+/** Opens the pages one after another, as an administrator does. */
 async function sendSome(
   { service: { port } }: CapacitySite,
   { requests, status }: Operation,
@@ -100,7 +100,7 @@ const bytesEach = (small: CapacitySite, large: CapacitySite): Figure => ({
   ours: (large.databaseBytes - small.databaseBytes) / (LARGE.workstations - SMALL.workstations),
 });
 
-/** Requests at a steady pace cost more than those of a full load, which share turns and commits. */
+/** A request costs more at a steady rate than under full load, where requests share turns and commits. */
 async function perCore(site: CapacitySite): Promise<Figure[]> {
   const at = async (name: string): Promise<number> => {
     const { requests = [] } = site.operations[name] ?? {};
@@ -124,7 +124,7 @@ async function perCore(site: CapacitySite): Promise<Figure[]> {
 const pacedAt = ({ service: { port } }: CapacitySite, requests: Operation["requests"]) =>
   paced({ ...PACE, port, requests });
 
-/** With other software that replicates, the log only grows, so its size tells what a replica is sent before it is compressed. */
+/** With replication software the log only grows, so its size shows how much is sent to a replica, before compression. */
 async function replicated(site: CapacitySite): Promise<Figure[]> {
   const { report } = site.operations;
   if (!report) throw new Error("a site has reports");
@@ -145,7 +145,7 @@ async function replicated(site: CapacitySite): Promise<Figure[]> {
   ];
 }
 
-/** One after the other, as those of a fleet seldom meet. @returns how many there were */
+/** Sends one request after another, because requests of a fleet rarely coincide. @returns the number of requests */
 async function refreshAll({ service: { port }, refreshTokens }: CapacitySite): Promise<number> {
   for (const token of refreshTokens) {
     const fields = { client_id: "blue-cli", grant_type: "refresh_token", refresh_token: token };

@@ -1,7 +1,7 @@
-// What a workstation of a benchmark reports: about a kilobyte that says everything is as the policy wants it. Plain enough
-// for the process that generates load, which knows nothing of the product.
+// The report of a workstation in a benchmark: about a kilobyte, and everything in it conforms to the policy. It imports nothing of
+// the product, so that the load generator can use it.
 
-/** What the reports are about. */
+/** The policy that the reports refer to. */
 export interface Policy {
   /** id of the revision */
   revision: string;

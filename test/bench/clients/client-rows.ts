@@ -1,9 +1,9 @@
-// Rows of the inventory, straight into the database: a fleet of a million workstations would take hours to report. Only how
-// much there is of them matters here; what they say is for clients.ts.
+// Inserts rows of the inventory directly into the database: a fleet of a million workstations would take hours to report. Only the
+// number and size of the rows matter here; clients.ts sends real reports.
 import type { Database } from "bun:sqlite";
 
 const CHUNK = 50_000;
-/** of a row with its keys and empty reasons */
+/** size of a row with its keys and empty reasons */
 const ROW_BYTES = 300;
 
 const INSERT = `INSERT INTO client_reports (
@@ -16,13 +16,13 @@ const INSERT = `INSERT INTO client_reports (
     hex(randomblob($half)), '[]'
   FROM numbers, (SELECT id, organization_id FROM users LIMIT 1) AS u`;
 
-/** Adds clients of the first user, each of about so many bytes. */
+/** Adds clients of the first user, each of about this size. */
 export function addClientRows(
   connection: Database,
   { count, bytesEach }: { count: number; bytesEach: number },
 ): void {
   const insert = connection.prepare(INSERT);
-  const now = Date.now(); // the service forgets those that were not seen for a year
+  const now = Date.now(); // the service removes workstations that were not seen for a year
   const half = Math.max(1, Math.floor((bytesEach - ROW_BYTES) / 2));
   for (let from = 0; from < count; from += CHUNK)
     insert.run({ from, to: Math.min(from + CHUNK, count), half, now });

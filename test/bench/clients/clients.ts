@@ -1,5 +1,5 @@
-// What workstations report, over HTTP, authenticated, checked and judged, each answered when it is on the disk: against
-// bun:sqlite that commits the same bytes one by one, and against etcd where there is one. All write to the same disk.
+// Reports of workstations over HTTP, authenticated, validated and evaluated, each answered after it is written to disk. Compared
+// with bun:sqlite, which commits the same bytes one by one, and with etcd if installed. All write to the same disk.
 import { join } from "node:path";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { DISTINCT_TOKENS } from "../distinct-tokens.ts";
@@ -21,7 +21,7 @@ interface Report {
   body: string;
 }
 
-/** Measures the reports of as many workstations as there are tokens. Required: 0.6 of the loop, 1.5 of etcd. */
+/** Measures reports of as many workstations as there are tokens. Required: 0.6 of the rate of the loop, 1.5 of etcd. */
 export async function measureClients(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
@@ -35,7 +35,7 @@ export async function measureClients(): Promise<Figure[]> {
   const loop = openLoop(join(directory.path, "loop.db"), reports);
   servers.defer(loop.close);
   const requests = reports.map(reportRequest);
-  // On a busy machine a first round could end without an answer, which would be an error.
+  // On a busy machine a first round could end without a response, which would count as an error.
   await spawnLoad({ port: service.port, connections: WRITING_CALLERS, seconds: WARM_UP_SECONDS, requests });
   const what = `client reports, ${WRITING_CALLERS} at once`;
   return await race(
@@ -74,7 +74,7 @@ export async function enrolReports(
   });
 }
 
-/** @returns the request that sends it */
+/** @returns the request with a report */
 export const reportRequest = ({ token, body }: Report): LoadRequest => ({
   method: "POST",
   path: "/client-status",
@@ -96,7 +96,7 @@ const TABLE =
 const UPSERT = `INSERT INTO reports (id, report, changed) VALUES ($instanceId, $body, $changed)
   ON CONFLICT (id) DO UPDATE SET report = excluded.report, changed = excluded.changed`;
 
-/** The same bytes and keys by bun:sqlite, in this process and a commit each, synced as ours (connection.ts). */
+/** Writes the same bytes and keys with bun:sqlite, in this process, one commit each, synced like the product (connection.ts). */
 function openLoop(file: string, reports: readonly Report[]) {
   const connection = openConnection(file, { create: true });
   connection.run(TABLE);

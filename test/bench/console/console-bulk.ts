@@ -3,16 +3,16 @@ import { budgeted, type Figure } from "../figures.ts";
 import type { ConsoleSite } from "./console-site.ts";
 
 const PATH = "/admin/client-status/revoke";
-/** Of 100,000 host names, 11,111 have it. */
+/** Of 100,000 host names, 11,111 contain it. */
 const TEXT = "station-1";
 const TURN_MAX_MS = 20;
 
-/** @returns the time of all slices, and the longest turn of any */
+/** @returns the duration of all slices, and the longest turn */
 export async function measureBulk(
   { origin, cookies }: ConsoleSite,
   longest: (work: () => Promise<unknown>) => Promise<number>,
 ): Promise<Figure[]> {
-  const [, cookie = ""] = cookies; // the first one may have ended
+  const [, cookie = ""] = cookies; // the session of the first one may have ended
   const headers = { cookie, origin, "content-type": "application/json" };
   let [rows, seconds] = [0, 0];
   const turn = await longest(async () => {

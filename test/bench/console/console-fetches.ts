@@ -1,4 +1,4 @@
-// What administrators take from workstations: policy fetches as fast as they go, alone and while administrators do something.
+// How administrators slow down workstations: the rate of policy fetches alone, and while administrators do something.
 import { atLeast, type Figure } from "../figures.ts";
 import { cleanEnvironment, load, onItsCore, script } from "../processes.ts";
 import { compareAlternating, median } from "../tools/compare.ts";
@@ -8,16 +8,16 @@ import type { PacedPlan, PacedResult } from "../tools/paced-load.ts";
 const ROUNDS = 5;
 const SECONDS = 3;
 const CONNECTIONS = 32;
-/** What policy fetches keep of their figure. */
+/** The share of their rate that policy fetches must keep. */
 const KEPT_MIN = 0.8;
 
 interface Beside {
   policyRequests: readonly LoadRequest[];
-  /** what the requests of administrators are, for the name of the figure */
+  /** kind of the administrators' requests, for the name of the result */
   while: string;
 }
 
-/** @returns policy fetches beside requests of administrators, compared with those alone */
+/** @returns policy fetches during requests of administrators, compared with those alone */
 export async function measureFetches(
   administrators: Omit<PacedPlan, "seconds">,
   beside: Beside,

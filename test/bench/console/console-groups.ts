@@ -1,9 +1,9 @@
-// Groups of the identity provider for the users of the seed, straight into the file: 200 groups that everybody is spread over, and
-// one that everybody is in.
+// Inserts groups of the identity provider for the users of the seed directly into the database: 200 groups that share all users
+// evenly, and one with all users.
 import { openConnection } from "../../../src/platform/database/connection.ts";
 
 const GROUPS = 200;
-/** sequence of the group of everybody */
+/** sequence of the group with all users */
 const EVERYBODY = GROUPS + 1;
 
 const ORGANIZATION = "(SELECT id FROM organizations)";
@@ -21,7 +21,7 @@ const STATEMENTS = [
   `UPDATE scim_groups SET member_count = (SELECT count(*) FROM scim_group_members WHERE group_sequence = scim_groups.sequence)`,
 ];
 
-/** Adds them to the database of an installation that nobody else has open. */
+/** Adds the groups to the database of an installation that no other process has open. */
 export function writeGroups(file: string): void {
   using connection = openConnection(file, {});
   connection.transaction(() => {
@@ -29,5 +29,5 @@ export function writeGroups(file: string): void {
   })();
 }
 
-/** Names as a filter takes them. */
+/** Names in the form of a filter's value. */
 export const GROUP_NAMES = { small: "Team 7", everybody: `Team ${EVERYBODY}` } as const;

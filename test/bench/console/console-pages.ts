@@ -1,4 +1,4 @@
-// What a page of the console costs: its answer, its rendering, its bytes, and the time until a browser shows it.
+// The cost of a console page: its response, rendering and size, and the time until a browser shows it.
 
 import type { Page } from "playwright-core";
 import { renderConsole } from "../../../src/server/console/frame/frame.tsx";
@@ -22,7 +22,7 @@ const TIMES = 100;
 const PAINTS = 5;
 const KB = 1_024;
 
-/** @returns the whole answer of each list, 95 of 100, and its bytes */
+/** @returns the 95th percentile of the whole response of each list, and its size */
 export async function measureAnswers({ origin, lists, cookies }: ConsoleSite): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const path of lists) {
@@ -52,7 +52,7 @@ export async function measureAnswers({ origin, lists, cookies }: ConsoleSite): P
   return figures;
 }
 
-/** @returns the time in which the list of users is rendered here, warm */
+/** @returns the time to render the list of users in this process, after a warm-up */
 export function measureRendering({ users, cookies, origin }: ConsoleSite): Figure {
   const reader = readerOf(`${origin}/console/users?per_page=100`, cookies[0] ?? "");
   const page = { items: [...users], page: 1, perPage: users.length, total: users.length };
@@ -130,7 +130,7 @@ export async function measurePaint({ origin, lists, cookies }: ConsoleSite): Pro
   }
 }
 
-/** The menu, the next row, its checkbox, and the command palette. */
+/** Presses the menu, the next row, its checkbox, and the command palette. */
 async function pressEach(page: Page): Promise<void> {
   await page.locator(".account-menu summary").click();
   for (const key of ["j", "x", "Control+k", "Escape"]) await page.keyboard.press(key);

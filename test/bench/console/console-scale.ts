@@ -1,4 +1,5 @@
-// What depends on the number of rows: searches, the overview, files of all rows, and event streams of administrators.
+// Operations of the console that depend on the number of rows: searches, the overview, exports of all rows, and event streams of
+// administrators.
 import { ADMIN_STREAMS_MAX } from "../../../src/server/overview/admin-events.ts";
 import { atMost, budgeted, type Figure } from "../figures.ts";
 import { peakMb, processorMs, residentMb } from "../processes.ts";
@@ -11,7 +12,7 @@ const TURN_MAX_MS = 20;
 
 type Longest = (work: () => Promise<unknown>) => Promise<number>;
 
-/** Page, budget in milliseconds, and the requirement that has it. */
+/** Page, limit in milliseconds, and the requirement that sets it. */
 const PAGES: readonly [path: string, ms: number, id: string][] = [
   ["/console/clients?per_page=100&q=workstation-99123", 60, "CON-130"],
   ["/console/clients?per_page=100&q=station-99", 60, "CON-130"],
@@ -31,7 +32,7 @@ const PAGES: readonly [path: string, ms: number, id: string][] = [
   ["/console/clients/action?act=revoke&all=1&filter=", 60, "CON-130"],
 ];
 
-/** @returns 95 of 100 answers of each page, and its longest turn */
+/** @returns the 95th percentile of the responses of each page, and its longest turn */
 export async function measureScale({ origin, cookies }: ConsoleSite, longest: Longest): Promise<Figure[]> {
   const figures: Figure[] = [];
   const headers = { cookie: cookies[0] ?? "", "accept-encoding": "gzip" };
@@ -61,10 +62,10 @@ export async function measureScale({ origin, cookies }: ConsoleSite, longest: Lo
 }
 
 const FILES = ["/console/clients.csv", "/console/users.csv"];
-/** A file that is streamed takes memory for some pages of rows, not for all. */
+/** A streamed export uses memory for some pages of rows, not for all. */
 const FILE_MEMORY_MB = 64;
 
-/** @returns time, memory and longest turn of the files of all rows */
+/** @returns duration, memory and longest turn of the exports of all rows */
 export async function measureFilesOfRows(
   { origin, cookies, service: { pid } }: ConsoleSite,
   longest: Longest,
@@ -110,15 +111,15 @@ const PATIENCE_MS = 20_000;
 const EVENTS = 20;
 const LATEST_MS = 2_500;
 
-/** What changes while streams are open, made by another process than the one that has them. */
+/** Changes made while streams are open, from another process than the one that serves the streams. */
 export interface StreamChanges {
-  /** Makes an event for every stream. */
+  /** Causes an event for every stream. */
   change(): Promise<unknown>;
   /** Ends the session of one cookie. */
   revoke(cookie: string): Promise<unknown>;
 }
 
-/** @returns memory, cost of an event, and how soon streams hear of a change and of the end of their session */
+/** @returns memory, cost of an event, and how soon streams receive a change and the end of their session */
 export async function measureAdminStreams(
   { service, cookies }: ConsoleSite,
   { change, revoke }: StreamChanges,

@@ -16,10 +16,10 @@ import { writeGroups } from "./console-groups.ts";
 const WORKSTATIONS = Number(process.env.CONSOLE_WORKSTATIONS ?? 100_000);
 const PER_USER = 2;
 export const ADMINISTRATORS = 20;
-/** Rows of a page, and entries of the audit log beside those of the seed. */
+/** Rows of a page, and audit entries in addition to those of the seed. */
 export const ROWS = 100;
 const ENTRIES = 1_000;
-/** Workstations whose policy is asked for. */
+/** Workstations that fetch their policy. */
 const ASKING = 1_000;
 
 export interface ConsoleSite {
@@ -33,7 +33,7 @@ export interface ConsoleSite {
   lists: readonly string[];
   /** every page of the navigation, lists included */
   pages: readonly string[];
-  /** rows of the list of users, to be rendered here */
+  /** rows of the list of users, to render in this process */
   users: readonly ListedUser[];
   policyRequests: readonly LoadRequest[];
 }

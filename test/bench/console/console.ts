@@ -1,7 +1,7 @@
-// The console beside 100,000 workstations and 50,000 users, as shipped: what its pages and files cost, and what administrators who
-// browse take from workstations. Environment:
+// The console with 100,000 workstations and 50,000 users, as shipped: the cost of its pages and files, and how much administrators
+// who use it slow down workstations. Environment:
 //   CONSOLE_WORKSTATIONS  instead of 100,000; every user has two
-//   CONSOLE_REFERENCE     executable of a version without the console: its start and memory are measured beside ours
+//   CONSOLE_REFERENCE     executable of a version without the console: its start time and memory are compared
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { browserFiles } from "../../../src/server/console/assets/bundle.ts";
@@ -27,7 +27,7 @@ const VISITS = 10;
 const PAGES_PER_SECOND = ADMINISTRATORS / 2;
 const STARTS = 7;
 
-/** Measures the console. The budgets are those of the requirements that the figures name. */
+/** Measures the console. The limits are those of the requirements that the results name. */
 export async function measureConsole(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
@@ -51,12 +51,12 @@ export async function measureConsole(): Promise<Figure[]> {
   }
 }
 
-/** Changes come from another process, as those of the terminal do. One session is over afterwards. */
+/** Changes come from another process, like those of commands. One session is ended afterwards. */
 async function measureStreams(site: ConsoleSite): Promise<Figure[]> {
   const installation = await openBeside(site.data, site.service.port);
   const { domain } = installation;
   const administrator = administratorOf(installation);
-  let requirement = 12; // packages of the policy need 2.0.12
+  let requirement = 12; // the packages of the policy need 2.0.12
   try {
     return await measureAdminStreams(site, {
       change: () => publishRequirement(installation, `>=2.0.${++requirement}`),
@@ -89,7 +89,7 @@ async function measureTurns(
   return figures;
 }
 
-/** @returns policy fetches while administrators browse, beside those alone */
+/** @returns policy fetches while administrators use the console, compared with those alone */
 const measureBrowsing = ({
   service: { port },
   lists,
@@ -119,7 +119,7 @@ function budgetOf(name: string): [id: string, kb: number] {
   return name.startsWith("main-") ? ["CON-134", 20] : ["CON-135", 150];
 }
 
-/** @returns size, start and memory at rest beside those of the version without the console */
+/** @returns size, start time and idle memory, compared with the version without the console */
 async function measureGrowth(directory: string): Promise<Figure[]> {
   const { CONSOLE_REFERENCE: reference } = process.env;
   if (!reference) {

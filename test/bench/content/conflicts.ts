@@ -1,5 +1,5 @@
-// How long the built executable keeps others waiting while administrators read and settle thousands of conflicts with the
-// configuration file: the longest turn, as in content.ts.
+// How long the executable blocks other requests while administrators read and settle thousands of conflicts with the configuration
+// file: the longest turn, as in content.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { manySettings } from "../../support/content/large-content.ts";
@@ -13,7 +13,7 @@ const DRAFT = "/admin/policy-draft";
 /** conflicts that one request settles, of 12,000 */
 const SETTLED = 5_000;
 
-/** @returns the longest turn of each act */
+/** @returns the longest turn of each action */
 export async function measureConflicts(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const file = join(directory.path, "config.yaml");
@@ -39,7 +39,7 @@ export async function measureConflicts(): Promise<Figure[]> {
     while (rounds.length < ROUNDS) rounds.push(await turns.longest(() => ask("GET", path)));
     figures.push(turnFigure(`${paths.length} conflicts: GET ${path}`, Math.max(...rounds)));
   }
-  // An act ends the conflicts that it settles, so it is measured once.
+  // An action removes the conflicts that it settles, so it is measured once.
   const acts = {
     [`taking ${SETTLED} values of the file`]: () => ask("PUT", DRAFT, { version: stated, deployment: taken }),
     [`keeping ${SETTLED} values`]: () => ask("POST", `${CONFLICTS}/keep`, { version, paths: kept }),

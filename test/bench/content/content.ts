@@ -1,5 +1,5 @@
-// How long the built executable keeps others waiting while administrators send the largest policies: the longest turn of
-// its event loop, in processor time of its main thread, so that neither other threads nor other processes count.
+// How long the executable blocks other requests while administrators send the largest policies: the longest turn of its event loop,
+// in processor time of its main thread, so that other threads and processes do not count.
 import {
   largePackages,
   largePolicyJson,
@@ -11,12 +11,14 @@ import { temporaryDirectory } from "../tools/installation.ts";
 import { ROUNDS, startWatched, turnFigure } from "./stage.ts";
 
 const POLICY_BYTES = 1_900_000;
-/** leaves room for what publishing adds to each variant */
+/** leaves space for what publishing adds to each variant */
 const PACKAGES_BYTES = 1_000_000;
 const CONFIG = "/admin/governance-config";
 const EXTENSIONS = "/admin/governance-extensions";
 
-/** @returns the longest turn of each kind of content, after a first time that compiles the code and is the only one that adds a revision */
+/**
+ * @returns the longest turn of each kind of content. A first request compiles the code, and is the only one that adds a revision
+ */
 export async function measureContent(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using watched = await startWatched(directory.path);

@@ -1,5 +1,5 @@
-// How long the built executable keeps others waiting while administrators read the largest policies, on every page and by every
-// operation that has to do with the policy, and while they save, merge and publish a draft of one: the longest turn, as in content.ts.
+// How long the executable blocks other requests while administrators read the largest policies, on every page and with every
+// operation that uses the policy, and while they save, merge and publish a draft of one: the longest turn, as in content.ts.
 import { largePackages, manyServers, manySettings } from "../../support/content/large-content.ts";
 import type { Turns } from "../../support/turns.ts";
 import type { Figure } from "../figures.ts";

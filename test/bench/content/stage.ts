@@ -1,14 +1,14 @@
-// What the benchmarks of this folder share: a service whose turns are watched, requests of its administrator, and their figure.
+// Shared by the benchmarks of this folder: a service whose turns are recorded, requests of its administrator, and their result.
 import { join } from "node:path";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { type Turns, watchTurns } from "../../support/turns.ts";
 import { atMost, type Figure } from "../figures.ts";
 
-/** The longest turn of the event loop that is accepted. */
+/** The longest accepted turn of the event loop. */
 const TURN_MS_WANTED = 20;
 export const ROUNDS = 3;
 
-/** @returns the figure of the longest turn */
+/** @returns the result for the longest turn */
 export const turnFigure = (what: string, turnMs: number): Figure => ({
   what: `longest turn, ${what}`,
   unit: "ms",
@@ -22,7 +22,7 @@ interface Watched extends AsyncDisposable {
   ask: Ask;
 }
 
-/** Starts the executable in a directory, and signs in. @param args for `serve` beside the data directory */
+/** Starts the executable in a directory, and signs in. @param args for `serve` in addition to the data directory */
 export async function startWatched(directory: string, args: readonly string[] = []): Promise<Watched> {
   const turns = watchTurns(directory);
   const service = await startService({
@@ -33,7 +33,7 @@ export async function startWatched(directory: string, args: readonly string[] = 
   return { service, turns, ask, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-/** Sends a request. @returns the text of the answer @throws if it is no success */
+/** Sends a request. @returns the text of the response @throws if it is not a success */
 export type Ask = (method: string, path: string, body?: object) => Promise<string>;
 
 async function signedIn({ baseUrl, password }: RunningService): Promise<Ask> {

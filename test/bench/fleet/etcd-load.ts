@@ -1,5 +1,5 @@
-// Load on etcd by the protocol that it speaks itself, gRPC, in a process of its own: N connections, one Put in flight on each.
-// It knows only as much HTTP/2 as that takes (RFC 9113; its header block is plain, RFC 7541 section 6.2.2).
+// Load on etcd over its own protocol, gRPC, in a separate process: N connections with one Put in flight on each. It implements only
+// the parts of HTTP/2 that this needs (RFC 9113; its header block is uncompressed, RFC 7541 section 6.2.2).
 
 /** Read from standard input, as JSON. */
 export interface EtcdPlan {
@@ -12,7 +12,7 @@ export interface EtcdPlan {
 
 export interface EtcdResult {
   perSecond: number;
-  /** Puts that were refused, and connections that broke */
+  /** refused Puts, and broken connections */
   errors: number;
 }
 
@@ -21,12 +21,12 @@ const HEAD_BYTES = 9;
 const END_STREAM = 1;
 const ACK = 1;
 const END_HEADERS = 4;
-/** of all answers on a connection: more than a run receives */
+/** flow-control window of all responses on a connection: more than a run receives */
 const WINDOW_BYTES = 2 ** 30;
 
 interface Connection {
   stream: number;
-  /** an answer with a message in it is a good one: a refusal has none */
+  /** a response with a message is a success: a refusal has none */
   hasMessage: boolean;
   received: Buffer;
 }

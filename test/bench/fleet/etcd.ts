@@ -1,5 +1,5 @@
-// etcd as a peer of the client inventory, where it is installed (Debian's package etcd-server): one member with its data in
-// a folder of the benchmark, and every write synced before its answer, as it comes.
+// etcd as a reference for the client inventory, where it is installed (Debian's package etcd-server): one member with its data in a
+// folder of the benchmark, which by default syncs every write before it responds.
 import { join } from "node:path";
 import { freePort } from "../../support/network/free-port.ts";
 import { cleanEnvironment, onItsCore, type Running, script } from "../processes.ts";
@@ -7,7 +7,7 @@ import type { EtcdPlan, EtcdResult } from "./etcd-load.ts";
 
 const START_LIMIT_MS = 10_000;
 
-/** @returns the running member; undefined where there is no etcd on the PATH */
+/** @returns the running member; undefined if there is no etcd on the PATH */
 export async function startEtcd(directory: string): Promise<Running | undefined> {
   const executable = Bun.which("etcd");
   if (executable === null) return undefined;
@@ -45,7 +45,7 @@ async function isHealthySoon(origin: string): Promise<boolean> {
   return false;
 }
 
-/** Runs one plan in a process of its own. @throws when a Put was refused, or a connection broke */
+/** Runs one plan in a separate process. @throws if a Put was refused, or a connection broke */
 export async function loadEtcd(plan: EtcdPlan): Promise<EtcdResult> {
   const child = Bun.spawn(onItsCore("measuring", script("fleet/etcd-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),

@@ -1,5 +1,5 @@
-// The requests of a whole fleet at its constant rate, from a process of its own. Every workstation asks for its policy and
-// reports, half a round apart.
+// The requests of a whole fleet at its constant rate, from a separate process. Every workstation fetches its policy and reports,
+// half a round apart.
 import type { LoadRequest } from "../tools/load.ts";
 import { type Pace, PacedRun } from "../tools/paced-load.ts";
 import {
@@ -12,7 +12,7 @@ import {
 
 /** Read from standard input, as JSON. */
 export interface FleetPlan extends FleetTraffic, Pace {
-  /** requests of earlier runs, so that this one continues with other workstations */
+  /** requests of earlier runs, so that this run continues with other workstations */
   sentBefore: number;
 }
 

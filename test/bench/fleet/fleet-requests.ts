@@ -1,29 +1,32 @@
-// What the workstations of a fleet send: each its token, the policy that it knows, and its own report. Plain enough for the
-// processes that generate load, which know nothing of the product.
+// The requests of the workstations of a fleet: each sends its token, the revision that it has, and its own report. Imports nothing
+// of the product, so that load generators can use it.
 import { clientReport, type Policy } from "../clients/client-report.ts";
 import type { LoadRequest } from "../tools/load.ts";
 
 export const POLICY_PATH = "/governance-config";
 const FORMER_ETAG = '"of-the-revision-before"';
-/** one in so many has missed a revision */
+/** one in this many has missed a revision */
 const OUTDATED_ONE_IN = 100;
 
-/** Goes to load generators as JSON. */
+/** Passed to load generators as JSON. */
 export interface FleetTraffic {
-  /** file with the access token of each workstation, a line each */
+  /** file with the access token of each workstation, one per line */
   tokens: string;
   /** sent with each policy request */
   headers: Record<string, string>;
   /** of the policy in force */
   etag: string;
-  /** what a few still report, and what all others do */
+  /** revision that a few still report, and the one that all others report */
   policies: Record<"former" | "current", Policy>;
 }
 
-/** Times of day do not follow the order in which workstations were enrolled: a prime walks through all. */
+/** Workstations report in another order than that of their enrollment: multiples of a prime visit all of them. */
 const STRIDE = 1_000_003;
 
-/** @returns whose turn it is; each comes once in a round of as many turns as there are workstations, and in the same order in every round */
+/**
+ * @returns the workstation of a turn. A round has as many turns as there are workstations. Each workstation occurs once in a round,
+ *   and in the same order in every round
+ */
 export const workstationAt = (turn: number, workstations: number): number =>
   ((turn % workstations) * STRIDE) % workstations;
 
@@ -33,7 +36,7 @@ export const readTokens = async ({ tokens }: Pick<FleetTraffic, "tokens">): Prom
 
 const isOutdated = (workstation: number): boolean => workstation % OUTDATED_ONE_IN === 0;
 
-/** @returns the request of a workstation for its policy: 304, and 200 for one that has missed a revision */
+/** @returns the request of a workstation for its policy: 304, or 200 for one that has missed a revision */
 export function policyRequest(traffic: FleetTraffic, workstation: number, token: string): LoadRequest {
   const known = { "If-None-Match": isOutdated(workstation) ? FORMER_ETAG : traffic.etag };
   return {

@@ -1,6 +1,7 @@
-// A large fleet, straight into the file of a data directory: users with one or more signed-in workstations each, all of which have
-// reported. The first one comes in through the domain (workstations.ts); all others are rows like its rows, because a million
-// of them through the domain would take longer than what is measured. Their tokens are signed with the installation's key.
+// Inserts a large fleet directly into the database of a data directory: users with one or more signed-in workstations each, all of
+// which have reported. The first workstation is created through the domain (workstations.ts). All others are copies of its rows,
+// because creating a million through the domain would take longer than the measurement. Their tokens are signed with the
+// installation's key.
 import type { Database } from "bun:sqlite";
 import { decodeJwt } from "jose";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
@@ -13,7 +14,7 @@ import { enrol } from "./workstations.ts";
 
 /** Workstations of one transaction. */
 const AT_ONCE = 20_000;
-/** more than there is: all pages of the file stay in memory until it is made */
+/** more than the file has: all its pages stay in memory until it is complete */
 const CACHE_KIB = 4 * 1024 * 1024;
 
 type Value = string | number | null;
@@ -24,13 +25,13 @@ export interface Fleet {
   /** workstations of each user; 1 by default */
   perUser?: number;
   policy: Policy;
-  /** so many report in turn, each once in ROUND_MS: their last reports are one round old, in that order */
+  /** this many report in turn, each once in ROUND_MS: their last reports are one round old, in that order */
   round: number;
-  /** file that gets the access token of each workstation, a line each */
+  /** file that receives the access token of each workstation, one per line */
   tokens: string;
 }
 
-/** Adds the workstations to the database of an installation that nobody else has open. */
+/** Adds the workstations to the database of an installation that no other process has open. */
 export async function writeFleet(installation: ExistingInstallation, fleet: Fleet): Promise<void> {
   const [[first = ""] = []] = await Array.fromAsync(enrol(installation, { count: 1, policy: fleet.policy }));
   const writer = Bun.file(fleet.tokens).writer();
@@ -58,7 +59,7 @@ export async function writeFleet(installation: ExistingInstallation, fleet: Flee
   }
 }
 
-/** @returns a function that adds a workstation and gives its token */
+/** @returns a function that adds a workstation and returns its token */
 function rowsLike(
   connection: Database,
   { domain, organizationId }: ExistingInstallation,
@@ -107,7 +108,7 @@ function rowsLike(
 
 const ROUND_MS = 300_000;
 
-/** @returns when each workstation reported last: as long ago as a round takes, and in the order of its turns */
+/** @returns the time of each workstation's last report: one round ago, in the order of its turns */
 function lastReports(round: number): (workstation: number) => number {
   const turns = new Uint32Array(round);
   for (let turn = 0; turn < round; turn++) turns[workstationAt(turn, round)] = turn;
@@ -115,7 +116,7 @@ function lastReports(round: number): (workstation: number) => number {
   return (workstation) => beganMs + Math.floor(((turns[workstation] ?? 0) * ROUND_MS) / round);
 }
 
-/** @returns columns that are written, and not those that SQLite computes */
+/** @returns stored columns, without those that SQLite computes */
 const columnsOf = (connection: Database, table: string): string[] =>
   connection
     .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")

@@ -22,14 +22,14 @@ import { publishPolicies, publishRequirement } from "./workstations.ts";
 const CADENCE_SECONDS = 300;
 /** of each workstation in that time: its policy, and its report */
 const REQUESTS = 2;
-/** 99 of 100 answers; a larger fleet than the usual one keeps a core busy */
+/** the 99th percentile; a fleet larger than the default keeps a core busy */
 const LATE_MS = { usual: 25, large: 100 };
 const USUAL_WORKSTATIONS = 200_000;
-/** of a core, in %, for a fleet of the usual size */
+/** of a core, in %, for a fleet of the default size */
 const PROCESSOR_MAX = 25;
-/** for a million */
+/** for a million workstations */
 const MEMORY_MB_MAX = 350;
-/** of memory beside remembered tokens, which are there when all have come once, in the second half of the time */
+/** memory in addition to cached tokens (all of them are cached after each has been seen once), in the second half of the time */
 const GROWTH_MAX = 1.1;
 const STEP = 1.25;
 const ATTEMPTS = 2;
@@ -42,7 +42,7 @@ const SECONDS = Number(process.env.FLEET_SECONDS ?? 300);
 const PUBLISHES = process.env.FLEET_PUBLISH === "1";
 const STEP_SECONDS = Number(process.env.FLEET_STEP_SECONDS ?? 0);
 
-/** Measures a fleet. Required: no error, 99 of 100 answers in 100 ms, stable memory. */
+/** Measures a fleet. Required: no error, a 99th percentile of 100 ms, constant memory. */
 export async function measureFleet(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
@@ -63,13 +63,13 @@ export async function measureFleet(): Promise<Figure[]> {
   return STEP_SECONDS > 0 ? [...figures, await measureCapacity(fleet)] : figures;
 }
 
-/** A workstation uses a token for 15 minutes, so that the service sees one of six requests with a token for the first time. */
+/** A workstation uses a token for 15 minutes, so that the service sees the token of every sixth request for the first time. */
 const USES_OF_TOKEN = 6;
 /** of the tokens, before the measurement, however long it takes */
 const SEEN_SHARE = Math.max(0, 1 - Math.max(1, (SECONDS * REQUESTS) / CADENCE_SECONDS) / USES_OF_TOKEN);
 const SEEING_CONNECTIONS = 32;
 /**
- * The fleet at its pace, before the measurement. The first reports of a process take longer, because their code has not been
+ * Runs the fleet at its rate, before the measurement. The first reports of a process take longer, because their code has not been
  * compiled. `bun run bench tokens` measures a restart.
  */
 const WARM_UP_SECONDS = 20;
@@ -90,7 +90,7 @@ async function rememberTokens(fleet: Fleet): Promise<void> {
 
 type Fleet = Omit<FleetPlan, "perSecond" | "seconds" | "sentBefore">;
 
-/** Fills the data directory of a service that then listens on the same port: tokens are for its address. */
+/** Fills the data directory of a service that later listens on the same port, because tokens contain its address. */
 async function prepare(data: string, tokens: string) {
   const { port, stop } = await startQuartermaster(data);
   await stop();
@@ -141,7 +141,7 @@ async function runFleet(
   const middleTokensMb = await tokensMb(fleet.port);
   await halfway();
   const result = await running;
-  // It rises and falls with each collection, so a single look would tell nothing.
+  // Memory rises and falls with each collection, so a single sample would say nothing.
   const samples = taken();
   const quarter = Math.ceil(samples.length / 4);
   const { memoryMb: middleMb } = typical(samples.slice(quarter, 2 * quarter));
@@ -178,13 +178,13 @@ async function runFleet(
   ];
 }
 
-/** @returns what remembered tokens take of memory, as the service tells local callers */
+/** @returns the memory of cached tokens, as the service reports it to local callers */
 async function tokensMb(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^quartermaster_verified_tokens_bytes (\d+)$/m.exec(text)?.[1]) / 2 ** 20;
 }
 
-/** Runs one plan in a process of its own. */
+/** Runs one plan in a separate process. */
 async function spawnFleet(plan: FleetPlan): Promise<PacedResult> {
   const child = Bun.spawn(onItsCore("measuring", script("fleet/fleet-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
@@ -194,15 +194,15 @@ async function spawnFleet(plan: FleetPlan): Promise<PacedResult> {
   return JSON.parse(await new Response(child.stdout).text());
 }
 
-/** @returns requests without an answer, or with another one than 200, 204 or 304 */
+/** @returns requests without a response, or with another status than 200, 204 or 304 */
 function errorsOf({ due, statuses }: PacedResult): number {
   const good = [200, 204, 304].reduce((sum, status) => sum + (statuses[status] ?? 0), 0);
   return due - good;
 }
 
 /**
- * Raises the pace from that of the fleet until a step fails. More workstations than there are rows are the same ones that
- * come more often.
+ * Raises the rate from that of the fleet until a step fails. A rate of more workstations than there are rows means that the same
+ * ones report more often.
  */
 async function measureCapacity(fleet: Fleet): Promise<Figure> {
   let carried = 0;
@@ -219,7 +219,7 @@ async function measureCapacity(fleet: Fleet): Promise<Figure> {
   };
 }
 
-/** Whatever else the machine does may spoil one attempt. */
+/** Other load on the machine may disturb one attempt. */
 async function isCarried(
   fleet: Fleet,
   workstations: number,

@@ -1,6 +1,6 @@
-// A fleet for benchmarks: users with one signed-in workstation each, and the policy that they follow. The rows of users and
-// logins go straight into the file of a data directory, because a device login each would take longer than what is measured;
-// tokens are signed, reports taken in and policies published by the domain. What a report says is client-report.ts's.
+// A fleet for benchmarks: users with one signed-in workstation each, and the policy that they follow. The rows of users and logins
+// are inserted directly into the database, because a device login for each would take longer than the measurement. The domain signs
+// tokens, accepts reports and publishes policies. client-report.ts has the reports.
 
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { grants, loginSessions } from "../../../src/domain/access/tables.ts";
@@ -16,13 +16,13 @@ import { benchPackages } from "../tools/packages.ts";
 /** workstations of one transaction, and rows of one statement: SQLite allows 32,766 parameters */
 const AT_ONCE = 500;
 const PACKAGES = 3;
-/** with that many packages: sixty kilobytes of policy, and one of report */
+/** with that many packages the policy has sixty kilobytes and a report has one */
 const SETTINGS_BYTES = 19_500;
 const SCOPE = USER_SCOPES.join(" ");
 
 /**
  * Publishes a policy of about sixty kilobytes, and one without packages before it.
- * @returns what the reports of client-report.ts have to say to fulfill each
+ * @returns what the reports of client-report.ts must contain to conform to each
  */
 export async function publishPolicies(
   installation: ExistingInstallation,
@@ -43,7 +43,7 @@ export async function publishPolicies(
 }
 
 /**
- * Publishes another requirement on the version of the harness.
+ * Publishes another requirement for the version of the harness.
  * @param versionRequirement such as `>=2.0.12`
  * @returns id of the new revision
  */
@@ -71,11 +71,11 @@ const operatorOf = ({ organizationId }: ExistingInstallation): Actor => ({
 interface Fleet {
   count: number;
   policy: Policy;
-  /** of the users; default: member */
+  /** of the users; member by default */
   role?: Role;
 }
 
-/** Adds workstations, each of a user of its own, all of which have reported. @returns their tokens a batch at a time */
+/** Adds workstations, each of its own user, all of which have reported. @returns their tokens, one batch at a time */
 export async function* enrol(
   installation: ExistingInstallation,
   { count, ...fleet }: Fleet,

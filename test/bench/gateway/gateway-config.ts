@@ -1,7 +1,7 @@
 // The configuration file of a service whose inference gateway is gateway-peer.ts.
 import { writeFileSync } from "node:fs";
 
-/** Writes it. @param callsAtOnce calls of the gateway under way at the same time */
+/** Writes the file. @param callsAtOnce calls to the gateway at the same time */
 export function writeGatewayConfig(
   file: string,
   { port, callsAtOnce }: { port: number; callsAtOnce: number },

@@ -1,5 +1,5 @@
-// A service that is killed again and again while it makes keys: afterwards every key of the gateway is held by its user, or gone.
-// What a dead process was doing is read from the rows it left.
+// A service that is killed again and again while it creates keys. Afterwards every key of the gateway belongs to its user or is
+// gone. What a killed process was doing is read from its rows.
 import { count, eq, gte } from "drizzle-orm";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { countRevocations } from "../../../src/domain/gateway/keys/store.ts";
@@ -16,7 +16,7 @@ const KILLS = 50;
 const USERS = 10_000;
 const CALL_MS = 50;
 const [ALIVE_MIN_MS, ALIVE_SPAN_MS] = [300, 1_200];
-/** looks for work before a kill */
+/** interval of the check for work before a kill */
 const CHECK_EVERY_MS = 5;
 /** more than the job waits between two runs */
 const WORK_LIMIT_MS = 90_000;
@@ -28,13 +28,13 @@ interface Life {
 }
 
 interface Kill {
-  /** attempts that the process had begun and not ended */
+  /** attempts that the process had started and not finished */
   attempts: number;
-  /** the process held the lease of the job that makes keys */
+  /** whether the process held the lease of the job that creates keys */
   heldLease: boolean;
 }
 
-/** Kills the service during reconciliation. Required: no key is leaked or lost, and no kill hits an idle process. */
+/** Kills the service during reconciliation. Required: no key is leaked or lost, and the killed process is never idle. */
 export async function killAgainAndAgain(): Promise<Figure[]> {
   await using stage = await setStage(CALL_MS);
   let startedAtMs = Date.now();
@@ -55,7 +55,7 @@ export async function killAgainAndAgain(): Promise<Figure[]> {
   return figuresOf(kills, { made, lost });
 }
 
-/** Kills a process at a random moment of its life, but not before it has work. */
+/** Kills a process at a random moment, but only while it has work. */
 async function killAtWork(installation: ExistingInstallation, { service, startedAtMs }: Life): Promise<Kill> {
   await Bun.sleep(ALIVE_MIN_MS + Math.random() * ALIVE_SPAN_MS);
   const limitMs = Date.now() + WORK_LIMIT_MS;
@@ -70,7 +70,7 @@ async function killAtWork(installation: ExistingInstallation, { service, started
   };
 }
 
-/** @returns attempts begun since then that have not ended; the lease of each tells when it began */
+/** @returns attempts started since then that have not ended; the lease of each shows when it started */
 const attemptsSince = ({ db }: ExistingInstallation, sinceMs: number): number =>
   db.read
     .select({ total: count() })
@@ -78,7 +78,7 @@ const attemptsSince = ({ db }: ExistingInstallation, sinceMs: number): number =>
     .where(gte(gatewayKeys.recoveringUntilMs, sinceMs + ATTEMPT_LEASE_MS))
     .get()?.total ?? 0;
 
-/** @returns keys of the gateway that no user holds, and keys of users that the gateway does not have */
+/** @returns keys of the gateway that belong to no user, and keys of users that the gateway does not have */
 async function countLost({ db }: ExistingInstallation, { gateway }: Stage): Promise<number> {
   const rows = db.read.select({ id: gatewayKeys.externalId }).from(gatewayKeys).all();
   const held = new Set(rows.map(({ id }) => id));

@@ -1,5 +1,5 @@
-// An inference gateway for benchmarks of its keys, a process of its own, with a delay that stands for the work of making one.
-// `GET /bench/keys` tells every key there is. Argument: milliseconds that making a key takes.
+// An inference gateway for benchmarks of its keys, in a separate process, with a delay in place of the real work of creating a key.
+// `GET /bench/keys` lists all keys. Argument: the delay in milliseconds.
 import { createKeyDesk } from "./key-desk.ts";
 
 const [delayText = "0"] = process.argv.slice(2);

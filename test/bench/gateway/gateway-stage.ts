@@ -1,5 +1,5 @@
-// Where the benchmarks of gateway keys take place: a data directory, the gateway (gateway-peer.ts) and the service, which can be
-// started again; and users whose keys are due, as rows of the database.
+// Setup of the benchmarks of gateway keys: a data directory, the gateway (gateway-peer.ts) and the service, which can be restarted;
+// and users whose keys are due, as rows of the database.
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { countStates } from "../../../src/domain/gateway/keys/store.ts";
@@ -11,7 +11,7 @@ import { startQuartermaster, temporaryDirectory } from "../tools/installation.ts
 import { writeGatewayConfig } from "./gateway-config.ts";
 
 export const CALLS_AT_ONCE = 8;
-/** a lease of an attempt that died, and the waits after it */
+/** the lease of an attempt of a killed process, and the delays after it */
 const SETTLING_LIMIT_MS = 10 * 60_000;
 const ROWS = 500;
 
@@ -22,7 +22,7 @@ export interface Stage extends AsyncDisposable {
   start(): Promise<Running>;
 }
 
-/** @param callMs what the gateway takes to make a key */
+/** @param callMs how long the gateway takes to create a key */
 export async function setStage(callMs: number): Promise<Stage> {
   const directory = temporaryDirectory();
   const gateway = await startServer(script("gateway/gateway-peer.ts", String(callMs)), "measuring");
@@ -79,10 +79,10 @@ export const addDueUsers = ({ db, organizationId }: ExistingInstallation, count:
 export const countReady = ({ db }: ExistingInstallation): number =>
   countStates(db.read).find(({ state }) => state === "ready")?.total ?? 0;
 
-/** Each look counts all keys, on a core that has other things to do. */
+/** Each check counts all keys, on a core that has other work. */
 const CHECK_EVERY_MS = 250;
 
-/** @returns how long it took @throws when it takes longer than any attempt may */
+/** @returns the duration @throws if it takes longer than any attempt may */
 export async function waitUntil(
   isDone: () => boolean | Promise<boolean>,
   limitMs = SETTLING_LIMIT_MS,

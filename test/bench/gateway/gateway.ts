@@ -1,5 +1,5 @@
-// Gateway keys: what asking for a healthy one costs, and how fast many due ones are made while users who have a key ask for its
-// state. What kills do to them is in gateway-kills.ts.
+// Gateway keys: the cost of a request for a healthy key, and how fast many due keys are created while users who have a key request
+// its state. gateway-kills.ts tests kills.
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { atMost, contest, type Figure } from "../figures.ts";
 import { enrol } from "../fleet/workstations.ts";
@@ -14,12 +14,12 @@ const SECONDS = 1;
 const CONNECTIONS = 32;
 const DUE_USERS = 10_000;
 const CALL_MS = 50;
-/** users who have a key and ask for its state, idle and beside the work */
+/** users who have a key and request its state, when the service is idle and during the work */
 const HOLDERS = 200;
 const HOLDERS_CONNECTIONS = 2;
 const IDLE_SECONDS = 10;
 const IS_READY = '"status":"ready"';
-/** Reports that follow no policy. */
+/** Reports that refer to no policy. */
 const NO_POLICY = { revision: "unknown", packages: [] };
 
 /** Measures gateway keys: a healthy one, the reconciliation of many, and kills. */
@@ -63,7 +63,7 @@ async function administratorToken({ directory }: Stage, { port }: Running): Prom
   return login?.access_token ?? "";
 }
 
-/** All become due at once, and the service finds them as it finds whatever is due. */
+/** All become due at once, and the service finds them like all due keys. */
 async function reconcileMany(): Promise<Figure[]> {
   await using stage = await setStage(CALL_MS);
   const service = await stage.start();
@@ -102,7 +102,7 @@ async function reconcileMany(): Promise<Figure[]> {
   ];
 }
 
-/** Gives users a key each. @returns the load of their questions, every answer of which has to show it */
+/** Gives each user a key. @returns the load of their requests, every response of which must include the key */
 async function questionsOfHolders(installation: ExistingInstallation, { port }: Running): Promise<LoadPlan> {
   const batches = await Array.fromAsync(enrol(installation, { count: HOLDERS, policy: NO_POLICY }));
   const headers = batches.flat().map((token) => ({ Authorization: `Bearer ${token}` }));

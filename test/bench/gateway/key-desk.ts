@@ -1,5 +1,5 @@
-// The admin operations of an inference gateway that making and revoking keys needs, for the gateways of benchmarks. It keeps an
-// index by user, which the faithful gateway of the tests does not: 10,000 users would be looked through for each call.
+// The admin operations of an inference gateway for creating and revoking keys, for the gateways of benchmarks. It has an index by
+// user, unlike the gateway of the tests, because each call would otherwise scan 10,000 users.
 
 interface Key {
   token: string;
@@ -12,11 +12,11 @@ interface Key {
 
 export interface KeyDesk {
   answer(request: Request): Promise<unknown>;
-  /** every key there is */
+  /** all keys */
   all(): { token: string; userId: string }[];
 }
 
-/** @param delayMs what making a key takes, in place of its work */
+/** @param delayMs delay in place of the work of creating a key */
 export function createKeyDesk(delayMs: number): KeyDesk {
   const byUser = new Map<string, Map<string, Key>>();
   const owners = new Map<string, string>();
@@ -56,7 +56,7 @@ export function createKeyDesk(delayMs: number): KeyDesk {
         remove(body.keys);
         return { deleted_keys: body.keys };
       }
-      // The key is there before anybody hears of it, as in a real gateway.
+      // The key exists before the caller receives it, as in a real gateway.
       const key = make(body);
       await Bun.sleep(delayMs);
       return key;

@@ -1,6 +1,6 @@
-// The reference for catalog.ts, a process of its own: Bun.serve that sends the bytes of a file, or 304, and checks nothing.
+// The reference for catalog.ts, in a separate process: Bun.serve that sends the bytes of a file, or 304, without any checks.
 // Arguments: the file, its content type, its entity tag.
-export {}; // a module, so that it may wait
+export {}; // makes it a module, for top-level await
 
 const [file = "", contentType = "", etag = ""] = process.argv.slice(2);
 const bytes = await Bun.file(file).bytes();

@@ -1,5 +1,5 @@
-// The server of guard.ts, a process of its own: one route twice, behind the guard of the product and without any guard.
-// Arguments: a data directory, and the port of the service that issued its tokens.
+// The server of guard.ts, in a separate process: the same route behind the product's guard and without a guard. Arguments: a data
+// directory, and the port of the service that issued its tokens.
 import "../../../src/platform/production.ts";
 import { Elysia } from "elysia";
 import { systemClock } from "../../../src/platform/clock.ts";

@@ -1,4 +1,4 @@
-// What the guard costs, and that what was revoked under load is refused by the very next request.
+// The cost of the guard, and that the very next request after a revocation under load is refused.
 import { decodeJwt } from "jose";
 import { DISTINCT_TOKENS, distinctTokens, firstSightsPerSecond, sendEachOnce } from "../distinct-tokens.ts";
 import { contest, type Figure } from "../figures.ts";
@@ -16,7 +16,7 @@ const REQUESTS_AFTER = 500;
 /** behind the guard, for users of any role */
 const FOR_ANYONE = "/guarded/anyone";
 
-/** Measures the guard. Required: 0.6 of the open route, and no request accepted after a revocation. */
+/** Measures the guard. Required: 0.6 of the rate of the open route, and no accepted request after a revocation. */
 export async function measureGuard(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
@@ -62,7 +62,7 @@ export async function measureGuard(): Promise<Figure[]> {
   ];
 }
 
-/** @returns one of the administrator, and one each of many users */
+/** @returns one token of the administrator, and one of each of many users */
 async function accessTokens(directory: string, port: number) {
   const installation = await openBeside(directory, port);
   const [login] = await logIn(installation, 1);
@@ -77,7 +77,7 @@ interface Revocation {
   token: string;
 }
 
-/** Sends its own requests from the moment the revoking command has ended, while the load continues. */
+/** Sends its own requests after the revoking command has ended, while the load continues. */
 async function revokeUnderLoad({ directory, port, token }: Revocation): Promise<Figure> {
   const headers = { Authorization: `Bearer ${token}` };
   const requests = [{ method: "GET", path: "/admin/package-catalog", headers }];

@@ -1,6 +1,6 @@
-// The limit of this runtime as a proxy, a process of its own: it passes every request on to the upstream, and the answer back,
-// and checks, counts and writes nothing. Argument: the origin of the upstream.
-export {}; // a module, so that it may wait
+// The limit of this runtime as a proxy, in a separate process: it forwards every request to the upstream and the response back,
+// without checks, counts or writes. Argument: the origin of the upstream.
+export {}; // makes it a module, for top-level await
 
 const [upstream = ""] = process.argv.slice(2);
 

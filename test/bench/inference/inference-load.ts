@@ -1,8 +1,8 @@
-// Readers of event streams for benchmarks, a process of its own: how late each piece is that the upstream stamped, how many
-// arrive, or that many streams stay open while nothing comes.
+// Readers of event streams for benchmarks, in a separate process. They measure the delay of each chunk from the timestamp of the
+// upstream and the number of chunks, or hold many idle streams open.
 import { encodeRequest } from "../tools/load.ts";
 
-/** What the upstream answers: `json`, `fast`, `paced` or `quiet`. */
+/** The response of the upstream: `json`, `fast`, `paced` or `quiet`. */
 export const BENCH_HEADER = "x-bench";
 export const PIECES = 100;
 export const PIECE_BYTES = 200;
@@ -17,17 +17,17 @@ export interface StreamPlan {
   tokens: readonly string[];
   body: string;
   answer: "paced" | "quiet";
-  /** paced streams begin again until then; quiet ones are held until the process is ended */
+  /** paced streams are restarted until then; quiet ones are held until the process ends */
   seconds: number;
 }
 
 export interface StreamResult {
-  /** streams that have begun */
+  /** streams that have started */
   open: number;
   pieces: number;
   p50Ms: number;
   p99Ms: number;
-  /** connections that broke, and answers other than 200 */
+  /** broken connections, and responses other than 200 */
   errors: number;
 }
 

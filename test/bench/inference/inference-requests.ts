@@ -1,18 +1,18 @@
-// The requests that every part of the inference benchmark sends, and where each server takes them.
+// The requests of every part of the inference benchmark, and the addresses of the servers.
 import { onItsCore, script } from "../processes.ts";
 import type { LoadRequest } from "../tools/load.ts";
 import type { PacedPlan, PacedResult } from "../tools/paced-load.ts";
 import { BENCH_HEADER } from "./inference-load.ts";
 import { CHAT_PATH, type InferenceSite, PREFIX } from "./inference-site.ts";
 
-/** a prompt of an agent is some kilobytes; this one is small, so that the proxy's own work is what counts */
+/** a prompt of an agent has some kilobytes; this one is small, so that the work of the proxy itself is measured */
 export const BODY = JSON.stringify({
   model: "bench",
   messages: [{ role: "user", content: "a".repeat(1_900) }],
 });
 export type Target = "direct" | "nginx" | "bare" | "ours";
 
-/** @returns where each takes a request; nginx only where it is installed */
+/** @returns the address of each server; nginx only if installed */
 export const targetsOf = ({ upstream, nginx, bare, service }: InferenceSite) => ({
   direct: { port: upstream.port, path: CHAT_PATH },
   ...(nginx && { nginx: { port: nginx.port, path: CHAT_PATH } }),
@@ -20,7 +20,7 @@ export const targetsOf = ({ upstream, nginx, bare, service }: InferenceSite) => 
   ours: { port: service.port, path: PREFIX + CHAT_PATH },
 });
 
-/** @returns a request of each workstation, for the answer that the upstream is asked for */
+/** @returns a request of each workstation, for the given response of the upstream */
 export const requestsOf = ({ tokens }: InferenceSite, path: string, answer = "json"): LoadRequest[] =>
   tokens.map((token) => ({
     method: "POST",
@@ -32,7 +32,7 @@ export const requestsOf = ({ tokens }: InferenceSite, path: string, answer = "js
 /** or not modified */
 const GOOD = /^(?:2\d\d|304)$/;
 
-/** @throws when an answer was no success */
+/** @throws if a response was not a success */
 export async function paced(plan: PacedPlan): Promise<PacedResult> {
   const child = Bun.spawn(onItsCore("measuring", script("tools/paced-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),

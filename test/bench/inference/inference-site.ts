@@ -1,15 +1,15 @@
-// Where inference is measured: the upstream, the service before it with signed-in workstations, and the peers that do the same
-// work or less of it.
+// Setup of the inference benchmark: the upstream, the service in front of it with signed-in workstations, and the references that
+// do all or part of the same work.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { peerOnBun, type Running, script, startServer } from "../processes.ts";
 import { logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
 
-/** One token may send 50 requests a second, so a load comes from many. */
+/** One token may send 50 requests a second, so a load uses many. */
 const WORKSTATIONS = 1_000;
 const MINTED_AT_ONCE = 16;
 const READY_LIMIT_MS = 10_000;
-/** nginx does not say when it listens */
+/** nginx does not report when it listens */
 const NGINX_PORT = 18_931;
 export const CHAT_PATH = "/v1/chat/completions";
 export const PREFIX = "/inference";
@@ -27,7 +27,7 @@ export interface InferenceSite extends AsyncDisposable {
   administrator: string;
 }
 
-/** Starts everything. The upstream runs beside the load, the service and its peers on the other core. */
+/** Starts everything. The upstream shares a core with the load; the service and the references run on the other core. */
 export async function startInferenceSite(directory: string): Promise<InferenceSite> {
   await using starting = new AsyncDisposableStack();
   const started = startedIn(starting);
@@ -45,7 +45,7 @@ export async function startInferenceSite(directory: string): Promise<InferenceSi
 
 type Started = (server: Promise<Running>) => Promise<Running>;
 
-/** @returns a function that has what it starts stopped with the stack */
+/** @returns a function that stops what it started when the stack is disposed */
 export const startedIn =
   (stack: AsyncDisposableStack): Started =>
   async (server) => {
@@ -70,7 +70,7 @@ export async function startService(
   return { service, tokens: await mint(origin, accessTokens), administrator: accessTokens[0] ?? "" };
 }
 
-/** All workstations belong to one user here, whose requests are not limited. */
+/** All workstations belong to one user, whose requests are not limited. */
 const configOf = (url: string) => ({
   gateway: {
     ...{ type: "litellm", url },
@@ -97,7 +97,7 @@ async function mint(origin: string, accessTokens: readonly string[]): Promise<st
   return tokens;
 }
 
-/** @throws when the answer is not a success */
+/** @throws if the response is not a success */
 async function ask(url: string, token = ""): Promise<{ token: string }> {
   const headers = { Authorization: `Bearer ${token}` };
   const tls = { rejectUnauthorized: false };
@@ -106,7 +106,7 @@ async function ask(url: string, token = ""): Promise<{ token: string }> {
   return await answer.json();
 }
 
-/** As its documentation recommends for streams: connections to the upstream are kept, and nothing is buffered. */
+/** Configured as its documentation recommends for streams: connections to the upstream are kept open, and nothing is buffered. */
 const nginxConfig = (directory: string, upstream: string): string => `daemon off;
 worker_processes 1;
 pid ${directory}/nginx.pid;

@@ -1,12 +1,12 @@
-// The inference gateway that both the service and its peers stand before, a process of its own: it makes keys, and answers at
-// once, with as many pieces as the header `x-bench` asks for. `json` is the default.
+// The inference gateway behind the service and the references, in a separate process: it creates keys, and responds at once, with
+// as many chunks as the header `x-bench` asks for. `json` is the default.
 import { createKeyDesk } from "../gateway/key-desk.ts";
 import { BENCH_HEADER, PACE_MS, PIECE_BYTES, PIECES } from "./inference-load.ts";
 
 const desk = createKeyDesk(0);
 const JSON_BYTES = 2_048;
 const encoder = new TextEncoder();
-/** what the answer has beside its text */
+/** what the response has in addition to its text */
 const FRAME_BYTES = 260;
 const answer = encoder.encode(
   JSON.stringify({
@@ -23,7 +23,7 @@ const answer = encoder.encode(
 const piece = encoder.encode(`data: ${"a".repeat(PIECE_BYTES - 8)}\n\n`);
 const EVENT_STREAM = { headers: { "content-type": "text/event-stream" } };
 
-/** A piece at a time, as soon as the last one was taken. */
+/** Sends a chunk as soon as the previous one was accepted. */
 function fastPieces(): Response {
   let left = PIECES;
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -33,7 +33,7 @@ function fastPieces(): Response {
   return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), EVENT_STREAM);
 }
 
-/** A piece every PACE_MS, each with the time at which it left: both ends are on one machine. */
+/** Sends a chunk every PACE_MS, each with its send time: both ends are on one machine. */
 function pacedPieces(): Response {
   let timer: Timer | undefined;
   const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -50,7 +50,7 @@ function pacedPieces(): Response {
   return new Response(new ReadableStream({ start, cancel: () => clearInterval(timer) }), EVENT_STREAM);
 }
 
-/** One piece, and then nothing until the caller leaves. */
+/** Sends one chunk, and then nothing until the caller disconnects. */
 const quiet = (): Response =>
   new Response(new ReadableStream({ start: (controller) => controller.enqueue(piece) }), EVENT_STREAM);
 

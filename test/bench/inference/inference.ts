@@ -29,12 +29,12 @@ const PACED = { perSecond: 300, seconds: 5 };
 /** milliseconds of processor time */
 const REQUEST_COST_MAX_MS = 0.13;
 
-/** Measures inference. Goals: inference chapter of the handbook, and the figures of a bare proxy in the same run. */
+/** Measures inference. Goals: the inference chapter of the handbook, and the results of the bare proxy in the same run. */
 export async function measureInference(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "site"));
   await using site = await startInferenceSite(join(directory.path, "site"));
-  const held = await measureHeldStreams(site); // first, because other load leaves memory of its own behind
+  const held = await measureHeldStreams(site); // first, because other load increases the memory
   return [
     ...held,
     ...(await measureRequests(site)),
@@ -56,7 +56,7 @@ interface Throughput {
   units: number;
 }
 
-/** @returns rows of a side-by-side run, the first of which is the upstream alone */
+/** @returns rows of a side-by-side run; the first is the upstream alone */
 async function throughput(site: InferenceSite, { answer, connections, units }: Throughput) {
   const subjects = Object.fromEntries(
     Object.entries(targetsOf(site)).map(([name, { port, path }]) => {
@@ -74,7 +74,7 @@ type Row = Awaited<ReturnType<typeof throughput>>[number];
 
 const rowOf = (rows: readonly Row[], name: Target): Row | undefined => rows.find((row) => row.name === name);
 
-/** @returns how ours compares with another, and what all reach for the reader */
+/** @returns the comparison of the service with another server, and the results of all for the reader */
 function compared(rows: readonly Row[], { what, unit }: Throughput, against: Target, wanted: number): Figure {
   const ours = rowOf(rows, "ours");
   const reference = rowOf(rows, against);
@@ -107,7 +107,7 @@ async function measureRequests(site: InferenceSite): Promise<Figure[]> {
   ];
 }
 
-/** What a request takes longer than without a proxy, at a pace that leaves everybody time. */
+/** The added latency of a request compared with no proxy, at a rate that overloads none of them. */
 async function measureDelay(site: InferenceSite): Promise<Figure[]> {
   const { direct, ours } = targetsOf(site);
   const p50: Record<string, number[]> = { direct: [], ours: [] };
@@ -141,7 +141,7 @@ async function measureFastStreams(site: InferenceSite): Promise<Figure[]> {
 
 const DROPPED = /^quartermaster_inference_log_dropped_total(?:\{[^}]*\})? (\d+)/gm;
 
-/** After all requests before: rows that the log lost, and the memory of the service. */
+/** After all earlier requests: rows that the log lost, and the memory of the service. */
 async function measureLog({ service }: InferenceSite): Promise<Figure[]> {
   const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
   const dropped = [...metrics.matchAll(DROPPED)].reduce((sum, [, count]) => sum + Number(count), 0);
@@ -178,12 +178,12 @@ async function measureLitellm(site: InferenceSite): Promise<Figure[]> {
   ];
 }
 
-/** Its first request loads what it needs. */
+/** The first request loads modules. */
 async function warm(port: number, request: LoadRequest | undefined): Promise<void> {
   if (request) await (await fetch(`http://127.0.0.1:${port}${request.path}`, request)).text();
 }
 
-/** The same with TLS towards the workstation, told without a goal. */
+/** The same with TLS to the workstation, without a goal. */
 async function measureTls(site: InferenceSite): Promise<Figure> {
   await using starting = new AsyncDisposableStack();
   const directory = join(site.directory, "tls");

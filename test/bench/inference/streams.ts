@@ -1,5 +1,5 @@
-// Event streams over time: how much later a piece arrives than without a proxy, what held streams need in memory, and what the
-// control API takes meanwhile.
+// Event streams over time: the added delay of a chunk, the memory of idle streams, and the slowdown of the control API in the
+// meantime.
 import { CLIENT_HEADERS } from "../clients/policy-fetch.ts";
 import { atLeast, atMost, type Figure } from "../figures.ts";
 import { onItsCore, residentMb, script } from "../processes.ts";
@@ -9,10 +9,10 @@ import type { InferenceSite } from "./inference-site.ts";
 
 const PACED_STREAMS = 50;
 const PACED_SECONDS = 8;
-/** what a proxy may add to a piece, in ms, and what of the rate it must keep */
+/** delay that a proxy may add to a chunk, in ms, and the share of the rate that it must keep */
 const ADDED_MAX_MS = 0.5;
 const RATE_MIN = 0.97;
-/** megabytes with so many quiet streams */
+/** megabytes with this many idle streams */
 const HELD = [
   { streams: 500, wantedMb: 110 },
   { streams: 2_000, wantedMb: 200 },
@@ -21,7 +21,7 @@ const SETTLING_MS = 3_000;
 const CONTROL = { perSecond: 200, seconds: 5 };
 const CONTROL_PATHS = ["/admin/package-catalog", "/governance-config"];
 
-/** Pieces that leave the upstream every 10 ms, side by side through each. */
+/** Streams with a chunk from the upstream every 10 ms, through each server side by side. */
 export async function measurePacedStreams(site: InferenceSite): Promise<Figure[]> {
   const results: Record<string, StreamResult> = {};
   for (const [name, { port, path }] of Object.entries(targetsOf(site))) {
@@ -44,7 +44,7 @@ export async function measurePacedStreams(site: InferenceSite): Promise<Figure[]
   ];
 }
 
-/** Streams that stay open while nothing comes, and requests to the control API beside the most of them. */
+/** Streams that stay open without data, and requests to the control API while most of them are open. */
 export async function measureHeldStreams(site: InferenceSite): Promise<Figure[]> {
   const { port, path } = targetsOf(site).ours;
   const { pid } = site.service;
@@ -102,7 +102,7 @@ const planOf = (
   target: Pick<StreamPlan, "port" | "path" | "streams" | "answer">,
 ): Omit<StreamPlan, "seconds"> => ({ ...target, tokens, body: BODY });
 
-/** Starts readers of streams. `open` resolves once all quiet streams have begun. */
+/** Starts readers of streams. `open` resolves once all idle streams have started. */
 function startStreams(plan: StreamPlan) {
   const child = Bun.spawn(onItsCore("measuring", script("inference/inference-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),

@@ -1,4 +1,4 @@
-// What both sides of oauth.ts have to agree on: the client, its scopes, and how much is seeded.
+// What both sides of oauth.ts must agree on: the client, its scopes, and the number of seeded rows.
 import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES } from "../../../src/domain/access/wire.ts";
 
 export const CLIENT_ID = OAUTH_CLIENT_ID;
@@ -6,12 +6,12 @@ export const SCOPES: readonly string[] = REQUESTABLE_SCOPES;
 
 export const CONNECTIONS = 32;
 export const ROUNDS = 5;
-/** More than are polled in a round: no poll may come too early. */
+/** More than are polled in a round, so that no poll comes too early. */
 export const DEVICE_CODES = 45_000;
-/** Each connection of each round rotates a refresh token of its own. */
+/** Each connection of each round rotates its own refresh token. */
 export const FAMILIES = CONNECTIONS * (ROUNDS + 1);
 
-/** What a side made before it is measured. */
+/** What a side creates before it is measured. */
 export interface Seeds {
   deviceCodes: string[];
   refreshTokens: string[];

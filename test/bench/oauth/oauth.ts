@@ -1,5 +1,5 @@
-// The OAuth endpoints, durable, against the npm package oidc-provider with an adapter in memory: the same client, bodies
-// and connections for both. It runs on Bun and, where it is there, on Node; the faster one is the reference.
+// The OAuth endpoints with durable writes, compared with the npm package oidc-provider with an in-memory adapter: both get the same
+// client, bodies and connections. It runs on Bun and, if installed, on Node; the faster one is the reference.
 import { join } from "node:path";
 import { DEVICE_CODE_GRANT, REFRESH_GRANT } from "../../../src/domain/access/wire.ts";
 import { atLeast, type Figure } from "../figures.ts";
@@ -16,21 +16,23 @@ import type { LoadPlan, LoadRequest } from "../tools/load.ts";
 import { CLIENT_ID, CONNECTIONS, DEVICE_CODES, FAMILIES, ROUNDS, SCOPES, type Seeds } from "./oauth-plan.ts";
 
 const SECONDS = 1;
-/** Shorter: with the seeded ones, no more may be pending than the service allows. */
+/** Shorter: together with the seeded logins, no more may be pending than the service allows. */
 const DEVICE_CODE_SECONDS = 0.5;
 /** Shorter: each login is polled once. */
 const POLL_SECONDS = 0.5;
-/** Before each round: none of its polls may come within a second of the round before. */
+/** Delay before each round: no login may be polled within a second of the round before. */
 const POLL_PAUSE_MS = 1_100;
 
-/** A server under measurement, its endpoints and what was made in it. */
+/** A server under test, its endpoints and the rows created in it. */
 interface Side extends Seeds {
   running: Running;
   devicePath: string;
   tokenPath: string;
 }
 
-/** Compares the token endpoints with a peer. Required: 1.5 times its device codes, 3 times its polls, 1.3 times its refreshes. */
+/**
+ * Compares the token endpoints with a reference. Required: 1.5 times its device codes, 3 times its polls, 1.3 times its refreshes.
+ */
 export async function measureOAuth(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
@@ -66,7 +68,7 @@ export async function measureOAuth(): Promise<Figure[]> {
   ];
 }
 
-/** The endpoints are strict about abuse: limits that this machine's own speed would reach are raised for the run. */
+/** The endpoints limit abuse. Limits that this machine would reach by its speed are raised for the run. */
 async function startOurs(directory: string): Promise<Side> {
   const running = await startQuartermaster(
     directory,
@@ -152,7 +154,7 @@ const deviceCodes = (side: Side) => ({
   status: 200,
 });
 
-/** `slow_down` would be an answer, too, but not to an accepted poll. */
+/** `slow_down` is also a response, but not to an accepted poll. */
 const polls = (side: Side) => ({
   requests: side.deviceCodes.map((device_code) =>
     form(side.tokenPath, { grant_type: DEVICE_CODE_GRANT, device_code, resource: resourceOf(side) }),

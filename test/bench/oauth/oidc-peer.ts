@@ -1,6 +1,6 @@
-// The reference of oauth.ts, a process of its own, on Bun or on Node: the npm package oidc-provider with the same client,
-// rotating refresh tokens and JWT access tokens, and an adapter that keeps everything in memory.
-// Argument: the file to write what it seeded to. What is in it is Seeds of oauth.ts.
+// The reference of oauth.ts, in a separate process, on Bun or on Node: the npm package oidc-provider with the same client, rotating
+// refresh tokens and JWT access tokens, and an adapter that keeps everything in memory. Argument: the file for what it seeded, in
+// the form of Seeds in oauth.ts.
 import { writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { exportJWK, generateKeyPair } from "jose";
@@ -9,7 +9,7 @@ import { CLIENT_ID, DEVICE_CODES, FAMILIES, SCOPES } from "./oauth-plan.ts";
 
 type Payload = Record<string, unknown> & { grantId?: string; userCode?: string; consumed?: number };
 
-/** What the package's own adapter for development does, but one that forgets nothing after a thousand entries. */
+/** Like the package's own adapter for development, but without its limit of a thousand entries. */
 class MemoryAdapter {
   static readonly #entries = new Map<string, Payload>();
   static readonly #byUserCode = new Map<string, string>();
@@ -97,7 +97,7 @@ async function seed(provider: Provider, resource: string) {
   const params = { client_id: CLIENT_ID, scope: SCOPES.join(" "), resource };
   const deviceCode = (at: number) =>
     new provider.DeviceCode({ client, params, userCode: `CODE${at}` }).save();
-  // Without `openid` it signs no ID token beside the access token: ours does not either.
+  // Without `openid` it signs no ID token in addition to the access token, like the service.
   const scope = `offline_access ${RESOURCE_SCOPES}`;
   const refreshToken = async () => {
     const grant = new provider.Grant({ accountId: "ada", clientId: CLIENT_ID });

@@ -1,9 +1,9 @@
-// The part of oidc-provider that the benchmark uses; the package brings no types.
+// The part of oidc-provider that the benchmark uses; the package has no types.
 declare module "oidc-provider" {
   import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
   interface Saved {
-    /** @returns the value its holder presents */
+    /** @returns the value that its holder presents */
     save(ttlSeconds?: number): Promise<string>;
   }
   interface Grant extends Saved {

@@ -1,5 +1,5 @@
-// What makes a fleet uneven, straight into the file: versions of harnesses and clients, refusals, and the samples of a rollout that
-// has lasted 30 days.
+// Makes a fleet uneven, directly in the database: versions of harnesses and clients, refusals, and the samples of a rollout of 30
+// days.
 import { openConnection } from "../../../src/platform/database/connection.ts";
 
 const NUMBER = "CAST(substr(instance_id, -12) AS INTEGER)";
@@ -14,7 +14,7 @@ const STATEMENTS = [
    FROM numbers, (SELECT organization_id, id FROM governance_revisions ORDER BY sequence DESC LIMIT 1)`,
 ];
 
-/** Changes the database of an installation that nobody else has open. */
+/** Changes the database of an installation that no other process has open. */
 export function spreadFleet(file: string): void {
   using connection = openConnection(file, {});
   connection.transaction(() => {

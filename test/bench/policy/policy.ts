@@ -1,5 +1,5 @@
-// What it costs to change the policy of 100,000 workstations, as shipped: explaining it, checking a long text, the impact of a
-// draft, its review, and its rollout; and what that takes from workstations. Environment: CONSOLE_WORKSTATIONS, as for `console`.
+// The cost of changing the policy of 100,000 workstations, as shipped: explaining it, checking a long text, the impact of a draft,
+// its review, and its rollout; and how much that slows down workstations. Environment: CONSOLE_WORKSTATIONS, as for `console`.
 
 import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import { watchTurns } from "../../support/turns.ts";
@@ -16,19 +16,19 @@ const TIMES = 40;
 const TEXT_BYTES = 256 * 1_024;
 /** Users of the one package that only some users still get. */
 const AUDIENCE = 1_000;
-/** One administrator does each of them every three seconds. */
+/** One administrator sends each of them every three seconds. */
 const REQUESTS_PER_SECOND = 2;
 
 interface Work {
   what: string;
   request: LoadRequest;
-  /** of the whole answer, 95 of 100 */
+  /** 95th percentile of the whole response */
   budgetMs: number;
   /** of a turn of the event loop */
   turnMs: number;
 }
 
-/** Measures what administrators do with the policy. */
+/** Measures the operations of administrators on the policy. */
 export async function measurePolicy(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
@@ -55,11 +55,11 @@ export async function measurePolicy(): Promise<Figure[]> {
 interface Prepared {
   headers: Record<string, string>;
   revision: string;
-  /** the policy of TEXT_BYTES */
+  /** a policy of TEXT_BYTES */
   text: string;
 }
 
-/** Saves a draft that narrows a range, changes a setting, removes a package, and takes one from most people. */
+/** Saves a draft that narrows a range, changes a setting, removes a package, and withdraws one from most users. */
 async function prepare({ origin, cookies, users }: ConsoleSite): Promise<Prepared> {
   const headers = { Cookie: cookies[0] ?? "", Origin: origin, "Content-Type": "application/json" };
   const ask = async (method: string, path: string, body?: object) => {
@@ -84,7 +84,7 @@ async function prepare({ origin, cookies, users }: ConsoleSite): Promise<Prepare
   return { headers, revision: draft.base_revision, text: longText() };
 }
 
-/** Settings of all harnesses, as people write them: an eighth of the lines has a comment. */
+/** Settings of all harnesses, as people write them: every eighth line has a comment. */
 function longText(): string {
   let text = "revision: x\nallowed_harnesses: [claude, codex, kimi, opencode]\nharnesses:\n";
   for (const harness of HARNESS_KEYS) {

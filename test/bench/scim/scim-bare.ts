@@ -1,7 +1,7 @@
-// The other reference of scim.ts, a process of its own: Bun.serve that looks a user up by name with one prepared statement
-// and sends, to anybody and whatever else is asked, what we would send byte for byte.
-// Parameters are written as `+?`, without which SQLite compiles a join again for each value.
-// Arguments: the database file, the id of the organization, the origin that our answers name.
+// The other reference of scim.ts, in a separate process: Bun.serve that looks up a user by name with one prepared statement and
+// sends the same bytes as the service, without authentication and whatever else is requested. Parameters are written as `+?`,
+// otherwise SQLite compiles a join again for each value. Arguments: the database file, the id of the organization, the origin in
+// the responses.
 
 import {
   CORE_USER,
@@ -51,7 +51,7 @@ const server = Bun.serve({
 });
 console.log(server.url.origin);
 
-/** Every user of the benchmark has an extension, and groups stand before it. */
+/** Every user of the benchmark has an extension, and groups come before it. */
 function shown({ id, version, createdAtMs, updatedAtMs, doc, groups }: Found): string {
   const extensionAt = doc.indexOf(EXTENSION);
   const [created, modified] = [new Date(createdAtMs).toISOString(), new Date(updatedAtMs).toISOString()];

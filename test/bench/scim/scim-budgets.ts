@@ -1,5 +1,4 @@
-// What single operations take at the size of scim.ts, one request at a time as a provider sends them, beside what they
-// may take.
+// The cost of single operations at the size of scim.ts, sent one request at a time like a provider does, and their limits.
 import { CORE_GROUP, ENDPOINTS, PATCH_OP, SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
 import { SCIM_BYTES_MAX } from "../../../src/server/scim/body.ts";
 import { budgeted, type Figure } from "../figures.ts";
@@ -9,7 +8,7 @@ import type { LoadRequest } from "../tools/load.ts";
 import { groupNameAt, PAGE, queryPath, userAt } from "./scim-plan.ts";
 import { getRequest, type OurSide, sendRequest } from "./scim-sides.ts";
 
-/** requests by how large they are */
+/** requests by size */
 const SMALL = 300;
 const LARGE = 10;
 const WARM_UPS = 4;
@@ -23,7 +22,7 @@ interface Budget {
 }
 
 /**
- * Measures a service that was just started: memory is told beside what it began with.
+ * Measures a service that was just started: memory is compared with that at the start.
  * @param bigGroup members of the first group, who are the first users
  */
 export async function measureBudgets(side: OurSide, bigGroup: number): Promise<Figure[]> {
@@ -76,7 +75,7 @@ function changes({ userIds, groupIds }: OurSide, bigGroup: number): Budget[] {
   const membersOf = (from: number, to: number) => userIds.slice(from, to).map((value) => ({ value }));
   const same = { schemas: [CORE_GROUP], displayName: groupNameAt(0), members: membersOf(0, bigGroup) };
   const unchanged = sendRequest("PUT", path, same);
-  /** Those who came with one request go with the next. */
+  /** Members that one request adds are removed by the next. */
   const comeAndGo = (members: number) => (nth: number) =>
     sendRequest("PATCH", path, {
       schemas: [PATCH_OP],
@@ -95,7 +94,7 @@ function changes({ userIds, groupIds }: OurSide, bigGroup: number): Budget[] {
   ];
 }
 
-/** @returns how long the caller waited for each answer, to its end */
+/** @returns the time until the end of each response */
 async function waitedMs(
   port: number,
   { times, request }: Omit<Budget, "what" | "limitMs">,
@@ -112,7 +111,7 @@ async function waitedMs(
   return waited;
 }
 
-/** A large answer comes in pieces between other requests: what counts is how long it keeps the processor. */
+/** A large response is sent in pieces between other requests, so its processor time is what matters. */
 async function processorTimeOfReading({ running: { port, pid }, groupIds }: OurSide): Promise<number> {
   const request = () => getRequest(`${SCIM_BASE_PATH}${ENDPOINTS.Group}/${groupIds[0]}`);
   await waitedMs(port, { times: 0, request });
@@ -121,7 +120,7 @@ async function processorTimeOfReading({ running: { port, pid }, groupIds }: OurS
   return ((await processorMs(pid)) - before) / (length + WARM_UPS);
 }
 
-/** As many unknown members as fit into a body of a group. */
+/** As many unknown members as fit into the body of a group. */
 async function measureRefusal({
   running: { port, pid },
   groupIds,

@@ -1,7 +1,6 @@
-// The reference of scim.ts, a process of its own, on Bun or on Node: the npm packages scimmy and scimmy-routers behind
-// Express, with everything in memory. A look-up by name comes from a Map. A page is taken as their own example does it:
-// the handler answers all users, and the package takes the page out of them. A request with TAKES_PAGE lets the handler
-// take the page itself, which the package allows.
+// The reference of scim.ts, in a separate process, on Bun or on Node: the npm packages scimmy and scimmy-routers behind Express,
+// with everything in memory. A lookup by name uses a Map. A page is served as in their own example: the handler returns all users,
+// and the package selects the page. A request with TAKES_PAGE lets the handler select the page itself, which the package allows.
 import { randomUUID } from "node:crypto";
 import express from "express";
 import SCIMMY from "scimmy";
@@ -18,7 +17,7 @@ const groupsShown = [0, 1, 2].map((at) => ({
 const users = Array.from({ length: FEW_USERS }, (_, at) => ({
   ...userAt(at),
   id: randomUUID(),
-  groups: groupsShown.slice(at % 2), // ours have 2.5
+  groups: groupsShown.slice(at % 2), // users of the service have 2.5
   meta: meta(),
 }));
 const byId = new Map<string, (typeof users)[number]>(users.map((user) => [user.id, user]));

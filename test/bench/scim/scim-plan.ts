@@ -1,4 +1,4 @@
-// What the sides of scim.ts have to agree on: the token, how much there is, and what a user looks like.
+// What the sides of scim.ts must agree on: the token, the number of resources, and the form of a user.
 import {
   CORE_GROUP,
   CORE_USER,
@@ -9,10 +9,10 @@ import {
 
 export const TOKEN = "a-token-for-the-benchmark-of-provisioning";
 
-/** header of a request whose page the peer's own handler takes */
+/** header of a request whose page the handler of the reference selects itself */
 export const TAKES_PAGE = "X-Takes-Page";
 
-/** Users of the peer, and of the smaller of our two sides. */
+/** Users of the reference, and of the smaller of the two services. */
 export const FEW_USERS = 10_000;
 export const MANY_USERS = 100_000;
 export const PAGE = 100;
@@ -21,7 +21,7 @@ export const userNameAt = (at: number): string => `user-${String(at).padStart(6,
 
 export const groupNameAt = (at: number): string => `Group ${String(at).padStart(5, "0")}`;
 
-/** @returns the user as Entra ID sends it where nobody changed its attribute mappings; managers come afterwards */
+/** @returns the user as Entra ID sends it with its default attribute mappings; managers are sent afterwards */
 export const userAt = (at: number) => ({
   schemas: [CORE_USER, ENTERPRISE_USER],
   externalId: `ada.lovelace.${at}`,
@@ -51,13 +51,13 @@ export const userAt = (at: number) => ({
   [ENTERPRISE_USER]: { employeeNumber: String(at), department: "Analytical Engines" },
 });
 
-/** @returns the group as Okta sends it, when it has no members yet */
+/** @returns the group as Okta sends it before it has members */
 export const groupNamed = (displayName: string) => ({ schemas: [CORE_GROUP], displayName });
 
 /** @returns path and query of a list */
 export const queryPath = (endpoint: string, query: Readonly<Record<string, string>>): string =>
   `${SCIM_BASE_PATH}${endpoint}?${new URLSearchParams(query).toString().replaceAll("+", "%20")}`;
 
-/** @returns path and query of a look-up as Entra ID and Okta send it */
+/** @returns path and query of a lookup as Entra ID and Okta send it */
 export const lookupPath = (userName: string): string =>
   queryPath(ENDPOINTS.User, { filter: `userName eq "${userName}"` });

@@ -1,5 +1,5 @@
-// Provisioned users, groups and memberships as rows, put straight into the file of a data directory: through the service
-// it would take an hour. What stands beside a document is computed by the domain itself.
+// Inserts provisioned users, groups and memberships as rows directly into the database of a data directory: provisioning them
+// through the service would take an hour. The domain itself computes the derived columns.
 
 import { sql } from "drizzle-orm";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
@@ -25,7 +25,7 @@ const ROWS = 500;
 
 export interface Size {
   users: number;
-  /** members of each group, the first ones from the first user on */
+  /** members of each group, the first ones starting with the first user */
   groups: readonly number[];
 }
 
@@ -121,7 +121,7 @@ function addGroups(
   inChunks(rows, (some) => tx.insert(scimGroups).values(some).run());
 }
 
-/** The first group has the first users; the others share all users evenly. Sequences begin at 1, for users and for groups. */
+/** The first group has the first users; the others share all users evenly. Sequences start at 1, for users and for groups. */
 function addMembers(tx: Tx, userCount: number, sizes: readonly number[]): void {
   let next = 0;
   const memberships = sizes.flatMap((size, at) => {

@@ -1,4 +1,4 @@
-// The servers that scim.ts measures: ours on a data directory filled beforehand, the peer, the bare one.
+// The servers that scim.ts measures: the service on a data directory filled beforehand, the reference, and the bare server.
 import { writeFileSync } from "node:fs";
 import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
 import { peerOnBun, peerOnNode, type Running, script, startServer } from "../processes.ts";
@@ -13,17 +13,20 @@ export interface OurSide extends Provisioned {
   organizationId: string;
 }
 
-/** A new directory has its first backup after the start, whose thread would use 40 MB and a second of processor time meanwhile. */
+/**
+ * A new directory makes its first backup after the start, whose thread would use 40 MB and a second of processor time during the
+ * measurement.
+ */
 const WITHOUT_BACKUPS = ["--backup-every-hours", "0"];
 
-/** Writes TOKEN to a file. @returns flags for a service that accepts it as often as a benchmark sends it */
+/** Writes TOKEN to a file. @returns flags for a service that accepts it at the rate of a benchmark */
 export function unlimitedScim(tokenFile: string): string[] {
   writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
   const budget = ["--scim-requests-per-second", "100000", "--scim-requests-burst", "100000"];
   return [...budget, "--scim-token-file", tokenFile];
 }
 
-/** Makes a data directory, fills it while nobody uses it, and serves it. */
+/** Creates a data directory, fills it while no process uses it, and serves it. */
 export async function startOurs(directory: string, size: Size): Promise<OurSide> {
   const settings = [...WITHOUT_BACKUPS, ...unlimitedScim(`${directory}.token`)];
   const begun = await startQuartermaster(directory, ...settings);
@@ -41,7 +44,7 @@ export async function startOurs(directory: string, size: Size): Promise<OurSide>
   };
 }
 
-/** @returns the command lines of the peer, by what runs it */
+/** @returns the command lines of the reference, by the runtime that runs it */
 export async function peerCommands(directory: string): Promise<Record<string, string[]>> {
   const node = Bun.which("node");
   const onBun = { "scimmy on Bun": peerOnBun("scim/scim-peer.ts") };
@@ -50,7 +53,7 @@ export async function peerCommands(directory: string): Promise<Record<string, st
     : onBun;
 }
 
-/** @throws when its answer to a look-up is another one than ours */
+/** @throws if its response to a lookup differs from that of the service */
 export async function startBare({ databaseFile, organizationId, running }: OurSide): Promise<Running> {
   const origin = `http://127.0.0.1:${running.port}`;
   const bare = await startServer(script("scim/scim-bare.ts", databaseFile, organizationId, origin));

@@ -1,6 +1,6 @@
-// Provisioning with 100,000 users, 10,000 groups and one group of 50,000 members, against the npm packages scimmy and
-// scimmy-routers (on Bun and, where it is there, on Node; the faster one counts) and against a bare Bun.serve with one
-// prepared statement. What single operations may take at that size is in scim-budgets.ts.
+// Provisioning with 100,000 users, 10,000 groups and one group of 50,000 members, compared with the npm packages scimmy and
+// scimmy-routers (on Bun and, if installed, on Node; the faster one counts) and with a bare Bun.serve with one prepared statement.
+// scim-budgets.ts measures single operations at that size.
 import { join } from "node:path";
 import { ENDPOINTS, PATCH_OP, SCIM_BASE_PATH } from "../../../src/domain/scim/wire.ts";
 import { atMost, type Figure, race } from "../figures.ts";
@@ -24,17 +24,17 @@ import { getRequest, type OurSide, peerCommands, sendRequest, startBare, startOu
 const ROUNDS = 5;
 const CONNECTIONS = 32;
 const SECONDS = 1;
-/** Fewer: on Node the peer takes six seconds for a page. */
+/** Fewer: on Node the reference takes six seconds for a page. */
 const PAGE_ROUNDS = 3;
-/** A peer answers a few dozen pages a second at most. */
+/** The reference serves a few dozen pages a second at most. */
 const PAGE_SECONDS = 3;
 const PAGE_CALLERS = 4;
-/** of ours where pages are asked for one after another */
+/** pages of the service, requested one after another */
 const PAGES = 100;
 const AMONG_MANY = "look-up by userName among 100,000";
 const PAGE_IS_FULL = `"itemsPerPage":${PAGE}`;
 const LOOKED_UP = 20_000;
-/** more than are made in a round */
+/** more than are created in a round */
 const NEW_GROUPS = 16_000;
 const PATCH_SECONDS = 0.3;
 /** more than are sent in a round */
@@ -46,7 +46,7 @@ const BIG_GROUP = 50_000;
 const SMALL_GROUP = 5;
 const SMALL_GROUPS = PATCHES * (ROUNDS + 1);
 
-/** Measures provisioning beside its peers. */
+/** Measures provisioning and its references. */
 export async function measureScim(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using servers = new AsyncDisposableStack();
@@ -72,7 +72,7 @@ export async function measureScim(): Promise<Figure[]> {
   ];
 }
 
-/** One big group, many small ones, and the rest of the memberships shared by the other groups. */
+/** One large group, many small ones, and the rest of the memberships shared evenly by the other groups. */
 function groupSizes(share: number): number[] {
   const [big, small] = [BIG_GROUP * share, SMALL_GROUPS * share];
   const others = GROUPS * share - 1 - small;
@@ -93,7 +93,7 @@ interface LookupSides {
 
 async function measureLookups({ many, few, bare, peers }: LookupSides): Promise<Figure[]> {
   const lookups = (port: number, users: number) => async () => {
-    // 7,919 is prime: the names come from all over the file
+    // 7,919 is prime, so the names are spread over the whole file
     const names = Array.from({ length: LOOKED_UP }, (_, at) => userNameAt((at * 7_919) % users));
     const requests = names.map((name) => getRequest(lookupPath(name)));
     const plan = { port, connections: CONNECTIONS, seconds: SECONDS, requests, contains: '"totalResults":1' };
@@ -124,7 +124,7 @@ type Lookups = () => Promise<number>;
 
 /**
  * The rows of 100,000 users exceed the caches of the processor and of SQLite, which slows down any server that looks them up. So
- * the share of the rate that ours keeps is compared with the share that a bare server keeps on the same files.
+ * the share of its rate that the service keeps is compared with the share that a bare server keeps on the same files.
  */
 function measureGrowth(
   sides: Record<"ofFew" | "ofMany" | "bareFew" | "bareMany", Lookups>,
@@ -170,7 +170,9 @@ async function measurePages(
   ];
 }
 
-/** One page after another: a peer that reads all users for each takes seconds, so nobody else may ask meanwhile. */
+/**
+ * One page after another: a server that reads all users for each page takes seconds, so no other request may run in the meantime.
+ */
 const onePage =
   (port: number, pages: number, headers: Record<string, string> = {}) =>
   async () => {
@@ -212,7 +214,7 @@ async function measureMemberships({ running: { port }, userIds, groupIds }: OurS
   };
 }
 
-/** Ours are on the disk when they are answered. */
+/** The service's writes are durable when they are answered. */
 function measureNewGroups({ running }: OurSide, peers: Readonly<Record<string, number>>): Promise<Figure[]> {
   const creations = (port: number) => {
     let named = 0;

@@ -1,4 +1,4 @@
-// What a bare server of this runtime does for an upload: it hashes, writes, syncs and renames; a download is a file; a POST is one
+// The work of an upload on a bare server of this runtime: it hashes, writes, syncs and renames. A download is a file; a POST is one
 // durable write. Argument: its folder.
 import { mkdirSync } from "node:fs";
 import { open, rename } from "node:fs/promises";

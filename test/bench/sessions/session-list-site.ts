@@ -1,4 +1,4 @@
-// A service with many captured sessions of twenty users, for benches of whatever lists them.
+// A service with many captured sessions of twenty users, for benchmarks of lists.
 import { sql } from "drizzle-orm";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
@@ -17,15 +17,12 @@ export interface ListSite extends AsyncDisposable {
   origin: string;
   sessions: number;
   tokens: Readonly<Record<"administrator" | "member", string>>;
-  /** values of the header `Cookie` of the same people */
+  /** values of the header `Cookie` of the same users */
   cookies: ListSite["tokens"];
   ownerId: string;
 }
 
-/**
- * @param sessions that the service has
- * @param env of the service
- */
+/** @param sessions number of sessions @param env of the service */
 export async function startListSite(
   directory: string,
   sessions: number,
@@ -85,8 +82,8 @@ interface Batch {
 }
 
 /**
- * Sessions over the days of the retention: a tenth is shared with everybody, a tenth with the first user, half is portable, a third
- * is of another harness, few of a rare one, and a tenth has an old version.
+ * Sessions spread over the days of the retention: a tenth is shared with everybody, a tenth with the first user, half are portable,
+ * a third are of another harness, few of a rare one, and a tenth have an old version.
  */
 async function addSessions({ db, organizationId }: ExistingInstallation, { users, from, to }: Batch) {
   const nowMs = Date.now();

@@ -1,4 +1,5 @@
-// Lists of captured sessions among 100,000 beside those among 1,000, each mode and filter, as an administrator and a member ask.
+// Lists of captured sessions among 100,000, compared with those among 1,000, in each mode and with each filter, for an
+// administrator and a member.
 import { join } from "node:path";
 import { atMost, type Figure } from "../figures.ts";
 import { median } from "../tools/compare.ts";
@@ -10,7 +11,7 @@ const RATIO_MAX = 3;
 const ROUNDS = 15;
 const PER_PAGE = 25;
 
-/** Required: three times. A text that every session has is counted session by session. */
+/** Required: at most three times. A text that every session has is counted session by session. */
 export async function measureSessionLists(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using few = await startListSite(join(directory.path, "few"), FEW);
@@ -36,7 +37,7 @@ export async function measureSessionLists(): Promise<Figure[]> {
 
 const TODAY = new Date().toISOString().slice(0, 10);
 
-/** Below `/session-uploads`. */
+/** Path below `/session-uploads`. */
 const LISTS: Readonly<Record<string, (site: ListSite) => string>> = {
   "first page": () => "?page=1",
   "deep page": ({ sessions }) => `?page=${sessions / 5 / PER_PAGE}`,

@@ -1,4 +1,5 @@
-// The console's list of captured sessions among 100,000: whole answers, their size, turns of the event loop, and the file of all rows.
+// The console's list of captured sessions among 100,000: whole responses, their size, turns of the event loop, and the export of
+// all rows.
 import { watchTurns } from "../../support/turns.ts";
 import { budgeted, type Figure } from "../figures.ts";
 import { temporaryDirectory } from "../tools/installation.ts";
@@ -11,7 +12,7 @@ const HTML_KB = 60;
 const WARM_UPS = 5;
 const TIMES = 40;
 
-/** Below the list with 100 rows. */
+/** Sizes of the list with 100 rows. */
 const LISTS: Readonly<Record<string, string>> = {
   "first page": "",
   "deep page": "&page=100",
@@ -21,12 +22,12 @@ const LISTS: Readonly<Record<string, string>> = {
   "own only": "&whose=mine",
 };
 
-/** The budgets are those of CON-130, CON-132 and CON-133. */
+/** The limits are those of CON-130, CON-132 and CON-133. */
 export async function measureSessionPages(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const turns = watchTurns(directory.path);
   await using site = await startListSite(`${directory.path}/many`, MANY, turns.env);
-  await measureAnswers(site, "administrator", ""); // compiles what the others use
+  await measureAnswers(site, "administrator", ""); // compiles code that the others use
   const figures: Figure[] = [];
   for (const who of ["administrator", "member"] as const)
     for (const [what, query] of Object.entries(LISTS)) {

@@ -1,4 +1,4 @@
-// A service that takes captured sessions, beside a bare server that stores bytes, and what workstations ask of both.
+// A service that accepts captured sessions, a bare server that stores bytes, and the requests of workstations to both.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
@@ -53,7 +53,7 @@ async function prepare(installation: ExistingInstallation, port: number): Promis
 const originOf = ({ port }: Running): string => `http://127.0.0.1:${port}`;
 
 /**
- * @param batch sessions of different batches are different ones
+ * @param batch different batches have different sessions
  * @returns one announcement for each session, of the same bytes, spread over the users
  */
 export function announcements(
@@ -92,7 +92,7 @@ export async function announce(site: SessionSite, requests: Requests): Promise<A
   return announced;
 }
 
-/** Says that all announced bytes were proved, which takes longer than what is measured. */
+/** Marks all announced bytes as verified, because verifying them takes longer than the measurement. */
 export async function proveAll({ data, service }: SessionSite): Promise<void> {
   const installation = await openBeside(data, service.port);
   await installation.db.write((tx) => void tx.update(sessionArtifacts).set({ storedAtMs: 1 }).run());
@@ -111,7 +111,7 @@ export const bareDownload = ({ bare }: SessionSite, sizeBytes: number): Requests
 export const bareWrites = ({ bare }: SessionSite, requests: Requests): Requests =>
   requests.map((request) => ({ body: "{}", ...request, url: originOf(bare) }));
 
-/** Runs one plan in a process of its own. @returns milliseconds @throws when an answer was another one than these */
+/** Runs one plan in a separate process. @returns milliseconds @throws if a response had another status */
 export async function transfer(plan: TransferPlan, wanted: number): Promise<number> {
   const child = Bun.spawn(onItsCore("measuring", script("sessions/transfer.ts")), {
     env: cleanEnvironment(),
@@ -130,7 +130,7 @@ const memoryOf = (pid: number, name: "VmRSS" | "VmHWM"): number =>
   Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) /
   MEBIBYTE_KIB;
 
-/** @returns the memory in use, in MiB; its peak is counted from now on */
+/** @returns the used memory, in MiB; its peak is reset */
 export function startPeak({ pid }: Running): number {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   return memoryOf(pid, "VmRSS");

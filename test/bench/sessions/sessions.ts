@@ -1,5 +1,5 @@
-// Captured sessions in the local store: uploads and downloads against a bare server that does the same, memory and policy fetches
-// while eight of the largest uploads run, and announcements and completions against durable writes.
+// Captured sessions in the local store: uploads and downloads compared with a bare server that does the same, memory and policy
+// fetches while eight of the largest uploads run, and announcements and completions compared with durable writes.
 import { atLeast, atMost, contest, type Figure } from "../figures.ts";
 import { startLoad } from "../processes.ts";
 import { median } from "../tools/compare.ts";
@@ -23,7 +23,7 @@ import {
 const ROUNDS = 7;
 const LARGE_BYTES = 134_217_728;
 const SMALL_BYTES = 200_000;
-/** small uploads of one measure */
+/** small uploads of one measurement */
 const SMALL_COUNT = 40;
 const AT_ONCE = 8;
 const WRITERS = 32;
@@ -31,7 +31,7 @@ const WRITERS = 32;
 const WRITE_ROUNDS = 3;
 const SECOND_MS = 1_000;
 
-/** Required: 128 MiB in 1.3 times the time of a bare server, 200 KB in twice, downloads at 0.9 of its rate. */
+/** Required: 128 MiB in 1.3 times the time of a bare server, 200 KB in twice its time, downloads at 0.9 of its rate. */
 export async function measureSessions(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using site = await startSessionSite(directory.path);
@@ -128,7 +128,7 @@ async function besideUploads(site: SessionSite): Promise<Figure[]> {
   ];
 }
 
-/** A round hands in one session for each user's place among pending ones. The first round only warms up both servers. */
+/** A round announces as many sessions as may be pending for each user. The first round only warms up both servers. */
 async function announcing(site: SessionSite): Promise<Figure[]> {
   const announced: Compared[] = [];
   const completed: Compared[] = [];
@@ -148,7 +148,7 @@ interface Compared {
   reference: number;
 }
 
-/** Sends requests to the service, and as many to the bare server, which writes one row for each. */
+/** Sends requests to the service, and the same number to the bare server, which writes one row for each. */
 async function besideWrites(site: SessionSite, requests: Requests): Promise<Compared> {
   const rateOf = async (sent: Requests) =>
     (SECOND_MS * sent.length) / (await transfer({ requests: sent, sizeBytes: 0, atOnce: WRITERS }, 200));

@@ -1,4 +1,4 @@
-// Sends requests with bodies of any size, or reads their answers, a process of its own: tells how long all of them took.
+// Sends requests with bodies of any size, or reads the responses, in a separate process: prints the time of all of them.
 
 /** Read from standard input, as JSON. */
 export interface TransferPlan {

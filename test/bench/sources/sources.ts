@@ -1,5 +1,6 @@
-// Mirroring a commit from a repository host by the executable, against a plain loop that fetches, unpacks, compresses with the same library
-// and hashes the same archive in the same run; a commit that is known; the memory it takes; and what others notice of it.
+// Mirroring a commit from a repository host with the executable, compared with a plain loop that fetches, unpacks, compresses with
+// the same library and hashes the same archive in the same run; a commit that is already known; its memory; and the slowdown of
+// other requests.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGunzip } from "node:zlib";
@@ -32,13 +33,15 @@ interface Site {
   service: Running;
   /** Inspects a commit as an administrator. */
   inspect(ref: string): Promise<void>;
-  /** Fetches from the host. */
+  /** Origin of the host for the plain loop. */
   fetchFrom(path: string): Promise<Response>;
-  /** of a workstation's token */
+  /** access token of a workstation */
   authorization: string;
 }
 
-/** Measures mirroring. Required: at most 1.5 times the plain loop, 5 ms beside one look-up, half of the polls. */
+/**
+ * Measures mirroring. Required: at most 1.5 times the plain loop, 5 ms more than one lookup, half of the rate of policy fetches.
+ */
 export async function measureSources(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   await using stack = new AsyncDisposableStack();
@@ -91,7 +94,7 @@ async function startSite(directory: string, stack: AsyncDisposableStack): Promis
   };
 }
 
-/** Text that compresses about as well as sources do, different for each commit. */
+/** Text that compresses about as well as source code, different for each commit. */
 function filesOf(seed: number, files: number): Record<string, string> {
   const words = Array.from({ length: 4_000 }, (_, at) => ((at * 2_654_435_761 + seed) >>> 0).toString(36));
   return Object.fromEntries(
@@ -108,7 +111,7 @@ function filesOf(seed: number, files: number): Record<string, string> {
 async function memoryFigure({ host, service, inspect }: Site): Promise<Figure> {
   const commit = host.commit(filesOf(ROUNDS + INSPECTIONS, MANY_FILES));
   const idleKib = statusOf(service, "VmRSS");
-  writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // the peak begins anew (proc_pid_clear_refs(5))
+  writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // resets the peak (proc_pid_clear_refs(5))
   await inspect(commit);
   const ours = (statusOf(service, "VmHWM") - idleKib) / 1024;
   const unpacked = Math.round((MANY_FILES * FILE_BYTES) / MEBIBYTE);
@@ -146,7 +149,7 @@ async function plainLoop({ fetchFrom }: Site, commit: string): Promise<void> {
   hasher.digest("hex");
 }
 
-/** The look-up is what the service asks the host, asked again without the service. */
+/** The lookup is the service's request to the host, sent without the service. */
 async function knownFigure({ host, inspect, fetchFrom }: Site, ref: string): Promise<Figure> {
   host.seen.length = 0;
   await inspect(ref);
@@ -163,7 +166,7 @@ async function knownFigure({ host, inspect, fetchFrom }: Site, ref: string): Pro
   return { what: "a known commit, beside its look-up", unit: "ms", ours, verdict: atMost(5, ours) };
 }
 
-/** The policy as workstations fetch it while archives are made. */
+/** Policy fetches of workstations while archives are created. */
 async function pollsFigure(
   { service, inspect, authorization }: Site,
   commits: readonly string[],

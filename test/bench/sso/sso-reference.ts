@@ -1,5 +1,5 @@
-// The reference for sso.ts, a process of its own: a server that does for each sign-in only what no server can leave out. It
-// redeems a code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as a sign-in of ours.
+// The reference for sso.ts, in a separate process: a server that does only what every server must do for a sign-in. It redeems a
+// code with a plain `fetch`, verifies the ID token with jose, and commits as many rows as the service does for a sign-in.
 // Arguments: an empty directory, and the issuer of the provider.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { openWriter } from "../writes.ts";

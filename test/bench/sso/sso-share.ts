@@ -1,11 +1,11 @@
-// Our share of a sign-in: the time from the browser's callback to our answer, without the time in which every server waits for the
-// provider. That waiting is measured by the reference, which sends the same token request to the same provider with a plain `fetch`:
-// what we do around the request therefore counts as ours, and the network, the provider's server and its signature do not.
+// The service's share of a sign-in: the time from the browser's callback to the response, without the time in which every server
+// waits for the provider. The reference measures that waiting: it sends the same token request to the same provider with a plain
+// `fetch`. So the service's work around the request counts, and the network, the provider's server and its signature do not.
 //
 //   share = (callback - signing) - (waiting - signing)
 //
-// `signing` is what the provider reports for each answer; it is taken out first, because it varies more than the rest. The reference
-// is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way in the same run.
+// `signing` is what the provider reports for each response; it is subtracted first, because it varies more than the rest. The
+// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way in the same run.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, type Figure } from "../figures.ts";
@@ -36,7 +36,7 @@ interface Times {
   waited: number;
 }
 
-/** One way to finish a sign-in that the provider has approved. */
+/** One way to complete a sign-in that the provider has approved. */
 type Finish = () => Promise<Times>;
 
 interface Server {
@@ -45,7 +45,7 @@ interface Server {
   leave(): Promise<Finish>;
 }
 
-/** One sign-in after the other, so that no two share a commit. */
+/** One sign-in after another, so that no two share a commit. */
 export async function measureShare(site: SsoSite, directory: string): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const folder = join(directory, "reference");
@@ -95,7 +95,7 @@ export async function measureShare(site: SsoSite, directory: string): Promise<Fi
   ];
 }
 
-/** Begins all sign-ins before it finishes the first, so that the processor time is of callbacks alone. */
+/** Starts all sign-ins before it completes the first, so that the processor time is that of callbacks alone. */
 async function measured(server: Server, count: number): Promise<{ times: Times[]; processorMs: number }> {
   const left: Finish[] = [];
   while (left.length < count) left.push(await server.leave());
@@ -105,7 +105,7 @@ async function measured(server: Server, count: number): Promise<{ times: Times[]
   return { times, processorMs: (await processorMs(server.pid)) - beforeMs };
 }
 
-/** @returns the time below which a tenth of them are: the others were beside something else that this machine does */
+/** @returns the tenth percentile: the others were disturbed by other load on the machine */
 const fastestOf = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 10)] ?? Number.NaN;
 

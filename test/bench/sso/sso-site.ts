@@ -1,5 +1,5 @@
-// The service of sso.ts with the identity provider that it trusts, and browsers that each have an address of their own: the service
-// takes addresses from a header, because it limits the sign-ins of one address.
+// The service of sso.ts with the identity provider that it trusts, and browsers with one address each: the service reads the
+// address from a header, because it limits the sign-ins of one address.
 import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,14 +22,14 @@ export interface SsoSite extends AsyncDisposable {
   data: string;
   service: Running;
   idp: LyingProvider;
-  /** Begins a sign-in and follows it through the provider. @returns the sign-in, one step before its end */
+  /** Starts a sign-in and follows it through the provider. @returns the sign-in, one step before its end */
   leave(): Promise<SignIn>;
   /** @returns requests of as many addresses */
   requests(path: string, addresses: number): LoadRequest[];
 }
 
 export interface SignIn {
-  /** Goes back to the service. */
+  /** Sends the callback to the service. */
   finish(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ async function leave(origin: string, idp: LyingProvider): Promise<SignIn> {
   return { finish };
 }
 
-/** @returns a token request of a client of this service, with a code that is good for it */
+/** @returns a token request of a client of this service, with a valid code */
 export async function codeFor(idp: LyingProvider): Promise<TokenRequest> {
   const verifier = randomBytes(32).toString("base64url");
   const redirectUri = "http://127.0.0.1/callback";

@@ -1,5 +1,5 @@
-// Sign-in at an identity provider: what the service adds to the time that the provider takes, how fast the link to the provider is
-// beside the sign-in page, and what people leave behind who never come back.
+// Sign-in at an identity provider: the time that the service adds to that of the provider, the rate of redirects to the provider
+// compared with the sign-in page, and what sign-ins that are never finished leave behind.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { atMost, contest, type Figure } from "../figures.ts";
@@ -11,18 +11,18 @@ import { type SsoSite, START, startSsoSite } from "./sso-site.ts";
 const ROUNDS = 7;
 const SECONDS = 1;
 const CONNECTIONS = 32;
-/** Each may begin 60 sign-ins, and the ones of all rounds together stay below. */
+/** Each address may start 60 sign-ins, and the sign-ins of all rounds together stay below that. */
 const ADDRESSES = 5_000;
 
-/** Memory is told for a thousand, of more: collections move it by megabytes. */
+/** Memory is reported per thousand but measured with more, because collections change it by megabytes. */
 const UNFINISHED_THOUSANDS = 20;
 const UNFINISHED_MB_MAX = 1;
 const SAMPLES = 5;
 const SAMPLE_EVERY_MS = 500;
 
 /**
- * Measures company sign-in. Required: 1.5 times a verified signature and a durable write, 0.5 times the sign-in page, and a thousand
- * unfinished sign-ins without a row and below 1 MB.
+ * Measures company sign-in. Required: 1.5 times a verified signature and a durable write, 0.5 times the sign-in page, and a
+ * thousand unfinished sign-ins without a row and below 1 MB.
  */
 export async function measureSso(): Promise<Figure[]> {
   using directory = temporaryDirectory();
@@ -78,7 +78,7 @@ async function unfinished({ data, service, requests }: SsoSite): Promise<Figure[
   ];
 }
 
-/** @returns the rows of all tables together, without the one that a job writes as time passes */
+/** @returns the number of rows of all tables, without the table that a job writes periodically */
 function rowsIn(data: string): number {
   using database = new Database(join(data, "quartermaster.db"), { readonly: true });
   const tables = database

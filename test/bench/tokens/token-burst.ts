@@ -1,5 +1,5 @@
-// Who else is kept waiting while the service meets many tokens for the first time: after a restart, when a whole fleet comes
-// back at once, and when somebody sends tokens that nobody signed.
+// Who is slowed down while the service sees many tokens for the first time: after a restart, when a whole fleet returns at once,
+// and when somebody sends forged tokens.
 import { atMost, type Figure } from "../figures.ts";
 import { processorMs } from "../processes.ts";
 import { quantile } from "../tools/compare.ts";
@@ -11,12 +11,12 @@ const BURST_CONNECTIONS = 1_000;
 const FLOOD_CONNECTIONS = 64;
 const FLOOD_REQUESTS = 100_000;
 const PROBE_EVERY_MS = 20;
-/** The password takes a seventh of a second to check, in a thread that shares the core here: what that takes longer is told. */
+/** Checking the password takes a seventh of a second, in a thread that shares the core here: the time beyond that is reported. */
 const SIGN_IN_EVERY_MS = 700;
-/** tokens that the service knows before it begins: theirs are the policy fetches that must not wait */
+/** tokens that the service already knows: the policy fetches with these must not wait */
 const KNOWN = 100;
 
-/** Measures a fleet whose tokens the service does not know yet: after a restart, and beside forged tokens. */
+/** Measures a fleet whose tokens the service does not know yet: after a restart, and together with forged tokens. */
 export async function measureBurst(site: Site): Promise<Figure[]> {
   return [
     ...(await beside(site, "restart", {
@@ -30,7 +30,7 @@ export async function measureBurst(site: Site): Promise<Figure[]> {
   ];
 }
 
-/** Probes the service from here while the load runs in a process of its own. */
+/** Sends probes from this process while the load runs in a separate process. */
 async function beside(site: Site, name: string, load: Load): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const service = await start(site.data, site.port);

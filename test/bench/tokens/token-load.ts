@@ -1,5 +1,5 @@
-// Many tokens, from a process of its own: a number of requests over some connections, one in flight on each, every one with
-// the token of another workstation, in an order that has nothing to do with how they were enrolled.
+// Many tokens, from a separate process: a number of requests over some connections, one in flight on each, every one with the token
+// of another workstation, in an order unrelated to that of enrollment.
 import {
   type FleetTraffic,
   policyRequest,
@@ -14,9 +14,9 @@ export interface TokenPlan extends FleetTraffic {
   port: number;
   connections: number;
   requests: number;
-  /** `forged`: asks for the policy with tokens whose signature is wrong */
+  /** `forged`: fetches the policy with tokens whose signature is wrong */
   what: "policy" | "report" | "forged";
-  /** the tokens that are used: so many, from there */
+  /** number of tokens to use, and the first one */
   from: number;
   count: number;
   /** so that this run continues with other workstations */
@@ -38,11 +38,11 @@ interface Connection {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** from the end of a token: a character of the middle of its signature */
+/** distance from the end of a token: a character in the middle of its signature */
 const FORGED_AT = 40;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** @returns a token that differs from it, and from what the next call gives, by its signature */
+/** @returns a token whose signature differs from the given one and from that of the next call */
 function forged(token: string, at: number): string {
   const forgery = [0, 6, 12, 18].map((shift) => ALPHABET[(at >>> shift) & 63]).join("");
   return `${token.slice(0, -FORGED_AT)}${forgery}${token.slice(4 - FORGED_AT)}`;

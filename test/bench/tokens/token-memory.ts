@@ -1,20 +1,20 @@
-// What remembered tokens take of memory, and that no number of them keeps a revocation from the very next request.
+// The memory of cached tokens, and that a revocation applies to the very next request, however many are cached.
 import { decodeJwt } from "jose";
 import { atMost, type Figure } from "../figures.ts";
 import { cleanEnvironment, ownMb, quartermaster, type Running, residentMb } from "../processes.ts";
 import { logIn, openBeside } from "../tools/installation.ts";
 import { costOf, firstToken, type Site, start, WORKSTATIONS } from "./token-site.ts";
 
-/** Remembered tokens at which memory is told. */
+/** Numbers of cached tokens at which memory is measured. */
 const STEPS = [10_000, 200_000, 1_000_000].filter((tokens) => tokens <= WORKSTATIONS);
 const MEMORY_MB_MAX = 350;
 const REQUESTS_AFTER = 500;
-/** collections happen in between */
+/** garbage collections happen in between */
 const SAMPLES = 5;
 const SAMPLE_EVERY_MS = 1_000;
 const BYTES_PER_MB = 2 ** 20;
 
-/** Measures the memory that known tokens take. */
+/** Measures the memory of known tokens. */
 export async function measureMemory(site: Site): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const service = await start(site.data, site.port);
@@ -78,7 +78,7 @@ async function revokeBeside({ data }: Site, token: string): Promise<void> {
   if ((await revoking.exited) !== 0) throw new Error("the login was not revoked");
 }
 
-/** @returns requests that were not refused, of those sent from the moment of the revocation on */
+/** @returns requests that were not refused, of those sent after the revocation */
 async function acceptedAfter(
   { port, traffic }: Site,
   token: string,

@@ -1,5 +1,5 @@
 // The fleet of tokens.ts: a data directory with a workstation for each token, the service on it, and the requests of the
-// workstations. What is measured with them is for tokens.ts, token-memory.ts and token-burst.ts.
+// workstations. tokens.ts, token-memory.ts and token-burst.ts have the measurements.
 
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
@@ -23,10 +23,10 @@ export interface Site {
   traffic: FleetTraffic;
 }
 
-/** A user who signs in with a password while the fleet does what it does. */
+/** A user who signs in with a password while the fleet sends its requests. */
 export const PERSON = { email: "person@example.com", password: "correct horse battery" };
 
-/** Fills the data directory of a service that then listens on the same port: tokens are for its address. */
+/** Fills the data directory of a service that later listens on the same port, because tokens contain its address. */
 export async function prepare(data: string, tokens: string): Promise<Site> {
   const { port, stop } = await startQuartermaster(data);
   await stop();
@@ -55,7 +55,7 @@ async function addPerson({ domain, organizationId }: ExistingInstallation): Prom
   );
 }
 
-/** Starts the service with an empty memory. */
+/** Starts the service with an empty cache. */
 export const start = (data: string, port: number): Promise<Running> =>
   startQuartermaster(data, "--server-listen", `127.0.0.1:${port}`);
 
@@ -69,7 +69,7 @@ export async function firstToken(tokens: string): Promise<string> {
 
 export type Load = Pick<TokenPlan, "what" | "requests" | "from" | "count"> & Partial<TokenPlan>;
 
-/** Runs one plan in a process of its own. */
+/** Runs one plan in a separate process. */
 export async function run({ traffic, port }: Site, load: Load): Promise<TokenResult> {
   const plan: TokenPlan = { ...traffic, port, connections: CONNECTIONS, sentBefore: 0, ...load };
   const child = Bun.spawn(onItsCore("measuring", script("tokens/token-load.ts")), {

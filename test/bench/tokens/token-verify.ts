@@ -1,5 +1,5 @@
-// The reference for tokens.ts, a process of its own: what the signature of an access token costs node:crypto, which nobody
-// who verifies one gets around. Arguments: a data directory, and a file with tokens. Prints µs of processor time.
+// The reference for tokens.ts, in a separate process: the cost of verifying the signature of an access token with node:crypto,
+// which every server must pay. Arguments: a data directory, and a file with tokens. Prints µs of processor time.
 import { createPublicKey, verify } from "node:crypto";
 import { decodeProtectedHeader } from "jose";
 import { openBeside } from "../tools/installation.ts";

@@ -15,7 +15,7 @@ const ROUNDS = 5;
 const REQUESTS = 60_000;
 const REPORTS = 30_000;
 
-/** Measures what a token for each workstation costs (handbook: capacity, A token for each workstation). */
+/** Measures the cost of one token per workstation (handbook: capacity, A token for each workstation). */
 export async function measureTokens(): Promise<Figure[]> {
   using directory = temporaryDirectory();
   const site = await prepare(join(directory.path, "data"), join(directory.path, "tokens"));
@@ -27,7 +27,7 @@ const KINDS = [
   ["report", "report", REPORTS, 1.5],
 ] as const;
 
-/** First sight, then one token beside a fleet of them, in alternating rounds. */
+/** Requests with a new token, then with one known token compared with those of a fleet, in alternating rounds. */
 async function costs(site: Site): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const service = await start(site.data, site.port);

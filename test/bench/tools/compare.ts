@@ -1,5 +1,5 @@
-// Compares subjects fairly on a machine whose speed drifts: they run in alternating order, round by round, so that
-// drift hits all alike, and medians and ratios are what is told. How one subject is measured is the caller's.
+// Compares subjects fairly on a machine whose speed varies: they run in alternating order, round by round, so that variations
+// affect all alike, and medians and ratios are reported. The caller defines how one subject is measured.
 
 export interface Comparison {
   name: string;
@@ -13,13 +13,13 @@ export interface Comparison {
 
 /**
  * Runs every subject once a round; odd rounds run in reverse order. Warm-ups come first and are not counted: a server compiles its
- * code while it gets the first requests.
- * @param subjects by name, each returning one figure; the first is the reference
+ * code during its first requests.
+ * @param subjects by name, each returning one result; the first is the reference
  * @returns one row for each subject, in their order
  */
 export async function compareAlternating(options: {
   rounds: number;
-  /** runs of each subject; none when left out */
+  /** runs of each subject; default: none */
   warmUps?: number;
   subjects: Readonly<Record<string, () => Promise<number>>>;
 }): Promise<Comparison[]> {
@@ -45,7 +45,7 @@ const rowOf = (name: string, own: readonly number[], reference: readonly number[
   ratio: median(own.map((figure, round) => figure / (reference[round] ?? Number.NaN))),
 });
 
-/** @returns the middle figure, of an even number the mean of the two in the middle; NaN of none */
+/** @returns the median; the mean of the middle two for an even number; NaN for none */
 export function median(figures: readonly number[]): number {
   const sorted = figures.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -53,11 +53,11 @@ export function median(figures: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** @param share from 0 to 1 @returns the smallest figure that so many of them do not exceed; NaN of none */
+/** @param share from 0 to 1 @returns the percentile of that share; NaN for none */
 export const quantile = (figures: readonly number[], share: number): number =>
   figures.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(figures.length * share) - 1)] ?? Number.NaN;
 
-/** Prints rows as an aligned table; numbers are rounded to what a reader compares. */
+/** Prints rows as an aligned table; numbers are rounded to a readable precision. */
 export function printTable(rows: readonly Readonly<Record<string, string | number>>[]): void {
   const columns = Object.keys(rows[0] ?? {});
   const cells = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column] ?? "")))];

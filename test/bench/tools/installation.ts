@@ -1,5 +1,5 @@
-// A data directory for one benchmark, the service that runs on it, and the domain opened beside the service: what a
-// workstation needs is made there in a few transactions instead of a few requests each.
+// A data directory for one benchmark, the service that runs on it, and the domain opened in parallel to the service: what a
+// workstation needs is created there in a few transactions instead of several requests each.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { quartermaster, type Running, startServer } from "../processes.ts";
 
-/** @returns a new directory below the system's folder for temporary files; it goes when it is disposed */
+/** @returns a new directory below the system's temporary folder; it is removed when it is disposed */
 export function temporaryDirectory(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), "quartermaster-bench-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -24,7 +24,7 @@ export function temporaryDirectory(): Disposable & { path: string } {
 export const startQuartermaster = (directory: string, ...settings: string[]): Promise<Running> =>
   startServer(quartermaster("serve", "--data-dir", directory, "--server-listen", "127.0.0.1:0", ...settings));
 
-/** All workstations of a benchmark are prepared by this one process, which counts as one address. */
+/** This one process prepares all workstations of a benchmark, and counts as one address. */
 const UNLIMITED = {
   limitsDeviceCodesPerAddress: "100000",
   limitsPendingLoginsPerAddress: "100000",
@@ -34,7 +34,7 @@ const UNLIMITED = {
 /**
  * Opens the directory of a service.
  * @param where its port on 127.0.0.1 without TLS, or its origin
- * @param flags settings beside the directory, as commander hands them over
+ * @param flags settings in addition to the directory, as commander passes them
  */
 export const openBeside = (
   directory: string,
@@ -48,7 +48,7 @@ export const openBeside = (
     baseUrl: () => (typeof where === "string" ? where : `http://127.0.0.1:${where}`),
   });
 
-/** @returns a device login that a workstation has just asked for */
+/** @returns a device login that a workstation has just requested */
 export const requestLogin = ({ domain }: ExistingInstallation): Promise<RequestedDeviceLogin> =>
   domain.access.deviceLogins.request({
     clientId: OAUTH_CLIENT_ID,
@@ -56,7 +56,7 @@ export const requestLogin = ({ domain }: ExistingInstallation): Promise<Requeste
     address: null,
   });
 
-/** Takes as many workstations as wanted through the whole device login, approved by one user: the first administrator. */
+/** Runs the whole device login for that many workstations, approved by one user: the first administrator. */
 export async function logIn(
   installation: ExistingInstallation,
   workstations: number,

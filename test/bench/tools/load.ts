@@ -1,6 +1,6 @@
-// Load generator for benchmarks, run as a process of its own so that the server's loop is not ours:
-// N keep-alive connections over plain TCP to loopback, one request in flight on each, no pipelining.
-// It reads only as much HTTP/1.1 as an answer needs; what the figures mean is compare.ts's and the caller's.
+// Load generator for benchmarks, run in a separate process so that it does not share the server's event loop: N keep-alive
+// connections over plain TCP to loopback, one request in flight on each, no pipelining. It parses only the parts of HTTP/1.1 that a
+// response needs. compare.ts and the caller interpret the results.
 
 export const LOAD_CONNECTIONS_MAX = 1_024;
 export const LOAD_SECONDS_MAX = 300;
@@ -15,17 +15,17 @@ export interface LoadRequest {
 /** Read from standard input, as JSON. */
 export interface LoadPlan {
   port: number;
-  /** over TLS, whoever signed the certificate */
+  /** over TLS, accepting any certificate */
   tls?: boolean;
   connections: number;
   seconds: number;
   /** sent in turn, over all connections */
   requests: readonly LoadRequest[];
-  /** what every answer has to contain; one without it counts as an error */
+  /** text that every response must contain; a response without it counts as an error */
   contains?: string;
   /**
-   * Member of every JSON answer that the connection sends back as a form field of its next request, as a client does
-   * that rotates its refresh token. Each connection then keeps to a request of its own, in their order.
+   * Member of every JSON response that the connection sends back as a form field of its next request, like a client that rotates
+   * its refresh token. Each connection then keeps to its own request, in their order.
    */
   carries?: string;
 }
@@ -38,11 +38,11 @@ export interface LoadResult {
   statuses: Record<string, number>;
   p50Ms: number;
   p99Ms: number;
-  /** connections refused or broken, answers that are not HTTP or not what was wanted */
+  /** refused or broken connections, and responses that are not HTTP or not as required */
   errors: number;
 }
 
-/** How far an answer is complete: its status and length, or `undefined` while bytes are missing. */
+/** How much of a response has arrived: its status and length, or `undefined` while bytes are missing. */
 export interface Answer {
   status: number;
   length: number;
@@ -52,8 +52,8 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
  * @param bytes everything received since the request was sent
- * @returns undefined while more must come
- * @throws when the bytes are no HTTP/1.1 answer, or its length is only known at the connection's end
+ * @returns undefined while bytes are missing
+ * @throws if the bytes are not an HTTP/1.1 response, or its length is known only at the end of the connection
  * @source RFC 9112 sections 4, 6.3 and 7.1
  */
 export function readAnswer(bytes: Buffer, toHead: boolean): Answer | undefined {
@@ -110,11 +110,11 @@ interface Connection {
   toHead: boolean;
   /** with `carries`: what it sends next */
   own: LoadRequest | undefined;
-  /** the part of an answer that came so far; empty most of the time */
+  /** the part of a response that has arrived; empty most of the time */
   received: Buffer;
 }
 
-/** Runs one plan, or less of it when `ended` resolves. @throws when the plan is out of bounds */
+/** Runs one plan, or less of it if `ended` resolves. @throws if the plan is out of bounds */
 export async function runLoad(plan: LoadPlan, ended?: Promise<void>): Promise<LoadResult> {
   refuseUnbounded(plan);
   const run = new LoadRun(plan);
@@ -180,12 +180,12 @@ class LoadRun {
     });
     connected.catch(() => {
       this.#errors += 1;
-      // Refused at once: without a pause a dead server would keep this loop busy.
+      // Refused at once: without a pause, a dead server would keep this loop busy.
       setTimeout(() => this.open(), 100).unref();
     });
   }
 
-  /** Waking who sleeps is work of the server that answers, as much as a short answer itself where cores are virtual. */
+  /** Waking a sleeping process is work of the server, and costs as much as a short response on virtual cores. */
   stayAwake(): void {
     if (this.#running) setImmediate(() => this.stayAwake());
   }
@@ -212,7 +212,7 @@ class LoadRun {
     if (!request) return;
     socket.data.sentAtNs = Bun.nanoseconds();
     socket.data.toHead = request.toHead;
-    // A request larger than the socket buffer would be cut: benchmarks send small ones.
+    // A request larger than the socket buffer would be cut; benchmarks send small ones.
     if (socket.write(request.bytes) !== request.bytes.length)
       throw new Error("a request did not fit the socket");
   }
@@ -237,7 +237,7 @@ class LoadRun {
     }
   }
 
-  /** @throws when it is not what was wanted */
+  /** @throws if the response is not as required */
   #accept(data: Connection, answer: Buffer): void {
     if (this.#contains && !answer.includes(this.#contains)) throw new Error("another answer");
     const { carries } = this.#plan;

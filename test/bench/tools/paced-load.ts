@@ -1,10 +1,10 @@
 // Requests at a constant rate, whether or not a server keeps up: every latency counts from the moment a request was due, so that a
-// stall is told by all who had to wait for it and not by one. They share a pool of connections, as behind a reverse proxy; a
-// request for which none is free waits. As a process of its own it sends the requests of a plan in turn.
+// stall is visible in all requests that had to wait and not in one. They share a pool of connections, as behind a reverse proxy; a
+// request without a free connection waits. Run as a process, it sends the requests of a plan in turn.
 import { encodeRequest, type LoadRequest, readAnswer } from "./load.ts";
 
 const CONNECTIONS = 256;
-/** how long answers may take after the last request */
+/** how long responses may take after the last request */
 const PATIENCE_MS = 10_000;
 
 export interface Pace {
@@ -24,7 +24,7 @@ export interface PacedResult {
   due: number;
   /** answers by status code */
   statuses: Record<string, number>;
-  /** requests without an answer: a connection broke, or patience was at an end */
+  /** requests without a response: a connection broke, or the time limit was reached */
   unanswered: number;
   p50Ms: number;
   p99Ms: number;
@@ -46,7 +46,7 @@ type Socket = Bun.Socket<Connection>;
 
 const NOTHING = Buffer.alloc(0);
 
-/** One run. `requestAt` makes the request of each turn, from 0. */
+/** One run. `requestAt` returns the request of each turn, from 0. */
 export class PacedRun {
   readonly #latenciesMs: number[] = [];
   readonly #statuses: Record<string, number> = {};
@@ -97,14 +97,14 @@ export class PacedRun {
           try {
             this.#receive(socket, bytes);
           } catch {
-            socket.terminate(); // no HTTP
+            socket.terminate(); // not HTTP
           }
         },
         close: (socket) => this.#replace(socket),
       },
     });
 
-  /** The one that has rested longest is next, so that none is closed for doing nothing. */
+  /** The connection that was idle longest is used next, so that none is closed as idle. */
   #send(due: Due): void {
     const socket = this.#idle.shift();
     if (!socket) {
@@ -134,7 +134,7 @@ export class PacedRun {
     if (next) this.#send(next);
   }
 
-  /** Its request, if it had one, stays unanswered; a dead service is not asked again. */
+  /** Its request, if it had one, stays unanswered; a stopped service is not called again. */
   #replace(socket: Socket): void {
     const at = this.#idle.indexOf(socket);
     if (at >= 0) this.#idle.splice(at, 1);

@@ -1,12 +1,12 @@
-// A catalog of a size that organizations have: fifty packages, about sixty kilobytes of JSON.
+// A catalog of a realistic size: fifty packages, about sixty kilobytes of JSON.
 const PACKAGES = 50;
 const SKILLS_BYTES = 560;
 
-/** @returns packages that nobody has to download */
+/** @returns packages that need no download */
 export const benchPackages = () =>
   Array.from({ length: PACKAGES }, (_, at) => packageOf(`package-${at + 1}`));
 
-/** @returns a catalog file of them, in JSON */
+/** @returns a catalog file with the packages, in JSON */
 export const catalogFile = (): string => JSON.stringify({ package_catalog: { packages: benchPackages() } });
 
 function packageOf(id: string) {

@@ -1,5 +1,5 @@
-// What traces cost: requests per second of processor time of a service that traces one request in a hundred, with a collector that
-// takes the traces and with one that is down, beside a service that traces nothing.
+// The cost of traces: requests per second of processor time of a service that traces one request in a hundred, with a collector
+// that accepts the traces and with one that is down, compared with a service that traces nothing.
 import { join } from "node:path";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { enrolReports, reportRequest } from "../clients/clients.ts";
@@ -26,7 +26,7 @@ interface Side {
   reports: LoadRequest[];
 }
 
-/** Required: one request in a hundred costs 5 % at most. */
+/** Required: tracing one request in a hundred costs 5 % at most. */
 export async function measureTracing(): Promise<Figure[]> {
   await using servers = new AsyncDisposableStack();
   const collector = servers.use(startTraceCollector());
@@ -71,7 +71,7 @@ async function compare(
   }));
 }
 
-/** What else runs on the machine changes the rate of a service, but hardly its processor time. */
+/** Other load on the machine changes the rate of a service, but hardly its processor time. */
 async function perProcessorSecond(
   { pid, port }: Running,
   requests: LoadRequest[],

@@ -1,4 +1,4 @@
-// CON-151 and CON-157: more of what administrators come to the console for, with and without its script, and with the keyboard alone.
+// CON-151 and CON-157: more tasks of administrators in the console, with and without its script, and with the keyboard alone.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { publishOn } from "../../domain/clients/clients-world.ts";

@@ -1,4 +1,4 @@
-// CON-153: a crawl from the start of the console finds no dead or forbidden link, whoever crawls.
+// CON-153: a crawl from the start of the console finds no dead or forbidden link, for each kind of user.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import { type Account, openSite, type Site } from "../../support/browser/browser.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** @returns own paths that a page links to */
+/** @returns paths of this site that a page links to */
 async function linksOf(html: string, at: string): Promise<string[]> {
   const links: string[] = [];
   await new HTMLRewriter()

@@ -1,4 +1,4 @@
-// CON-120: what a browser asks before it leaves a form with values that the server does not have.
+// CON-120: the browser's question before it leaves a form with unsaved values.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { heading, openSite, press, type Site } from "../../support/browser/browser.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
-/** A tab of its own: one that asks before it is left would keep the next test from opening a page. */
+/** Each test has its own tab: a tab with an open question would keep the next test from opening a page. */
 async function openTab(): Promise<AsyncDisposable & { page: Page }> {
   const visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
   return { ...visitor, page: await visitor.context.newPage() };

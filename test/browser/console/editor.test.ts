@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { heading, openSite, press, type Site } from "../../support/browser/browser.ts";
 
-/** The list takes no key right after it opens, so that Enter is not taken by surprise. */
+/** The list ignores keys right after it opens, so that an Enter meant for the text selects nothing. */
 const INTERACTION_DELAY_MS = 100;
 const EDIT = "/console/policy/edit";
 

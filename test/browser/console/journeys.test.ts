@@ -1,5 +1,5 @@
-// CON-151: what people come to the console for, each with and without its script: invite and accept, suspend somebody, and go on
-// after the session ended.
+// CON-151: tasks in the console, each with and without its script: invite and accept, suspend a user, and continue after the
+// session ended.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
@@ -69,7 +69,7 @@ describe.each([
     await context.clearCookies({ name: SESSION_COOKIE });
     await press(page, "Invite");
     expect(await heading(page)).toBe("Sign in again");
-    // The second tab signs in as the same person.
+    // The same person signs in in the second tab.
     const cookie = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
     await context.addCookies([{ ...cookie, url: site.baseUrl, value: site.admin.session }]);
     await press(page, "Continue");

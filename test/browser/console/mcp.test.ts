@@ -41,7 +41,7 @@ test.each([false, true])(
   },
 );
 
-/** A person who only uses the keyboard after the name. */
+/** Uses only the keyboard after the name. */
 test.each([false, true])(
   "CON-69 arguments are moved with the keyboard, and Enter in a field saves; with the script: %p",
   async (javaScriptEnabled) => {

@@ -15,7 +15,7 @@ import { createTestServer } from "../../support/server.ts";
 
 const WORKSTATIONS = 3;
 const LIMIT_MS = 60_000;
-/** A person presses "reload" about so often; the script asks by itself. */
+/** About how often a person reloads the page; the script reloads by itself. */
 const CHECK_EVERY_MS = 500;
 
 const ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "---\nname: guide\ndescription: A guide\n---\n"));
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => demo[Symbol.asyncDispose]());
 afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
-/** Sends a file by the form of the page, and waits for the page that says what is in it. */
+/** Sends a file with the form of the page, and waits for the page that shows its contents. */
 async function send(page: Page, file: ReturnType<typeof archive>, answer: string): Promise<void> {
   await page.locator("#file").setInputFiles(file);
   await page.getByRole("button", { name: /^Upload and / }).click();

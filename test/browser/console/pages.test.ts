@@ -1,4 +1,4 @@
-// The console in a real browser: every page is accessible, and works without a complaint of the browser.
+// The console in a real browser: every page is accessible and causes no error or warning of the browser.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { expectAccessible } from "../../support/browser/accessible.ts";
 import { type Account, heading, openSite, type Site } from "../../support/browser/browser.ts";

@@ -1,4 +1,4 @@
-// The pictures of the console in the handbook, with the data of the demo. QUARTERMASTER_UPDATE_GOLDEN=1 takes them again; look at
+// The screenshots of the console in the handbook, with the data of the demo. QUARTERMASTER_UPDATE_GOLDEN=1 takes them again; review
 // them before you commit them. Times differ in each run, so the test compares headings and not pixels.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// CON-151: what administrators do with the policy, each with and without the script of the console.
+// CON-151: tasks of administrators on the policy, each with and without the script of the console.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
@@ -8,7 +8,7 @@ import { type Account, heading, openSite, press, publish, type Site } from "../.
 import { largePolicyYaml } from "../../support/content/large-content.ts";
 
 const EDIT = "/console/policy/edit";
-/** A browser takes and sends megabytes. */
+/** A browser sends and receives megabytes. */
 const LIMIT_MS = 60_000;
 
 let site: Site;
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const inForce = () => site.server.domain.governance.revisions.inForce(site.server.world.organizationId);
 
-/** Replaces the text on the page of the editor, as somebody who pastes it: a browser takes minutes to type megabytes. */
+/** Replaces the text on the page of the editor, like a paste: typing megabytes would take a browser minutes. */
 async function write(page: Page, text: string): Promise<void> {
   const editor = page.locator(".cm-content");
   if (!(await editor.isVisible())) {

@@ -1,4 +1,4 @@
-// CON-137: how soon a browser with a slow processor shows a page of 100 rows, and answers presses on it.
+// CON-137: how soon a browser with a slow processor shows a page of 100 rows, and responds to input on it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openConnection } from "../../../src/platform/database/connection.ts";
@@ -8,7 +8,7 @@ import { addManyRows } from "../../support/content/many-rows.ts";
 
 const FIRST_PAINT_MAX_MS = 500;
 const INTERACTION_MAX_MS = 200;
-/** Other tests may have the processor meanwhile, so that the best attempt counts. */
+/** Other tests may use the processor at the same time, so the best attempt counts. */
 const ATTEMPTS = 4;
 
 const PATHS = ["/console/clients", "/console/users", "/console/audit", "/console"];
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
-/** @returns the least of some measurements, or the first within the budget */
+/** @returns the lowest of some measurements, or the first one within the limit */
 async function best(budgetMs: number, measure: () => Promise<number>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < ATTEMPTS && least > budgetMs; attempt++)
@@ -31,7 +31,7 @@ async function best(budgetMs: number, measure: () => Promise<number>): Promise<n
   return least;
 }
 
-/** Presses what every page has, and what a list has. */
+/** Presses elements that every page has, and those of a list. */
 async function use(page: Page): Promise<void> {
   await page.locator(".account-menu summary").click();
   await page.keyboard.press("j");

@@ -1,4 +1,4 @@
-// CON-151: a change of the policy from the form to the workstations of the demo, and back, with and without the script.
+// CON-151: a change of the policy from the form to the workstations of the demo, and its rollback, with and without the script.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Started } from "../../../src/app/demo/events.ts";
@@ -8,7 +8,7 @@ import { startDemo } from "../../support/browser/demo.ts";
 
 const WORKSTATIONS = 3;
 const LIMIT_MS = 60_000;
-/** A person presses "reload" about so often; the script asks by itself. */
+/** About how often a person reloads the page; the script reloads by itself. */
 const CHECK_EVERY_MS = 500;
 
 let demo: Started & AsyncDisposable;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => demo[Symbol.asyncDispose]());
 afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
-/** Waits until every workstation follows the revision of the page. */
+/** Waits until every workstation has the revision of the page. */
 async function arrived(page: Page, isScripted: boolean): Promise<void> {
   const all = page.getByText(`100% of ${WORKSTATIONS} workstations follow it.`);
   if (isScripted) return await all.waitFor({ timeout: LIMIT_MS });

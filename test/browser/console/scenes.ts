@@ -1,4 +1,4 @@
-// Every page of the console in every state that a person can meet.
+// Every page of the console in every state.
 import type { Page } from "playwright-core";
 import type { Site } from "../../support/browser/browser.ts";
 import { extensionsArea } from "./areas/extensions.ts";
@@ -17,15 +17,15 @@ import { systemArea } from "./areas/system.ts";
 export interface Scene {
   /** text of the h1 */
   title: string;
-  /** tells the states of a page apart; the first scene of a page has none */
+  /** distinguishes the states of a page; the first scene of a page has none */
   state?: string;
   as?: "admin" | "member" | "auditor";
-  /** path, or a function that leads the tab there */
+  /** path, or a function that navigates the tab to the page */
   open: string | ((page: Page, site: Site) => Promise<unknown>);
 }
 
 export interface Area {
-  /** Puts rows behind the pages: a few, and some with texts that are long, foreign or hostile. */
+  /** Adds rows for the pages: a few, and some with texts that are long, foreign or hostile. */
   seed?(site: Site): Promise<void>;
   scenes: readonly Scene[];
 }

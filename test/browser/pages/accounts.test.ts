@@ -1,4 +1,4 @@
-// Getting in and out with a browser, without scripts: sign-in and its failures, where it leads on to, sign-out, invitation,
+// Sign-in and sign-out with a browser, without scripts: sign-in and its failures, where it redirects, sign-out, invitation,
 // password link.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -170,7 +170,7 @@ describe("an invitation", () => {
     expect(await page.locator("main").textContent()).toContain("You are invited as Member.");
     expect(await page.getByLabel("Email").inputValue()).toBe("invited@example.com");
 
-    // The browser itself holds a short password back; another one would send it.
+    // The browser itself refuses to send a short password; another one would send it.
     await page.locator("form").evaluate((form) => form.setAttribute("novalidate", ""));
     await page.getByLabel("Password").fill("too short");
     await press(page, "Create account");

@@ -1,5 +1,5 @@
-// What every page looks like to people who need it otherwise: WCAG 2.2 AA as axe-core measures it, in both schemes, on a
-// narrow screen, enlarged, and with the colors of the system. The pages have no scripts; only the measuring has.
+// The accessible appearance of every page: WCAG 2.2 AA as axe-core measures it, in both color schemes, on a narrow screen,
+// enlarged, and with the colors of the system. The pages have no scripts; only the measuring has.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { expectAccessible } from "../../support/browser/accessible.ts";
@@ -24,7 +24,7 @@ afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
 interface Scene {
   title: string;
-  /** what tells it from another with the same title */
+  /** distinguishes it from another page with the same title */
   after: string;
   as?: () => Account;
   /** opens the page */
@@ -154,7 +154,7 @@ const scenes: Scene[] = [
 
 describe.each(scenes)("the page '$title'$after", ({ title, as, open }) => {
   test("WEB-4 meets WCAG 2.2 AA in both schemes, at 320 pixels, with text at 200 % and in forced colors", async () => {
-    // Without motion, or colors would be measured on their way from one scheme to the other.
+    // Without animation, because colors would otherwise be measured during a transition between schemes.
     const measured = { javaScriptEnabled: true, reducedMotion: "reduce" } as const;
     await using visitor = await site.visitor({ ...measured, ...(as && { as: as() }) });
     const { page } = visitor;

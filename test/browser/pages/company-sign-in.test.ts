@@ -26,7 +26,7 @@ afterEach(() => {
   expect(site.takeComplaints().filter((complaint) => !isTheProvider(complaint))).toEqual([]);
 });
 
-/** Goes to the provider, which signs everybody in at once and sends them back. */
+/** Goes to the provider, which signs in every visitor at once and redirects back. */
 const goToProvider = async (page: Page): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: CONTINUE }).click()]);
 };
@@ -36,7 +36,7 @@ const emailOf = async (accessToken: unknown): Promise<unknown> => {
   return (await (await fetch(`${site.baseUrl}/auth/me`, { headers })).json()).email;
 };
 
-/** Keeps browsers at the provider until they are let go, as people who type a password there. */
+/** Holds browsers at the provider until they are released, like people who type a password there. */
 async function holdAtProvider(context: BrowserContext): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await context.route(`${idp.origin}/authorize?**`, async (route) => {

@@ -1,5 +1,5 @@
-// A device login as a person with a browser and a terminal goes through it, without scripts: by link or by typed code,
-// approved or denied, too late, twice, with the wrong account, or guessed.
+// A device login with a browser and a terminal, without scripts: by link or by typed code, approved or denied, too late, twice,
+// with the wrong account, or guessed.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ADMIN, heading, openSite, press, type Site, signIn } from "../../support/browser/browser.ts";

@@ -1,4 +1,4 @@
-// The approval without a pointing device and without scripts: order of the stops, a focus that can be seen at each, keys.
+// The approval without a pointing device and without scripts: tab order, a visible focus at each stop, keys.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ADMIN, heading, openSite, PASSWORD, type Site } from "../../support/browser/browser.ts";
@@ -25,7 +25,7 @@ async function tab(page: Page): Promise<Stop> {
   });
 }
 
-/** @returns the names of the next stops, each of which has to show that it has the focus */
+/** @returns the names of the next stops, each of which must show that it has the focus */
 async function tabThrough(page: Page, stops: number): Promise<string[]> {
   const names: string[] = [];
   for (let stop = 0; stop < stops; stop += 1) {

@@ -1,6 +1,5 @@
-// The approval page, as a user of the demo sees it: the screenshot of the README and the handbook. QUARTERMASTER_UPDATE_GOLDEN=1
-// takes the picture again; look at it before you commit it. The page differs in each run, so the test compares its words and not
-// its pixels.
+// The approval page in the demo: the screenshot of the README and the handbook. QUARTERMASTER_UPDATE_GOLDEN=1 takes it again;
+// review it before you commit it. The page differs in each run, so the test compares its words and not its pixels.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

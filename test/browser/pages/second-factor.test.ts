@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
-/** Gives a tab the fingerprint reader of a laptop. @returns a function that decides whether the finger is the right one */
+/** Adds a virtual fingerprint reader to a tab. @returns a function that sets whether the next fingerprint is the right one */
 async function withAuthenticator({ context, page }: Visitor): Promise<(isRight: boolean) => Promise<void>> {
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");

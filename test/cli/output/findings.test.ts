@@ -1,4 +1,4 @@
-// Findings of `doctor` and `probe` as people see them.
+// The text output of findings of `doctor` and `probe`.
 import { expect, test } from "bun:test";
 import { stripVTControlCharacters } from "node:util";
 import { findingsText } from "../../../cli/output/findings.ts";

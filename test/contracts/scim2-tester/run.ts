@@ -1,6 +1,6 @@
-// `bun run test:scim2`: scim2-tester, an independent check of SCIM servers written in Python, against the executable.
-// Builds the executable and makes a Python environment, both in a temporary directory; needs Python 3.10 and its package
-// registry, which is why `bun run test` leaves it out. What its findings mean is in check.py.
+// `bun run test:scim2`: scim2-tester, an independent checker of SCIM servers written in Python, run against the executable. Builds
+// the executable and creates a Python environment, both in a temporary directory. Needs Python 3.10 and its package registry, which
+// is why `bun run test` leaves it out. check.py interprets the findings.
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   return await run([python, join(import.meta.dir, "check.py")], { SCIM_BASE_URL, SCIM_TOKEN: TOKEN });
 }
 
-/** @returns the interpreter of a new environment that holds what the file names */
+/** @returns the interpreter of a new environment with the packages of the file */
 async function pythonWith(requirements: string, directory: string): Promise<string> {
   const python = join(directory, "bin", "python");
   for (const command of [
@@ -38,7 +38,7 @@ async function pythonWith(requirements: string, directory: string): Promise<stri
   return python;
 }
 
-/** @returns the exit code of a command that prints to our own output */
+/** @returns the exit code of a command that prints to the output of this process */
 function run(command: string[], env: Readonly<Record<string, string>> = {}): Promise<number> {
   return Bun.spawn(command, { env: { ...process.env, ...env }, stdio: ["ignore", "inherit", "inherit"] })
     .exited;

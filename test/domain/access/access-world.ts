@@ -32,7 +32,7 @@ import { createWorld, type World } from "../../support/world.ts";
 
 export const BASE_URL = "https://control.example.com";
 export const PASSWORD = "correct horse battery";
-/** argon2id that costs a test nothing */
+/** argon2id parameters that make tests fast */
 const CHEAP = { memoryKib: 64, passes: 1 };
 
 export const SETTINGS: AccessSettings = {
@@ -111,7 +111,7 @@ const addPublicKey = ({ db, clock }: World, jwk: Jwk): Promise<unknown> =>
       .run();
   }, "access");
 
-/** Joins the parts as domain.ts does; `openSealing` reads the keys again, as another process would. */
+/** Connects the parts as domain.ts does; `openSealing` reads the keys again, like another process. */
 function joinParts(world: World, settings: AccessSettings) {
   const { db, clock, ids, audit, directory } = world;
   const passwords = createPasswords({ cost: CHEAP });
@@ -166,7 +166,7 @@ function joinParts(world: World, settings: AccessSettings) {
   return { ...access, factors, attempts, setup, factorSignIns, ownFactors };
 }
 
-/** What one redeemed device login leaves, with a refresh token of its own and one more device login under way. */
+/** The result of one redeemed device login, with its own refresh token and one more pending device login. */
 export async function addGrant(world: AccessWorld, user: User = world.user): Promise<Grant> {
   const nowMs = world.clock.nowMs();
   return await world.db.write((tx) => {

@@ -1,5 +1,5 @@
-// A world in which workstations can log in: the access world with device logins, grants and the operator's view, and
-// shortcuts for the steps people take.
+// A world in which workstations can log in: the access world with device logins, grants and the operator's view, and functions for
+// the steps of users.
 import {
   DeviceLogins,
   type RequestedDeviceLogin,
@@ -46,7 +46,7 @@ export async function createLoginWorld(options: LoginWorldOptions = {}): Promise
   };
 }
 
-/** @returns the operations of a server with a memory of its own on the same data directory */
+/** @returns the operations of a server with its own memory on the same data directory */
 export const anotherProcess = (world: AccessWorld & { settings: AccessSettings }): Grants =>
   new Grants({ ...world, accessTokens: world.tokens });
 
@@ -60,7 +60,7 @@ export const actorOf = (user: User): Actor => ({
   address: ADDRESS,
 });
 
-/** One more member, who can sign in. */
+/** Another member who can sign in. */
 export async function addUser(world: AccessWorld, email: string): Promise<User> {
   const created = { email, role: "member", password: new Secret(PASSWORD) };
   return (await world.identity.users.create(world.system, created)).user;
@@ -108,7 +108,7 @@ export const redeem = (world: LoginWorld, deviceCode: string): Promise<TokenAnsw
 export const refresh = (world: LoginWorld, refreshToken: string | undefined): Promise<TokenAnswer> =>
   world.grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID });
 
-/** @returns the refresh token and the grant of one more workstation of the user */
+/** @returns the refresh token and the grant of another workstation of the user */
 export async function logIn(world: LoginWorld, form: { scope?: string } = {}) {
   const { deviceCode, browser } = await requestApproved(world, form);
   const answer = await redeem(world, deviceCode);
@@ -116,7 +116,7 @@ export async function logIn(world: LoginWorld, form: { scope?: string } = {}) {
   return { ...answer, refreshToken: answer.refresh_token ?? "", grantId: claims.grant_id, browser };
 }
 
-/** @returns how an attempt failed: the OAuth code, or the reason; `fine` when it did not */
+/** @returns how an attempt failed: the OAuth code, or the reason; `fine` if it succeeded */
 export const refusalOf = (attempt: Promise<unknown>): Promise<unknown> =>
   attempt.then(
     () => "fine",

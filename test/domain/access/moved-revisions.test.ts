@@ -1,5 +1,5 @@
-// Each statement that takes access away moves the revision of the access caches by itself: no caller can forget to, and no
-// neighbor in the same transaction has to make up for it.
+// Each statement that ends access changes the revision of the access caches by itself: no caller can forget it, and no other
+// statement of the transaction has to do it.
 import { expect, test } from "bun:test";
 import * as deviceLoginRows from "../../../src/domain/access/device-login/device-logins-store.ts";
 import * as endings from "../../../src/domain/access/logins/end-logins-store.ts";

@@ -1,4 +1,4 @@
-// The sweep: what is dead goes in bounded batches, what is alive or still referred to stays.
+// The sweep: expired rows are removed in bounded batches; active rows, and rows that others refer to, are kept.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import {

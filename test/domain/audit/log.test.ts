@@ -1,5 +1,5 @@
-// Reading the audit log: that what was changed behind its back is found, that filters find what they should by an index,
-// and that the whole of it is read page by page.
+// Reading the audit log: changes made directly in the file are found, filters use an index, and the whole log can be read page by
+// page.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
@@ -11,7 +11,7 @@ import { createWorld, START_MS, type World } from "../../support/world.ts";
 
 const ANA = "01890000-0000-7000-8000-00000000000a";
 
-/** Records so many entries, named 1, 2, 3 and so on, a day apart. */
+/** Records this many entries, named 1, 2, 3 and so on, a day apart. */
 async function record(world: World, entries: number): Promise<void> {
   for (let number = 1; number <= entries; number++) {
     await world.db.write((tx) =>
@@ -21,7 +21,7 @@ async function record(world: World, entries: number): Promise<void> {
   }
 }
 
-/** Changes the file as somebody with access to it would. */
+/** Changes the file like somebody with access to it. */
 function tamper({ file }: World, ...statements: string[]): void {
   using db = new Database(file);
   for (const sql of statements) db.run(sql);

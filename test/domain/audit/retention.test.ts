@@ -1,4 +1,5 @@
-// The job that removes the oldest audit entries: how many go, what is left of the chain, and that nobody can pretend a removal.
+// The job that removes the oldest audit entries: how many it removes, what remains of the chain, and that nobody can fake a
+// removal.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
@@ -13,7 +14,7 @@ const forget = (world: World, signal = new AbortController().signal) =>
   new AuditLog(world).forget(world.system, { retentionDays: DAYS, signal });
 const verify = (world: World) => new AuditLog(world).verify();
 
-/** Records so many entries at once, named 1, 2, 3 and so on. */
+/** Records this many entries at once, named 1, 2, 3 and so on. */
 const record = ({ db, audit, system }: World, entries: number): Promise<void> =>
   db.write((tx) => {
     const targets = Array.from({ length: entries }, (_, index) => String(index + 1));
@@ -23,7 +24,7 @@ const record = ({ db, audit, system }: World, entries: number): Promise<void> =>
 const idsOf = ({ db }: World): number[] =>
   db.read.all<{ id: number }>(sql`SELECT id FROM audit_entries ORDER BY id`).map(({ id }) => id);
 
-/** Changes the file as somebody with access to it would. */
+/** Changes the file like somebody with access to it. */
 function tamper({ file }: World, ...statements: string[]): void {
   using db = new Database(file);
   for (const statement of statements) db.run(statement);

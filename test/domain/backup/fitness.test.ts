@@ -1,4 +1,4 @@
-// What makes the database of a backup unusable, and that the first of it is told.
+// What makes the database of a backup unusable; the first problem is reported.
 import { expect, test } from "bun:test";
 import { assertUsableDatabase } from "../../../src/domain/backup/fitness.ts";
 import type { Inspected } from "../../../src/platform/database/maintenance/copy.ts";

@@ -1,4 +1,4 @@
-// The limits of a backup's manifest, the names of its files, and what is told of a full disk.
+// The limits of a backup's manifest, the names of its files, and the error text of a full disk.
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { insufficientDiskSpace } from "../../../src/domain/backup/errors.ts";

@@ -1,5 +1,5 @@
-// Revoking selected workstations: a login that only one of them uses ends whole, its browser included; of a shared one only the
-// workstation's own grant ends.
+// Revoking selected workstations: a login that only one of them uses ends completely, with its browser session; of a shared login
+// only the workstation's own grant ends.
 import { expect, test } from "bun:test";
 import type { Caller } from "../../support/server.ts";
 import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";

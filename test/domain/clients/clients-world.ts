@@ -22,9 +22,9 @@ export interface ClientsWorld extends TestServer {
   organizationId: string;
   /** a member with a workstation */
   ana: Caller;
-  /** Puts a revision in force. @returns its id */
+  /** Publishes a revision. @returns its id */
   publish(document?: Partial<GovernanceConfig>, audiences?: PackageAudiences): Promise<string>;
-  /** Takes a report of ana's, or of whoever is named. */
+  /** Stores a report of ana's workstation, or of the given user's. */
   report(members?: Partial<ClientStatusReport>, caller?: Caller): Promise<void>;
   /** @returns every client, the last seen first */
   listed(): readonly ClientView[];
@@ -45,7 +45,7 @@ export async function createClientsWorld(options: TestServerOptions = {}): Promi
   };
 }
 
-/** Puts a revision in force. @returns its id */
+/** Publishes a revision. @returns its id */
 export async function publishOn(
   { world }: Pick<TestServer, "world">,
   {

@@ -1,4 +1,4 @@
-// The inventory: health as one thing wherever it shows, filters, order, facets, look-ups, and verdicts that live on.
+// The inventory: the same health wherever it is shown, filters, order, facets, lookups, and verdicts that stay.
 import { describe, expect, test } from "bun:test";
 import {
   FACET_HARNESSES_MAX,
@@ -21,7 +21,7 @@ const instances = ({ domain, organizationId }: ClientsWorld, query: ClientQuery 
 const facetsOf = ({ domain, organizationId }: ClientsWorld, query: FacetQuery = {}) =>
   runSynchronously(domain.clients.inventory.facets(organizationId, query));
 
-/** @returns installations by health, by the filter; what each row says of itself is compared with it */
+/** @returns installations by health, found with the filter and compared with the health in each row */
 function byHealth(clients: ClientsWorld): Record<string, string[]> {
   const found = HEALTHS.map((health) => {
     const { items, total } = clients.domain.clients.inventory.list(clients.organizationId, { health });

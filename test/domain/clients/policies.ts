@@ -1,4 +1,4 @@
-// Documents and reports for the tests of clients: all is well in them, to be spoilt in one place.
+// Documents and reports for the tests of clients: valid, so that a test changes one place.
 
 import type { ManagedPackage } from "../../../src/domain/catalog/service.ts";
 import type { ClientStatusReport, Reported } from "../../../src/domain/clients/model.ts";
@@ -22,7 +22,7 @@ export const packageWith = (members: Partial<ManagedPackage> = {}): ManagedPacka
   ...members,
 });
 
-/** codex and claude may run, and each must have the package `review`. */
+/** codex and claude are allowed, and each must have the package `review`. */
 export const documentWith = (members: Partial<GovernanceConfig> = {}): GovernanceConfig => ({
   revision: REVISION,
   contract_version: 3,
@@ -52,7 +52,7 @@ export const reportedHarness = (members: Record<string, unknown> = {}): Record<s
   ...members,
 });
 
-/** What a workstation that runs codex reports when everything is as the policy wants it. */
+/** The report of a workstation that runs codex and conforms to the policy. */
 export const reportedWith = (members: Partial<Reported> = {}): Reported => ({
   userId: USER,
   organizationId: "01940000-cccc-7000-8000-000000000001",
@@ -68,7 +68,7 @@ export const reportedWith = (members: Partial<Reported> = {}): Reported => ({
   ...members,
 });
 
-/** What a workstation sends when all is as the policy of documentWith() wants it. */
+/** The report of a workstation that conforms to the policy of documentWith(). */
 export const reportWith = (members: Partial<ClientStatusReport> = {}): ClientStatusReport => ({
   instance_id: "instance-1",
   hostname: "lab-14",

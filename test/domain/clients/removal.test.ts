@@ -1,4 +1,4 @@
-// Taking clients off the inventory, and with `revoke` their logins: over real logins, tokens and sessions.
+// Removing clients from the inventory, and with `revoke` their logins: with real logins, tokens and sessions.
 import { describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { BATCH_ROWS } from "../../../src/domain/clients/limits.ts";

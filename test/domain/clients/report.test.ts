@@ -1,4 +1,4 @@
-// What a report may hold beyond its schema: blank texts, sizes in bytes, and what is kept of it.
+// What a report may contain beyond its schema: blank texts, sizes in bytes, and what is stored.
 import { describe, expect, spyOn, test } from "bun:test";
 import {
   CLIENTS_PER_USER_MAX,
@@ -14,7 +14,7 @@ import { reportedHarness, reportWith, USER } from "./policies.ts";
 const REPORTER = { userId: USER, organizationId: "o", loginSessionId: "s", grantId: null };
 const read = (members: Partial<ClientStatusReport>) => readReport(REPORTER, reportWith(members));
 
-/** @returns pointers of everything that is wrong */
+/** @returns pointers of all problems */
 function pointersOf(members: Partial<ClientStatusReport>): string[] {
   try {
     read(members);

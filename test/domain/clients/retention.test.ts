@@ -1,4 +1,4 @@
-// The jobs: clients that never came back are forgotten, verdicts of earlier builds are given anew.
+// The jobs: workstations not seen for long are removed, and verdicts of earlier versions are renewed.
 
 import { describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
@@ -16,7 +16,7 @@ const never = () => new AbortController().signal;
 const forget = ({ domain, world }: ClientsWorld, signal = never()) =>
   domain.clients.forgetUnseen(world.system, { retentionDays: 365, signal });
 
-/** As many reports as that, in few commits. */
+/** Stores this many reports, in few commits. */
 const reportMany = (clients: ClientsWorld, count: number) =>
   Promise.all(Array.from({ length: count }, (_, number) => clients.report({ instance_id: `i${number}` })));
 
@@ -57,9 +57,9 @@ describe("clients that no longer report", () => {
 });
 
 describe("verdicts", () => {
-  // A run that found none of earlier rules is the last one of its process, so each test has a server of its own.
+  // A run that found no verdict of earlier rules is the last one of its process, so each test has its own server.
 
-  /** As an earlier build would have left them. */
+  /** As an earlier version would have stored them. */
   const age = ({ world }: ClientsWorld, judgedBy = "earlier rules") =>
     world.db.write((tx) => {
       const former = { judgedBy, verdict: "differs" as const, reasons: '["a former rule"]' };
@@ -159,7 +159,7 @@ describe("verdicts", () => {
     });
     expect(await renewal.run(never())).toBe(BATCH_ROWS + 1);
     isDone = true;
-    expect(batches).toBe(3); // two, and the question for more
+    expect(batches).toBe(3); // two, and the query for more
   });
 
   test("of a report that arrives during recomputation are those of that report", async () => {

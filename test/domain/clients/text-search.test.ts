@@ -1,4 +1,4 @@
-// The text search over workstations: the index changes which rows are looked at, never which are found.
+// The text search for workstations: the index changes which rows are read, never which are found.
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import {
@@ -60,7 +60,7 @@ describe("CON-130 among many workstations", () => {
     return clients;
   }
 
-  /** pages that an index of 2,000 records has without its removed ones: a merge writes all of them */
+  /** pages of an index of 2,000 records without its removed ones: a merge writes all of them */
   const WRITTEN_MAX = 10;
 
   test("CON-132 removing ten writes little, because a job merges the index", async () => {

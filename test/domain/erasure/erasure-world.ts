@@ -1,4 +1,4 @@
-// A person who left traces in every table that knows people, with others beside them.
+// A person with rows in every table that refers to people, together with other people.
 
 import { Database } from "bun:sqlite";
 import type { User } from "../../../src/domain/identity/model.ts";
@@ -15,15 +15,15 @@ import { createWorld } from "../../support/world.ts";
 import { reportWith } from "../clients/policies.ts";
 import { managedText } from "../governance/governance-world.ts";
 
-/** In another address of somebody who stays. */
+/** Part of another person's address, who stays. */
 export const ANA = "ana@example.org";
 export const JULIANA = "juliana@example.org";
 export const HOST = "workbench-7";
 export const OTHER_HOST = "lab-2";
-/** invited, and never came */
+/** invited, and never accepted */
 export const INVITED = "carl@example.org";
 
-/** who Ana is at the identity provider */
+/** Ana's subject at the identity provider */
 export const AT_PROVIDER = { issuer: "https://id.example.org", subject: "00u1a2b3" };
 
 export interface ErasureWorld extends GatewayServer {
@@ -35,7 +35,7 @@ export interface ErasureWorld extends GatewayServer {
 
 let made: ReturnType<typeof makePeople> | undefined;
 
-/** A server of its own over a copy of what the people left, which is made once. */
+/** A separate server on a copy of these people's rows, which are created once. */
 export async function createErasureWorld(): Promise<ErasureWorld> {
   made ??= makePeople();
   const { copy, people, keys } = await made;
@@ -45,7 +45,7 @@ export async function createErasureWorld(): Promise<ErasureWorld> {
   return { ...face, ...people, operator: operatorOf(face) };
 }
 
-/** Ana is an administrator who signed in, reported, invited, published, and was written about. */
+/** Ana is an administrator who signed in, reported, invited and published, and who occurs in other people's rows. */
 async function makePeople() {
   await using face = await createGatewayServer();
   const root = await face.signedIn("admin", { email: "root@example.org" });
@@ -117,7 +117,7 @@ async function keptViews({ domain }: GatewayServer, { actor, user }: Caller): Pr
   await domain.preferences.replace(owner, { views: [{ ...list, name: ANA, isShared: true }], lists: [list] });
 }
 
-/** The operator takes the one workstation off the inventory, so that the audit log names it. */
+/** The operator removes the one workstation from the inventory, so that the audit log names it. */
 async function removeClient({ domain }: GatewayServer, operator: Actor): Promise<void> {
   const [client] = domain.clients.inventory.list(operator.organizationId, {}).items;
   await domain.clients.removals.remove(operator, client?.id ?? "");
@@ -132,7 +132,7 @@ async function usedModels({ requestLog, domain }: GatewayServer, { user }: Calle
   await until(() => requestLog.queueFigures().rows === 0);
 }
 
-/** A device login that Ana has looked at, and not decided. */
+/** A device login that Ana has opened but not decided. */
 async function begunLogin({ domain }: GatewayServer, { actor }: Caller): Promise<void> {
   const { linkToken } = await domain.access.deviceLogins.request({ clientId: "blue-cli", address: null });
   await domain.access.deviceLogins.claim(actor, linkToken);
@@ -157,7 +157,7 @@ export function dumpOf({ file }: { file: string }): Record<string, string> {
   );
 }
 
-/** @returns the tables that name the person: by address, id, subject, or workstation */
+/** @returns the tables that identify the person: by address, id, subject, or workstation */
 export function tablesNaming(world: { file: string }, user: User, ...more: string[]): string[] {
   const words = [user.id, user.subject, ...more].map(RegExp.escape).join("|");
   const naming = new RegExp(`(?<!juli)${RegExp.escape(user.email)}|${words}`, "i");

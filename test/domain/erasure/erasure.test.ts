@@ -1,5 +1,5 @@
-// Erasing a person who left traces everywhere: no table names them afterwards, others keep what is theirs, and the audit log is
-// still what was recorded.
+// Erasing a person with rows in every table: no table identifies the person afterwards, the rows of others are kept, and the audit
+// log stays valid.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { REDACTED_MAX } from "../../../src/domain/audit/redactions.ts";
@@ -21,7 +21,7 @@ import {
 const erase = ({ domain, operator }: ErasureWorld, reference = ANA) =>
   domain.erasure.erase(operator, domain.erasure.find(operator, reference));
 
-/** Lets the gateway confirm what is to be revoked. */
+/** Lets the gateway confirm pending revocations. */
 const revokeUpstream = ({ domain }: ErasureWorld) =>
   domain.gateway.reconciler?.run(new AbortController().signal);
 
@@ -63,7 +63,7 @@ test("before, every table with personal data names the person", async () => {
   ]);
 });
 
-/** The removal of the user, which comes first, takes them. */
+/** Removed by the removal of the user, which comes first. */
 const factorsGone = { authenticator_apps: 0, passkeys: 0, recovery_codes: 0 };
 
 test("afterwards no table names the person, once the gateway has revoked the key", async () => {
@@ -224,7 +224,7 @@ test("a person who may not be removed may not be erased: protected and managed u
   expect(domain.identity.users.list(operator.organizationId, { status: "active" }).total).toBe(3);
 });
 
-/** Entries about Ana by the operator, so many. */
+/** This many entries about Ana, recorded by the operator. */
 const recordAbout = ({ world, operator, ana }: ErasureWorld, entries: number): Promise<void> =>
   world.db.write((tx) => {
     const targets = Array.from({ length: entries }, () => ana.user.id);

@@ -1,4 +1,4 @@
-// A world with identity and gateway keys joined to it, over a gateway in this process.
+// A world with identity and gateway keys, with a gateway in this process.
 import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
 import { findKey, putKey } from "../../../src/domain/gateway/keys/store.ts";
 import type { KeyRow } from "../../../src/domain/gateway/model.ts";
@@ -54,11 +54,11 @@ export interface GatewayWorld extends IdentityWorld {
   upstream: Upstream;
   sealing: Sealing;
   calls: ProvisionerCall[];
-  /** what the provisioner is told of everybody's groups */
+  /** the groups that the provisioner is given for every user */
   groups: string[];
-  /** Joins the area anew, as a start after a crash does: what runs in the old one is forgotten. */
+  /** Opens the area again, like a start after a crash: running work of the old one is forgotten. */
   restart(configurationDigest?: string): void;
-  /** Joins the area anew, as a command beside the service does. */
+  /** Opens the area again, like a command while the service runs. */
   beside(): Gateway;
 }
 
@@ -82,7 +82,7 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
         : { settings: SETTINGS, provisioner: upstream.provisioner(), configurationDigest },
       attemptsBy,
       observe: (call) => void calls.push(call),
-      requireConfirmation: () => {}, // nobody has a second factor here
+      requireConfirmation: () => {}, // no user here has a second factor
     });
   const joined: GatewayWorld = {
     ...world,
@@ -99,7 +99,7 @@ export async function createGatewayWorld({ isOff = false }: GatewayWorldOptions 
   return joined;
 }
 
-/** Takes a user's key away as the end of access does. */
+/** Revokes a user's key, as happens when access ends. */
 export const retire = (world: GatewayWorld, user: User): Promise<void> =>
   world.db.write(
     (tx) =>

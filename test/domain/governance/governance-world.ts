@@ -1,4 +1,4 @@
-// A server whose first policy is published, with short ways to author policies as each author does.
+// A server whose first policy is published, with functions that change the policy as each author does.
 import { asc } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import type {
@@ -13,7 +13,7 @@ import { createTestServer, type TestServer, type TestServerOptions } from "../..
 
 export const DIGEST = "ab".repeat(32);
 
-/** @returns a package that every harness may have: only settings, from a public address */
+/** @returns a package for every harness: only settings, from a public address */
 export const packageOf = (id: string, more: object = {}) => ({
   id,
   version: "1.0.0",
@@ -24,7 +24,7 @@ export const packageOf = (id: string, more: object = {}) => ({
   ...more,
 });
 
-/** @returns a deployment file's section that says what the safe default says, and more */
+/** @returns a deployment file's section with the safe default and additions */
 export const sectionOf = (more: object = {}): object => ({
   revision: "file",
   allowed_harnesses: ["codex", "claude", "kimi", "opencode"],
@@ -36,16 +36,16 @@ export interface GovernanceWorld extends TestServer {
   admin: Actor;
   operator: Actor;
   inForce(): Revision;
-  /** applies a section as a start does; none when left out */
+  /** applies a section as a start does; none by default */
   start(section?: object, env?: Readonly<Record<string, string>>): Promise<DeploymentOutcome>;
-  /** publishes the policy text of the dashboard on top of what is in force */
+  /** publishes the policy text of the dashboard on the revision in force */
   publish(more: object, baseRevision?: string): Promise<Revision>;
   /** the last entry of the audit log about a policy */
   audited(): { action: string; actor: string; after: Record<string, unknown> };
   count(): number;
 }
 
-/** @param first the deployment section of the first start; none when left out */
+/** @param first the deployment section of the first start; none by default */
 export async function createGovernanceWorld(
   first?: object,
   options: TestServerOptions = {},
@@ -87,7 +87,7 @@ export async function createGovernanceWorld(
 /** @returns a policy text as the dashboard sends it */
 export const managedText = (more: object): string => JSON.stringify(sectionOf(more));
 
-/** @returns what a refusal says: its reason and where */
+/** @returns the reason and the places of a refusal */
 export async function refusalOf(
   work: () => unknown,
 ): Promise<{ kind: string; reason: string; pointers: string[]; problems: readonly Problem[] }> {
@@ -101,7 +101,7 @@ export async function refusalOf(
   throw new Error("nothing was refused");
 }
 
-/** @returns the document without what each revision has of its own */
+/** @returns the document without the members that differ in each revision */
 export const saidBy = ({
   document: { revision: _, ...rest },
 }: Revision): Omit<GovernanceConfig, "revision"> => rest;

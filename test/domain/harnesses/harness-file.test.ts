@@ -1,4 +1,4 @@
-// A harness file may only extend the facts of the program: what it may say, what it may not, and what comes of it.
+// A harness file may only add to the facts of the program: what it may contain, what it may not, and its effect.
 import { describe, expect, test } from "bun:test";
 import { rulesOf } from "../../../src/domain/clients/verdict/judge.ts";
 import { checkVersion } from "../../../src/domain/governance/versions/versions.ts";

@@ -19,7 +19,7 @@ test("no password and no link is found in the bytes of the database", async () =
   await passwordLinks.setPassword({ token: used.token, password: another });
   const files = readdirSync(world.directory).filter((name) => name.startsWith("quartermaster.db"));
   const bytes = Buffer.concat(files.map((name) => readFileSync(join(world.directory, name))));
-  expect(bytes.includes("bob@example.com")).toBe(true); // the scan can find what is there
+  expect(bytes.includes("bob@example.com")).toBe(true); // proves that the scan finds a secret
   const links = [first, second, link, used].map(({ token }) => token);
   for (const secret of [PASSWORD, reset.generatedPassword, ...links, chosen, another]) {
     expect(bytes.includes(secret?.reveal() ?? "bob@example.com")).toBe(false);

@@ -1,8 +1,8 @@
-// How tests name a SCIM refusal: status and keyword, and what its detail must mention.
+// How tests describe a SCIM refusal: status and keyword, and words that its detail must contain.
 import { expect } from "bun:test";
 import { ScimError, type ScimType } from "../../../src/domain/scim/errors.ts";
 
-/** @returns the refusal; anything else that happens fails the test */
+/** @returns the refusal; any other result fails the test */
 export function refusalOf(attempt: () => unknown): ScimError {
   try {
     attempt();

@@ -1,4 +1,4 @@
-// The sums of each user's pending uploads, which the database keeps by itself, beside what a look at every upload gives.
+// The sums of each user's pending uploads, which database triggers maintain, compared with sums over all uploads.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { count, eq, sum } from "drizzle-orm";
 import { sessionArtifacts, sessionPending } from "../../../src/domain/sessions/tables.ts";

@@ -1,4 +1,4 @@
-// SES-16, SES-33 and SES-35: the same cases against each kind of store. `bun run test:s3` runs them against a real one.
+// SES-16, SES-33 and SES-35: the same cases with each kind of store. `bun run test:s3` runs them with a real one.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Lists over many rows: they are read in steps, their pages fit together, and what is asked for often looks at few rows.
+// Lists of many rows: they are read in steps, their pages are consecutive, and frequent queries read few rows.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { JOINED_STEP_ROWS, STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
@@ -66,7 +66,7 @@ describe("the pages of a long list equal the list", () => {
     "workstations, oldest first": (query: object) =>
       site.domain.clients.inventory.list(site.world.organizationId, { ...query, sort: "last_seen_asc" }),
   };
-  /** @returns all rows in the order of the list, told by SQLite in one statement */
+  /** @returns all rows in the order of the list, read with one statement */
   const expected: Record<keyof typeof lists, string> = {
     users: "SELECT id FROM users ORDER BY email_key, id",
     invitations: "SELECT id FROM invitations ORDER BY created_at_ms DESC, id DESC",
@@ -122,7 +122,7 @@ test("a workstation that is added or removed changes the total", async () => {
   ]);
 });
 
-/** @returns how SQLite carries out the queries that ran since the last time */
+/** @returns how SQLite executes the queries that ran since the last time */
 function plans(): { detail: string; sql: string }[] {
   using explaining = new Database(site.world.file, { readonly: true });
   return statements.take().flatMap(({ sql }) =>

@@ -1,4 +1,4 @@
-// How addresses are found in texts, and what pseudonyms are.
+// How addresses are found in texts, and the form of pseudonyms.
 import { expect, test } from "bun:test";
 import { pseudonymOf, replaceAddresses } from "../../../src/domain/shared/personal-data.ts";
 

@@ -1,4 +1,4 @@
-// Users by their workstations and groups: a list reads few users where few can match, and finds the same as a look at every user.
+// Users by their workstations and groups: a list reads few users if few can match, and finds the same as a full scan.
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
@@ -40,7 +40,7 @@ const listed = (sets: readonly UserSet[], more: UserQuery = {}) =>
 const notSeenSince = (ms: number) =>
   site.domain.clients.inventory.notSeenSince(site.world.organizationId, ms);
 
-/** Makes so many users members of the group. */
+/** Makes this many users members of the group. */
 function setMembers(count: number): UserSet {
   connection.run("DELETE FROM scim_group_members");
   connection.run(`INSERT INTO scim_group_members SELECT 1, sequence FROM scim_users LIMIT ${count}`);

@@ -1,4 +1,4 @@
-// Who may sign in through the provider, as whom, and with which role: scenarios on a real database, hostile people included.
+// Who may sign in through the provider, as which user, and with which role: scenarios on a real database, with hostile people.
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../../src/platform/secret.ts";
 import { ADDRESS, PASSWORD } from "../../support/server.ts";

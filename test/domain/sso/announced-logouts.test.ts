@@ -1,4 +1,4 @@
-// Which sign-ins a logout that the provider announced stops, and for how long.
+// Which sign-ins a logout announced by the provider stops, and for how long.
 import { expect, test } from "bun:test";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../../../src/domain/sso/browser/attempts.ts";
 import { ANNOUNCED_MAX, AnnouncedLogouts } from "../../../src/domain/sso/logout/announced-logouts.ts";

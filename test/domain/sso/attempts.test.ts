@@ -1,9 +1,9 @@
-// The sealed cookie with the sign-ins that a browser has begun.
+// The sealed cookie with the sign-ins that a browser has started.
 import { expect, test } from "bun:test";
 import { SEALED_LENGTH_MAX, SignInAttempts } from "../../../src/domain/sso/browser/attempts.ts";
 import { heldClock } from "../../support/world.ts";
 
-/** Seals nothing, so that the length is that of the text. */
+/** Does not encrypt, so that the length is that of the text. */
 const sealing = { seal: (text: string) => text, open: (text: string) => text };
 const attempts = new SignInAttempts({ clock: heldClock(), sealing, settings: () => undefined });
 const attemptOf = (state: string, padding: number) => ({ state, nonce: "n".repeat(padding), verifier: "v" });

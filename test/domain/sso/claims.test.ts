@@ -1,4 +1,4 @@
-// Reading a person from verified claims: what counts as verified, which lists of groups are known, and which texts are refused.
+// A person read from verified claims: what counts as verified, which lists of groups are known, and which texts are refused.
 import { describe, expect, test } from "bun:test";
 import { readPerson } from "../../../src/domain/sso/claims.ts";
 import { CLAIM_TEXT_LENGTH_MAX, GROUPS_MAX } from "../../../src/domain/sso/model.ts";

@@ -1,4 +1,4 @@
-// Links made and removed by the operator, logout that the provider announces, and confirmation after a time.
+// Links created and removed by the operator, logout announced by the provider, and reconfirmation after a time.
 import { describe, expect, test } from "bun:test";
 import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
 import { HOUR_MS } from "../../../src/platform/clock.ts";

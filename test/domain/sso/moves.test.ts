@@ -1,4 +1,5 @@
-// An identity provider is replaced: the users of the former one are prepared for the other, and only they get their accounts back.
+// An identity provider is replaced: the users of the former one are prepared for the new one, and only they get their accounts
+// back.
 import { expect, test } from "bun:test";
 import { EXPECTED_TTL_MS, type Move } from "../../../src/domain/sso/identities/moves.ts";
 import { createSsoWorld, ISSUER, type SsoWorld } from "./sso-world.ts";

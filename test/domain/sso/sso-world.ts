@@ -1,4 +1,4 @@
-// A server with a configured identity provider, and people as the provider would describe them after their tokens were verified.
+// A server with a configured identity provider, and people with claims as after the verification of their tokens.
 import type { User } from "../../../src/domain/identity/service.ts";
 import { readPerson } from "../../../src/domain/sso/claims.ts";
 import type { Person } from "../../../src/domain/sso/model.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../support/server.ts";
 
 export const ISSUER = "https://id.example.org/";
-/** Left for the provider after every logout that it announced. */
+/** Time at which the sign-in left for the provider: after every announced logout. */
 const startedMs = Number.MAX_SAFE_INTEGER;
 export const BROWSER = { address: ADDRESS, userAgent: "a browser", requestId: "request-1", startedMs };
 
@@ -23,14 +23,14 @@ export interface SsoWorld extends TestServer {
   /** replaces settings, as a reload does */
   configure(changes: Partial<SsoSettings>): void;
   person(claims: Record<string, unknown>): Person;
-  /** @returns the outcome in words: the address of the user, `password_needed`, or the reason of the refusal */
+  /** @returns the result as text: the address of the user, `password_needed`, or the reason of the refusal */
   signIn(claims: Record<string, unknown>): Promise<string>;
-  /** a user made by SCIM */
+  /** a user created by SCIM */
   provision(email: string, attributes?: Record<string, unknown>): Promise<string>;
   userOf(email: string): User | undefined;
 }
 
-/** @returns a server on which `ana@example.org` is the protected first administrator's colleague, nobody else */
+/** @returns a server with `ana@example.org` and the protected first administrator, and no other user */
 export async function createSsoWorld(
   settings: Partial<SsoSettings> = {},
   options: TestServerOptions = {},

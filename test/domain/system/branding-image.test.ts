@@ -1,4 +1,4 @@
-// CON-97: what counts as a logo or an icon.
+// CON-97: which files are accepted as a logo or an icon.
 import { describe, expect, test } from "bun:test";
 import { IMAGE_BYTES_MAX, IMAGE_SIDE_MAX, readImage } from "../../../src/domain/system/branding-image.ts";
 

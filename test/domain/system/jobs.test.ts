@@ -1,4 +1,4 @@
-// What an operator says about jobs, beside a scheduler with a connection of its own, as the running service has.
+// Operations of an operator on jobs while a scheduler runs on its own connection, as in the running service.
 import { expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
@@ -20,7 +20,7 @@ interface JobsWorld extends AsyncDisposable {
   runs(): number;
 }
 
-/** A service that has run the hourly job `sweep` once, and an operator beside it. */
+/** A service that has run the hourly job `sweep` once, and an operator. */
 async function createJobsWorld(run: Job["run"] = async () => {}): Promise<JobsWorld> {
   const world = await createWorld();
   const db = openDatabase(world.file);

@@ -1,5 +1,5 @@
-// Replacing the sealing key: what lies under which key, and that everything sealed opens before, while and after it is sealed
-// anew. Keys are files, signing keys and gateway keys are made by their own areas.
+// Replacing the sealing key: which secrets are sealed with which key, and that everything can be opened before, during and after
+// re-sealing. Keys are files; the areas create signing keys and gateway keys.
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ interface SealingWorld extends GatewayWorld {
   user: User;
 }
 
-/** A world with a signing key of each ring and a gateway key, sealed under the first sealing key. */
+/** A world with a signing key of each ring and a gateway key, sealed with the first sealing key. */
 async function createSealingWorld(): Promise<SealingWorld> {
   const world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
@@ -46,7 +46,7 @@ const keysOf = (world: GatewayWorld, sealing: Sealing = world.sealing): SealingK
     secrets: [accessSecrets({ sealing }), ...gatewaySecrets({ sealing })],
   });
 
-/** Rings as a process that starts now has them. */
+/** The rings in a process that starts now. */
 function ringsOf(world: GatewayWorld) {
   const machine = {
     ...world,

@@ -1,5 +1,5 @@
-// The repository connections of the configuration file: what is read, what disables one of them, and what a changed file does (SRC-29
-// to SRC-31, SRC-47).
+// The repository connections of the configuration file: what is read, what disables a connection, and the effect of a changed file
+// (SRC-29 to SRC-31, SRC-47).
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";

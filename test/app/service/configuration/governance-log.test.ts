@@ -1,4 +1,4 @@
-// The lines about the policy of the configuration file, which may differ from the policy in force in thousands of places.
+// Log lines about a configuration file that differs from the policy in force in up to thousands of places.
 import { expect, test } from "bun:test";
 import { logGovernance, POLICY_LINES_MAX } from "../../../../src/app/files/governance-file.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";

@@ -1,4 +1,4 @@
-// Starting and reloading the settings of the identity provider: what is logged, audited and put in force.
+// Starting and reloading with settings of the identity provider: what is logged, audited and applied.
 import { expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the log says at a start about provisioning that will not work.
+// What a start logs about provisioning that cannot work.
 import { expect, test } from "bun:test";
 import { startProvisioning } from "../../../../src/app/service/configuration/provisioning-start.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";

@@ -1,4 +1,4 @@
-// The reload of settings: what is in the log when they cannot be read.
+// A reload of settings that cannot be read: what is logged.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

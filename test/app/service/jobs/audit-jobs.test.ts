@@ -35,7 +35,7 @@ async function createService(flags: Record<string, string>, auditReceiver?: Rece
   registerAuditJob(scheduler, { auditLog, auditForwarding, harnesses }, { actor, log, config });
   await db.write((tx) => audit.record(tx, { actor, action: "user.update", target: "old" }));
   const runJobs = async () => {
-    await scheduler.runDue(); // plans the first run, or takes one that is due
+    await scheduler.runDue(); // plans the first run, or starts one that is due
     clock.advance(HOUR_MS);
     await scheduler.runDue();
   };

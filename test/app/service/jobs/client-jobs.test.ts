@@ -28,7 +28,7 @@ async function createService(flags: Record<string, string> = {}) {
   const config = loadConfig({ flags, env: {}, cwd: clients.world.directory });
   registerClientJobs(scheduler, clients.domain, { actor, log, config });
   const runJobs = async () => {
-    await scheduler.runDue(); // plans the first run, or takes one that is due
+    await scheduler.runDue(); // plans the first run, or starts one that is due
     clock.advance(2 * HOUR_MS);
     await scheduler.runDue();
   };

@@ -12,7 +12,7 @@ import { createTestServer, type TestServer } from "../../../support/server.ts";
 const site = sharedCatalogWorld();
 const INTERVAL_MS = SETTINGS.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
 
-/** @param random of the spread: 0 to 0xffffffff @returns the scheduler of a service that starts */
+/** @param random of the jitter: 0 to 0xffffffff @returns the scheduler of a service that starts */
 function start({ domain, world }: TestServer, random = 0, write: (line: string) => void = () => {}) {
   const bytes = (length: number) => {
     const drawn = Buffer.alloc(length);

@@ -1,4 +1,4 @@
-// Packages: the list, one of each origin, and the question before a removal. The policy that has them is published by policy.ts.
+// Packages: the list, one of each origin, and the confirmation of a removal. policy.ts publishes the policy that has them.
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
 import { seedCatalog, writeArchive } from "../../../support/content/catalog.ts";
 import { tarFile } from "../../../support/content/tar.ts";
@@ -19,7 +19,7 @@ const guideOf = (face: Face, version: string) => ({
   adapters: { codex: { skills_dir: "skills" }, opencode: { plugins: ["plugins/guide.ts"] } },
 });
 
-/** Fills the catalog. @returns packages for the policy; the catalog has a newer version of the first one then */
+/** Fills the catalog, which then has a newer version of the first package. @returns packages for the policy */
 export async function packagesOfPolicy(face: Face): Promise<object[]> {
   const address = { source_ref: "https://packages.example.com/a.tar.gz", sha256: "ab".repeat(32) };
   const own = { id: "o".repeat(128), name: HOSTILE.slice(0, 256), version: "2026-03", ...address };

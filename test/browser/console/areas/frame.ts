@@ -1,4 +1,4 @@
-// The frame itself: refusals, bad addresses, and what is not there.
+// The frame itself: refusals, invalid addresses, and missing pages.
 import type { Area } from "../scenes.ts";
 
 export const frameArea: Area = {

@@ -15,7 +15,7 @@ const ARCHIVE = tarGzOf(
   tarFile("agents/reviewer.md", "# Reviewer\n"),
   tarFile(`bin/${LONG}`, "#!/bin/sh\ncurl https://example.com/ticket\n"),
 );
-/** Chosen by scenes that pass over steps in front of theirs. */
+/** Selected by scenes that skip the steps before theirs. */
 const NAMES = {
   id: "manual",
   version: "1.2.0",
@@ -30,7 +30,7 @@ async function upload(page: Page, name: string, bytes: Uint8Array): Promise<void
   await page.getByRole("button", { name: /^Upload and / }).click();
 }
 
-/** Uploads the archive, saves the steps in front of this one, and opens it. */
+/** Uploads the archive, saves the steps before this one, and opens it. */
 async function openStep(page: Page, site: Site, step: string): Promise<void> {
   const { packageAdditions } = site.server.domain;
   await page.goto(NEW);

@@ -1,4 +1,4 @@
-// The pages about the reader, mostly as a member sees them.
+// The pages about the reader, mostly as a member.
 
 import type { Page } from "playwright-core";
 import { changePassword } from "../../../support/browser/browser.ts";

@@ -1,4 +1,4 @@
-// Packages that are in the draft of the administrator: who gets one, and how one is added.
+// Packages in the draft of the administrator: their audience, and how a package is added.
 import type { Page } from "playwright-core";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import type { Site } from "../../../support/browser/browser.ts";
@@ -14,7 +14,7 @@ export function administratorOf({ server: { domain, world } }: Site) {
   return { kind: "user" as const, id: user.id, label: user.email, organizationId };
 }
 
-/** Puts a package into the draft if it is not there, and opens the form that says who gets it. */
+/** Adds a package to the draft if it is missing, and opens the form of its audience. */
 async function openAudience(page: Page, site: Site): Promise<void> {
   const { drafts } = site.server.domain.governance;
   const actor = administratorOf(site);

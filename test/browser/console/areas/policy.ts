@@ -48,7 +48,7 @@ async function openConflicts(page: Page, { server }: Site): Promise<void> {
 export const policyArea: Area = {
   async seed({ server }) {
     packages = await packagesOfPolicy(server);
-    await withCapture(server, { harnesses: HARNESSES, packages }); // the area of captured sessions hands some in
+    await withCapture(server, { harnesses: HARNESSES, packages }); // the area of captured sessions uploads some
   },
   scenes: [
     { title: "Policy", open: "/console/policy" },

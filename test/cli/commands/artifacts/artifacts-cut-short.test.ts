@@ -1,4 +1,4 @@
-// A mirroring that is killed at any step leaves nothing half done, and the next one succeeds; and a mirroring through the operator's
+// Mirroring that is killed at any step leaves nothing partial, and the next one succeeds; and mirroring through the operator's
 // proxy.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomFillSync } from "node:crypto";
@@ -11,7 +11,7 @@ import { createConnectProxy } from "../../../support/network/connect-proxy.ts";
 import { createInstalledHost, HOST_CONFIG } from "../../../support/sources/installed-host.ts";
 import type { RepositoryHost } from "../../../support/sources/repository-host.ts";
 
-/** Of a file that is written in many pieces, so that a kill can come between two of them. */
+/** Size of a file that is written in many pieces, so that a kill can come between two of them. */
 const FILE_BYTES = 4 * 1024 * 1024;
 
 let bench: Bench;
@@ -27,7 +27,7 @@ afterEach(() => {
 
 const NAMED = "--connection forge --repository acme/tools --ref main";
 
-/** Starts the executable in a process of its own. @param env variables of the process */
+/** Starts the executable in a separate process. @param env variables of the process */
 const start = (line: string, env: Readonly<Record<string, string>> = {}) =>
   Bun.spawn([...productCommand(), ...line.split(" "), "--config", HOST_CONFIG, "--data-dir", bench.data], {
     ...{
@@ -54,7 +54,7 @@ function commitLarge(): void {
   host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Guide\n", "large.txt": large }));
 }
 
-/** Until which the process runs; each is later than the one before. */
+/** Points at which the process is killed, in their order. */
 const STEPS: Readonly<Record<string, () => boolean>> = {
   "the host resolves the ref": () => host.seen.length > 0,
   "the host is asked for the archive": () => host.seen.some(({ path }) => path.includes("/archive/")),

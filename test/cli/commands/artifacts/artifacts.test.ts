@@ -1,4 +1,4 @@
-// `connections` and `artifacts`: the way of a commit from a host with a private CA into the store and out of it, on the command line.
+// `connections` and `artifacts`: a commit from a host with a private CA is added to the store and removed from it, with commands.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -193,7 +193,7 @@ test("CLI-3 repositories", async () => {
     new Map<string | RegExp, string>([
       [forge.origin, "https://localhost:PORT"],
       [/by \d+ s/g, "by N s"],
-      // The host packs with the runtime's compressor, whose bytes may change.
+      // The host compresses with the runtime's compressor, whose output may change.
       [/(host_sha256"?:? +"?)[0-9a-f]{64}/g, "$1<sha256>"],
     ]),
   );

@@ -1,4 +1,4 @@
-// `config check` and the content that the configuration brings: it refuses every catalog and policy that a start refuses.
+// `config check` and the content that the configuration refers to: it refuses every catalog and policy that a start refuses.
 import { expect, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

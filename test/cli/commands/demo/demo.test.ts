@@ -1,4 +1,4 @@
-// `quartermaster demo` as a person runs it: in a process of its own, ended by signals at different moments. It must leave no file, no
+// `quartermaster demo` as a user runs it: in a separate process, ended by signals at different moments. It must leave no file, no
 // process and no socket.
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { follow } from "../../../support/running-service.ts";
 import { temporaryDirectory } from "../../../support/world.ts";
 
 const FROM_SOURCE = [process.execPath, join(import.meta.dir, "../../../../src/main.ts")];
-/** Lines break by the length of the directory. */
+/** The length of the directory determines where lines break. */
 const VARYING = new Map<string | RegExp, string>([
   [/ \\\n +/g, " "],
   [`bun@${Bun.version}`, "bun@<version>"],
@@ -88,7 +88,7 @@ test.concurrent("workstations sign in, fall behind when the suggested policy is 
   await using demo = startDemo(FROM_SOURCE, ["--workstations", "2"]);
   await demo.says(/^policy revision 2: 2 current$/m);
   const [log = ""] = /(?<=^The log of the service is ).*(?=\.$)/m.exec(demo.stdout()) ?? [];
-  expect(statSync(log).mode & 0o777).toBe(0o600); // or doctor finds fault with the demo
+  expect(statSync(log).mode & 0o777).toBe(0o600); // otherwise doctor reports a problem of the demo
   const suggested = suggestedIn(demo.stdout());
   expect(suggested.map(([noun, verb]) => `${noun} ${verb}`)).toEqual([
     "clients list",
@@ -164,7 +164,7 @@ describe("leaves nothing behind", () => {
         rows: 24,
         data: (terminal, bytes) => {
           screen += bytes.toString();
-          // The address is always printed; how many are signing in, only if they have not finished by then.
+          // The address is always printed; the number of sign-ins in progress only if they have not finished by then.
           if (screen.includes("http://127.0.0.1:")) terminal.close();
         },
       },

@@ -406,7 +406,7 @@ describe("DAT-9 doctor finds", () => {
     },
   };
 
-  /** Only root can give files away. */
+  /** Only root can change the owner of a file. */
   const GIVEN_AWAY: Readonly<Record<string, Fault>> = {
     "a file of another owner": {
       on: ({ data }) => chownSync(join(data, "quartermaster.db"), NOBODY, NOBODY),
@@ -452,7 +452,7 @@ test("reports replication with the time of its last progress if the settings ena
   expect((await bench.run("status --config replicated.yaml")).stdout).toMatch(
     /^replication +last progress 2026-01-01T12:00:00\.000Z/m,
   );
-  writeFileSync(join(bench.data, "quartermaster.db-wal"), ""); // which Litestream keeps there: doctor reads a copy of both
+  writeFileSync(join(bench.data, "quartermaster.db-wal"), ""); // created by Litestream: doctor reads a copy of both
   utimesSync(join(bench.data, "quartermaster.db-wal"), copiedAt, copiedAt);
   expect(await found(bench, "replication", replicated)).toMatchObject([
     { result: "ok", detail: "Litestream last made progress at 2026-01-01T12:00:00.000Z" },
@@ -583,7 +583,7 @@ describe("limits of doctor", () => {
 });
 
 describe("doctor changes nothing in the data directory", () => {
-  /** Names, sizes, modes, times of change and content of everything, -wal and -shm included. */
+  /** Names, sizes, modes, modification times and contents of all files, -wal and -shm included. */
   const stateOf = ({ data }: Bench) => {
     const names = readdirSync(data, { recursive: true }).map(String).sort();
     return ["", ...names].map((name) => {
@@ -607,7 +607,7 @@ describe("doctor changes nothing in the data directory", () => {
     cpSync(bench.data, idle.data, { recursive: true });
     expect(statSync(join(idle.data, "quartermaster.db-wal")).size).toBe(0);
     await expectUnchanged(idle);
-    connection.close(true); // the last to close the database removes its log
+    connection.close(true); // the last connection that closes the database removes its log
     expect(existsSync(join(bench.data, "quartermaster.db-wal"))).toBe(false);
     await expectUnchanged(bench);
     rmSync(join(bench.data, "server.lock"), { force: true });

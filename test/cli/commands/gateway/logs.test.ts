@@ -92,7 +92,7 @@ describe("INF-48 gateway logs", () => {
 
   test("tail begins with the latest requests and continues until it is interrupted", async () => {
     using own = await createInstallation();
-    const today = { occurredAtMs: Date.now() }; // the child has the time of the machine
+    const today = { occurredAtMs: Date.now() }; // the child process uses the time of the machine
     const rowsOf = (...numbers: number[]) => numbers.map((number) => rowOf(number, today));
     logOn(own, [rowOf(5), ...rowsOf(1, 4), rowOf(2, { ...today, outcome: null })]);
     const args = ["gateway", "logs", "tail", "--json", "--limit", "2", "--data-dir", own.data];

@@ -1,4 +1,4 @@
-// `identities` beyond what the golden texts show: lists of several pages, and the logins that end with a link.
+// `identities` beyond the golden texts: lists of several pages, and the logins that end with a link.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";

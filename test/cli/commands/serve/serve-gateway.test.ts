@@ -98,7 +98,7 @@ test(
   START_LIMIT_MS,
 );
 
-/** @returns what the runtime reads when it starts; undefined where it has its own number */
+/** @returns what the runtime reads when it starts; undefined if it uses its own number */
 const slotsOf = ({ pid }: RunningService): string | undefined => factsOf(pid)?.environment[SLOTS_VARIABLE];
 
 test(

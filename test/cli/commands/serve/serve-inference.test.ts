@@ -1,5 +1,5 @@
-// Inference through the executable as people run it: a workstation signs in, its agent's request reaches the gateway with the user's
-// key, the log has one line of it, and a command of another process ends all that for the next request and for a running answer.
+// Inference through the executable: a workstation signs in, its agent's request reaches the gateway with the user's key, the log
+// has one line for it, and a command of another process ends access for the next request and for a running response.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,12 +23,12 @@ let folder: string;
 let keys: LitellmGateway;
 let front: Bun.Server<undefined>;
 let service: RunningService;
-/** credentials that requests for models had, oldest first */
+/** credentials of requests for models, oldest first */
 const credentials: string[] = [];
-/** streams that the service has ended, or whose agent has left */
+/** streams that the service has ended, or whose agent has disconnected */
 let ended = 0;
 
-/** The gateway below a path: models here, keys at the other one. */
+/** The gateway below a path: models here, keys at the other address. */
 async function serveGateway(request: Request, server: Bun.Server<undefined>): Promise<Response> {
   server.timeout(request, 0);
   const { pathname, search } = new URL(request.url);
@@ -71,7 +71,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a command in this process, which is another one than that of the service. */
+/** Runs a command in this process, which is not the process of the service. */
 const cli = async (line: string) => {
   const args = [...line.split(" "), "--data-dir", join(folder, "data")];
   const { stdout, stderr, exitCode } = await runHere(args, { cwd: folder });
@@ -88,7 +88,7 @@ const post = (path: string, body: object, headers: Record<string, string> = {}):
 const form = (path: string, fields: Record<string, string>): Promise<Response> =>
   fetch(`${service.baseUrl}${path}`, { method: "POST", body: new URLSearchParams(fields) });
 
-/** @returns an inference token and the URL that goes with it */
+/** @returns an inference token and its URL */
 async function workstation(email: string): Promise<{ token: string; proxy_url: string }> {
   const signIn = await post("/api/auth/sign-in/email", { email, password: ADMIN_PASSWORD });
   const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";

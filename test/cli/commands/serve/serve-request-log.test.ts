@@ -1,4 +1,4 @@
-// `serve` with a separate inference proxy: rows that were taken are in the log and in the sums when the service has ended.
+// `serve` with a separate inference proxy: accepted rows are in the log and in the sums after the service has ended.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

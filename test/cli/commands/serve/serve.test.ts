@@ -213,7 +213,7 @@ describe("a failed start", () => {
   });
 
   test("switches from root to the owner of the directory, so that no file in it belongs to root", async () => {
-    if (process.getuid?.() !== 0) return expect(process.getuid?.()).toBeGreaterThan(0); // only root can become another
+    if (process.getuid?.() !== 0) return expect(process.getuid?.()).toBeGreaterThan(0); // only root can change to another user
     const dataDir = folder("nobody");
     mkdirSync(dataDir, { mode: 0o700 });
     chownSync(dataDir, 65_534, 65_534);

@@ -1,5 +1,5 @@
-// A service that is divided between two real processes: one without inference, one with nothing else. What either does holds in
-// the other at once, and neither needs the other to live.
+// A service divided between two real processes: one without inference, one with inference only. Changes in one take effect in the
+// other at once, and each continues without the other.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
@@ -105,7 +105,7 @@ const chat = (token: string, body: object = {}) =>
     body: JSON.stringify({ model: "example-model", messages: [], ...body }),
   });
 
-/** @returns the status of a whole answer */
+/** @returns the status of a whole response */
 async function statusOf(token: string, body: object = {}): Promise<number> {
   const answer = await chat(token, body);
   await answer.text();

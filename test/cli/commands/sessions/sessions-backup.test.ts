@@ -1,4 +1,4 @@
-// Backups of captured sessions: with and without their files, and what a restore says of those that are missing.
+// Backups of captured sessions: with and without their files, and what a restore reports about missing ones.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -157,7 +157,7 @@ test("SES-39 a backup needs space for the stored files, and leaves out a file th
   expect(await bench.run("backup verify again.qmb")).toMatchObject({ exitCode: 0 });
 });
 
-/** @returns two stored texts whose files lie in one folder, in their order there */
+/** @returns two stored texts whose files are in one folder, in their order there */
 function ofOneFolder(): string[] {
   const texts = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
   const shardOf = (text: string) => sha256Hex(text).slice(0, 2);

@@ -1,4 +1,4 @@
-// `sso verify --claims`: the rules tried on pasted claims, compared with golden/sso-claims.txt; and that trying changes nothing.
+// `sso verify --claims`: the rules applied to pasted claims, compared with golden/sso-claims.txt; the command changes nothing.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

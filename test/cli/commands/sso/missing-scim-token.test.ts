@@ -1,4 +1,4 @@
-// `config check` where only SCIM may make the users who sign in at the provider, and no SCIM token exists: a start is refused.
+// `config check` if only SCIM creates the users who sign in at the provider, and no SCIM token exists: a start is refused.
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// `sso show` and `sso verify` as an operator sees them, with and without a provider, compared with golden/sso.txt; and the list of
-// outgoing connections, which has what they found.
+// `sso show` and `sso verify`, with and without a provider, compared with golden/sso.txt; and the list of outgoing connections,
+// which includes what they found.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// `takeover` and what a start makes of terms, with a folder as the store and a script in place of Litestream.
+// `takeover` and how a start handles terms, with a folder as the store and a script in place of Litestream.
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";

@@ -1,4 +1,4 @@
-// What the commands for passwords say where people sign in at the identity provider.
+// The output of the commands for passwords when people sign in at the identity provider.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

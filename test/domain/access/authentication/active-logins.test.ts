@@ -1,4 +1,4 @@
-// When the login of a workstation stands as a whole: its grant and the browser sign-in behind it, each ended or over.
+// When the login of a workstation is active: neither its grant nor the browser session that approved it has ended or expired.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createActiveLogins } from "../../../../src/domain/access/authentication/active-logins.ts";
@@ -7,10 +7,10 @@ import { createLoginWorld, logIn } from "../login-world.ts";
 
 const LATER_MS = 1_000;
 
-/** A workstation whose grant and browser sign-in end so long from now. */
+/** A workstation whose grant and browser session end after these times. */
 async function standingWorld({ grantMs, sessionMs }: { grantMs: number; sessionMs: number }) {
   const world = await createLoginWorld();
-  await logIn(world); // stands all the time
+  await logIn(world); // active all the time
   const { grantId, browser } = await logIn(world);
   const nowMs = world.clock.nowMs();
   const isGrant = eq(grants.id, grantId);

@@ -1,4 +1,4 @@
-// Bearer tokens and cookies to principals: what counts at once, what costs no query, and what is bounded.
+// From bearer tokens and cookies to principals: what takes effect at once, what costs no query, and what is bounded.
 import { expect, spyOn, test } from "bun:test";
 import { eq, isNotNull } from "drizzle-orm";
 import { createAuthenticator } from "../../../../src/domain/access/authentication/authenticate.ts";
@@ -15,7 +15,7 @@ import { DomainError } from "../../../../src/platform/errors.ts";
 import { START_MS } from "../../../support/world.ts";
 import { type AccessWorld, addGrant, createAccessWorld, mintToken, SETTINGS } from "../access-world.ts";
 
-/** @returns the reason of the refusal, or the role of the caller who was let in */
+/** @returns the reason of the refusal, or the role of the accepted caller */
 async function outcome(act: () => unknown): Promise<unknown> {
   try {
     await act();
@@ -157,7 +157,7 @@ test("callers that wait with the same new token verify it once", async () => {
 test("a signature has one spelling, so that one token is cached once", async () => {
   await using world = await createAccessWorld();
   const { token } = await knownToken(world);
-  // The last character of 64 bytes has four bits that say nothing.
+  // The last character of 64 bytes in base64url has four unused bits.
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const last = alphabet[alphabet.indexOf(token.at(-1) ?? "") ^ 1];
   for (const other of [`${token.slice(0, -1)}${last}`, `${token}=`, `${token}!`, `${token} `])
@@ -280,7 +280,7 @@ test("a new role applies to the tokens that survive the change, and ends earlier
   await world.identity.users.setRole(world.system, world.user.id, "admin");
   expect(await bearer(world, before.token)).toBe("unauthenticated access.revoked");
   const grant = await addGrant(world);
-  // Minted with what the user was: the role in a token is no authority.
+  // The token has the role of the time when it was signed; that role gives no permissions.
   const after = world.authenticator.bearer(mintToken(world, grant));
   expect(after.role).toBe("admin");
 });
@@ -343,7 +343,7 @@ test("use extends a login session, but writes at most once an hour", async () =>
   expect(renewed).toMatchObject({ renewed: true, expiresAtMs: START_MS + 13 * HOUR_MS });
   expect(world.authenticator.session(token).renewed).toBe(false);
   expect(write).toHaveBeenCalledTimes(1);
-  await world.db.write(() => undefined, "access"); // the prolongation is in front of this
+  await world.db.write(() => undefined, "access"); // the extension was queued before this write
   world.clock.set(START_MS + 13 * HOUR_MS - 1);
   expect(await cookie(world, token)).toBe("let in");
 });

@@ -1,4 +1,4 @@
-// The table of compact rows: what it finds, what it forgets and in which order, and how much room it takes.
+// The table of compact rows: what it finds, what it evicts and in which order, and its size.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { hashAt } from "../../../../src/domain/access/authentication/compact-segment.ts";
@@ -9,7 +9,7 @@ import {
 } from "../../../../src/domain/access/authentication/compact-table.ts";
 
 const OWN_WORDS = 2;
-/** four of the key, one of the time */
+/** four words of the key, one of the time */
 const ROW_BYTES = (4 + 1 + OWN_WORDS) * 4;
 const SEGMENTS = 256;
 
@@ -20,7 +20,7 @@ const ownWordOf = (table: CompactTable, key: Uint32Array): number | undefined =>
   return row?.words[row.at + 1];
 };
 
-/** @returns keys whose rows lie in the same part of a table */
+/** @returns keys whose rows are in the same segment of a table */
 function neighbors(count: number): Uint32Array[] {
   const keys: Uint32Array[] = [];
   while (keys.length < count) {

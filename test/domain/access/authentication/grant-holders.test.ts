@@ -1,4 +1,4 @@
-// The cache of who holds a grant: what it remembers of one, for which revision, and for how many organizations.
+// The cache of grant holders: what it stores for a grant, for which revision, and for how many organizations.
 import { expect, test } from "bun:test";
 import {
   type GrantHolder,

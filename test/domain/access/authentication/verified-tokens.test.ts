@@ -1,4 +1,4 @@
-// The cache of verified tokens: what it remembers of one, and which tokens do not fit into its rows and are verified each time.
+// The cache of verified tokens: what it stores for a token, and which tokens do not fit into its rows and are verified each time.
 import { expect, test } from "bun:test";
 import {
   KEYS_MAX,

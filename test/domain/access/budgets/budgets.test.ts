@@ -1,4 +1,4 @@
-// Attempt counters: at, below and above the limit, windows, restarts, and what a flood costs the disk.
+// Attempt counters: at, below and above the limit, windows, restarts, and how many disk writes a flood causes.
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import * as budgets from "../../../../src/domain/access/budgets/budgets.ts";
@@ -117,7 +117,7 @@ test("a success clears a counter, a refund gives one attempt back", async () => 
 test("a refund gives back no more than was counted", async () => {
   await using world = await createWorld();
   const refund = () => world.db.write((tx) => budgets.refund(tx, guesses()), "access");
-  await refund(); // of a counter that is not there
+  await refund(); // of a counter that does not exist
   await spend(world);
   for (let i = 0; i < 3; i += 1) await refund();
   await spendTimes(world, 3);
@@ -194,7 +194,7 @@ test.each([
     ({ reason }: DomainError) => reason,
   );
   expect(third).toBe(isCounted ? "access.too_many_attempts" : "allowed");
-  await world.db.write((tx) => spendOne(tx, actor, "password_link"), "access"); // has a counter of its own
+  await world.db.write((tx) => spendOne(tx, actor, "password_link"), "access"); // has its own counter
 });
 
 test("sweeping removes only counters of expired windows", async () => {

@@ -1,4 +1,4 @@
-// Which addresses share a counter, and that every budget of addresses asks for it.
+// Which addresses share a counter, and that every budget by address uses it.
 import { expect, test } from "bun:test";
 import { countedAddress, countedNetwork } from "../../../../src/domain/access/budgets/counted-address.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
@@ -54,7 +54,7 @@ test.each([
 
 const [FIRST, SAME, OTHER] = ["2001:db8:0:1::1", "2001:db8:0:1:a:b:c:d", "2001:db8:0:2::1"];
 
-/** @returns what the attempts of three addresses say, of which the first two are one caller's */
+/** @returns the results of attempts from three addresses; the first two belong to one caller */
 async function attempts(act: (address: string) => Promise<unknown>): Promise<unknown[]> {
   const outcomes = [];
   for (const address of [FIRST, SAME, OTHER]) outcomes.push(await refusalOf(act(address)));

@@ -1,4 +1,4 @@
-// The table of the device login and its codes: pure rules, at their edges.
+// The state table of the device login and its codes: pure rules with their limits.
 import { expect, test } from "bun:test";
 import {
   DEVICE_LOGIN,

@@ -1,4 +1,4 @@
-// Device logins up to the decision: what is checked in which order, what strangers can use up, who may decide.
+// Device logins up to the decision: the order of checks, what unauthenticated callers can use up, and who may decide.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { DeviceLogins } from "../../../../src/domain/access/device-login/device-logins.ts";
@@ -113,7 +113,7 @@ test("a refused request uses no budget", async () => {
 
 const MANY: Partial<LoginWorld["limits"]> = { deviceCodesPerAddress: 1e6 };
 
-/** @returns the outcome of a request below, at and above the limit of a caller that has `count - 2` logins already */
+/** @returns the result of a request below, at and above the limit of a caller that has `count - 2` logins already */
 async function outcomesAround(world: LoginWorld, limit: number, addressOf: (index: number) => string | null) {
   for (let index = 0; index < limit - 2; index += 1) await requestLogin(world, { address: addressOf(index) });
   const outcomes = [];
@@ -181,7 +181,7 @@ test("pending logins of a network are counted once a second, not once a request"
   expect(await countsOf(50)).toBe(all + ofNetwork);
 });
 
-/** Rows as strangers would leave them behind, made by SQLite itself. */
+/** Rows as unauthenticated callers would create them, inserted directly with SQLite. */
 const fillPending = (world: LoginWorld, rows: number): Promise<unknown> =>
   world.db.write((tx) => {
     const nowMs = world.clock.nowMs();
@@ -204,7 +204,7 @@ test("allows at most DEVICE_LOGINS_PENDING_MAX undecided logins, and decided one
   expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
 });
 
-/** The operating system's random source, except that it hands out the same first bytes `repeats` times more. */
+/** The operating system's random source, except that it returns the same first bytes `repeats` more times. */
 function repeatingIds(repeats: number) {
   const first = systemIds.bytes(32);
   let given = 0;

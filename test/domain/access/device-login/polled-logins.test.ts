@@ -1,5 +1,5 @@
-// The memory of polled device logins: one query while nothing changes, and none of it kept when something does; when they
-// were polled, also where the clock goes back.
+// The cache of polled device logins: one query while nothing changes, and no stale entry after a change; the time of the last poll,
+// also after the clock goes back.
 import { expect, test } from "bun:test";
 import * as store from "../../../../src/domain/access/device-login/device-logins-store.ts";
 import {

@@ -1,4 +1,4 @@
-// Ending logins: what goes together, and what stays.
+// Ending logins: what ends together, and what continues.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import {
@@ -30,7 +30,7 @@ async function withLogins() {
   return { world, first, second, other: await addGrant(world, bob.user) };
 }
 
-/** What is still open, as [sessions, grants, refresh tokens, device logins]. */
+/** What is still active, as [sessions, grants, refresh tokens, device logins]. */
 const open = ({ db: { read } }: AccessWorld): number[] => [
   read
     .select()

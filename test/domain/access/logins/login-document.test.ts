@@ -1,4 +1,4 @@
-// How the query of a list of logins is read: every parameter right, absent and wrong.
+// How the query of a list of logins is parsed: every parameter valid, absent and invalid.
 import { expect, test } from "bun:test";
 import { readLoginQuery, type SentLoginQuery } from "../../../../src/domain/access/logins/login-document.ts";
 import { LOGINS_PER_PAGE_MAX } from "../../../../src/domain/access/model.ts";

@@ -1,4 +1,4 @@
-// The operator's view: one list of three kinds, and what each revocation takes away.
+// The operator's view: one list of three kinds, and what each revocation ends.
 import { expect, test } from "bun:test";
 import { LOGINS_PER_PAGE_MAX } from "../../../../src/domain/access/model.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";

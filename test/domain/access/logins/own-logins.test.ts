@@ -1,4 +1,4 @@
-// What people do with their own logins: the password and what changing it ends, one login, all of them.
+// Operations of users on their own logins: the password and what changing it ends, one login, all of them.
 import { expect, test } from "bun:test";
 import { endGrant } from "../../../../src/domain/access/logins/end-logins.ts";
 import { OwnLogins } from "../../../../src/domain/access/logins/own-logins.ts";
@@ -151,7 +151,7 @@ test.each([
   for (let guess = 0; guess < times; guess += 1)
     await refusalOf(change(world.changes, browser, { current: "wrong" }));
   expect(await refusalOf(change(world.changes, browser))).toBe(outcome);
-  // Whoever guesses in a stolen session keeps nobody from signing in.
+  // A person who guesses passwords in a stolen session does not keep anybody from signing in.
   expect(await signsIn(world, outcome === "fine" ? NEXT : PASSWORD)).toBe("fine");
 });
 
@@ -348,7 +348,7 @@ test("the login of another person looks like a missing one and continues", async
 test("ending all logins ends every login of the person and reports how many were active", async () => {
   await using world = await createOwnWorld();
   await signIn(world);
-  afterSeconds(world, world.settings.browserSessionTtlSeconds); // over by itself, so not counted
+  afterSeconds(world, world.settings.browserSessionTtlSeconds); // expired, so not counted
   const { browser, refreshToken } = await logIn(world);
   const eve = await signIn(world, await addUser(world, "eve@example.com"));
   const ended = { loginSessions: 1, grants: 1, deviceLogins: 0 };
@@ -361,7 +361,7 @@ test("ending all logins ends every login of the person and reports how many were
   expect(audited(world, "user.revoke_logins")).toHaveLength(1);
 });
 
-/** One login of every kind for a user: a browser, a workstation it approved, a device login that waits. */
+/** One login of every kind for a user: a browser, a workstation that it approved, a pending device login. */
 async function logInEverywhere(world: LoginWorld, browser: Browser) {
   const workstation = await requestLogin(world);
   await decide(world, workstation, { browser, decision: "approve" });

@@ -1,4 +1,4 @@
-// The second half of a password sign-in: which proofs count, how often, and for whom.
+// The second step of a password sign-in: which proofs are accepted, how often, and for which user.
 import { expect, test } from "bun:test";
 import { ATTEMPT_TTL_MS, ATTEMPTS_PER_USER_MAX } from "../../../../src/domain/access/second-factor/model.ts";
 import { loginSessions, signInAttempts } from "../../../../src/domain/access/tables.ts";

@@ -1,4 +1,4 @@
-// The access world with ways to give its member a second factor, and to sign in up to the point where it is asked for.
+// The access world with functions that give its member a second factor and sign in up to the second step.
 import { SecondFactorNeeded } from "../../../../src/domain/access/second-factor/errors.ts";
 import type { OwnSession } from "../../../../src/domain/access/second-factor/own-second-factors.ts";
 import type { AccessSettings } from "../../../../src/domain/access/settings.ts";
@@ -15,7 +15,7 @@ export const ORIGIN = { address: "192.0.2.1", userAgent: "Browser/1" };
 export const createFactorWorld = (settings: Partial<AccessSettings> = {}): Promise<AccessWorld> =>
   createAccessWorld(settings);
 
-/** A session of the user as its own operations see it. */
+/** A session of the user, in the form that its operations use. */
 export async function sessionOf(
   world: AccessWorld,
   { user = world.user, isFresh = true }: { user?: User; isFresh?: boolean } = {},
@@ -41,7 +41,7 @@ export interface App {
   recoveryCodes: string[];
 }
 
-/** Gives the user an authenticator app. The code of the present step is used up by that. */
+/** Gives the user an authenticator app. This uses up the code of the current time step. */
 export async function addApp(world: AccessWorld, user: User = world.user): Promise<App> {
   const session = await sessionOf(world, { user });
   const { secret, sealed } = world.ownFactors.startApp(session);
@@ -59,7 +59,7 @@ export async function addPasskey(world: AccessWorld, user: User = world.user) {
   return authenticator;
 }
 
-/** Signs in with the password. @returns what the browser continues with */
+/** Signs in with the password. @returns what the browser needs for the second step */
 export async function attemptOf(world: AccessWorld, user: User = world.user): Promise<AttemptRequest> {
   const signingIn = world.sessions.signIn({ ...ORIGIN, email: user.email, password: new Secret(PASSWORD) });
   const stopped = await signingIn.then(
@@ -70,7 +70,7 @@ export async function attemptOf(world: AccessWorld, user: User = world.user): Pr
   return { ...ORIGIN, token: stopped.attemptToken };
 }
 
-/** @returns the options for a passkey that the page of the attempt has */
+/** @returns the options for a passkey on the page of the second step */
 export async function requestOf(world: AccessWorld, { token }: AttemptRequest): Promise<object> {
   const attempt = world.factorSignIns.find(token);
   const options = attempt && (await world.factorSignIns.passkeyRequest(attempt));

@@ -1,5 +1,5 @@
-// What users do with their own factors: every change needs a confirmed session, and what a removal, a reset, a new sealing key
-// and the sweep leave behind.
+// Operations of users on their own factors: every change needs a confirmed session; and the effects of a removal, a reset, a new
+// sealing key and the sweep.
 import { expect, test } from "bun:test";
 import { createFactorReset } from "../../../../src/domain/access/second-factor/factor-reset.ts";
 import {

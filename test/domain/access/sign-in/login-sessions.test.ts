@@ -1,4 +1,4 @@
-// Password sign-in: who gets in, what a guess costs, what is kept; and how a login session ends.
+// Password sign-in: who may sign in, the effects of a wrong password, and what is stored; and how a login session ends.
 import { expect, spyOn, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENDED_LOGIN_KEPT_MS } from "../../../../src/domain/access/model.ts";
@@ -70,7 +70,7 @@ test("an unknown account, a wrong password and a suspended user fail alike", asy
   expect(await message({})).toBe(wrong);
 });
 
-/** Sessions whose password check is preceded by something that happens at that very moment. */
+/** Sessions for which something happens just before the password check. */
 const checkingAfter = (world: AccessWorld, event: () => Promise<unknown>): LoginSessions => {
   const isPasswordOf: Identity["isPasswordOf"] = async (user, password) => {
     await event();
@@ -146,7 +146,7 @@ test("a success clears the caller's guesses at the account, but not the address'
   expect(await signIn(world)).toBe("in");
   await fail(world, LIMITS.passwordGuessesPerAccountAndAddress - 1);
   expect(await signIn(world)).toBe("in");
-  // Four wrong ones so far; the right ones between cost nothing.
+  // Four wrong passwords so far; the right ones in between are not counted.
   await fail(world, 1);
   expect(await signIn(world)).toBe(TOO_MANY);
 });

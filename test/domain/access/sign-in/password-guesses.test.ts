@@ -1,4 +1,4 @@
-// Wrong passwords: nobody can lock an account for everybody, and a browser that has signed in before is counted by itself.
+// Wrong passwords: nobody can lock an account for everybody, and a browser that has signed in before has its own counter.
 import { expect, test } from "bun:test";
 import { LoginSessions } from "../../../../src/domain/access/sign-in/login-sessions.ts";
 import { forgetGuesses } from "../../../../src/domain/access/sign-in/password-guesses.ts";
@@ -31,7 +31,7 @@ const attempt = (world: AccessWorld, { email = EMAIL, from = 1, ...sent }: Attem
     password: new Secret(sent.password ?? PASSWORD),
   });
 
-/** @returns `in`, or why not */
+/** @returns `in`, or the reason of the refusal */
 const signIn = (world: AccessWorld, sent: Attempt = {}): Promise<string> =>
   attempt(world, sent).then(
     () => "in",
@@ -43,7 +43,7 @@ const fail = async (world: AccessWorld, times: number, sent: Attempt = {}): Prom
     expect(await signIn(world, { ...sent, password: "wrong" })).toBe(FAILED);
 };
 
-/** Uses the account's limit up, from as many addresses as that takes. */
+/** Uses up the limit of the account, from as many addresses as necessary. */
 const lockAccount = async (world: AccessWorld): Promise<void> => {
   for (let used = 0, from = 100; used < PER_ACCOUNT; used += PER_CALLER, from += 1)
     await fail(world, Math.min(PER_CALLER, PER_ACCOUNT - used), { from });
@@ -71,7 +71,7 @@ test("below the account's limit by one, the right password works", async () => {
   await fail(world, PER_CALLER, { from: 100 });
   await fail(world, PER_CALLER, { from: 101 });
   expect(await signIn(world)).toBe("in");
-  // The success gave only its own attempt back.
+  // The success returned only its own attempt.
   await fail(world, 1);
   expect(await signIn(world)).toBe(TOO_MANY);
 });
@@ -196,7 +196,7 @@ test("a flood of guesses at one account stays within its limit and refuses no ot
     const checked = (await Promise.all(guesses)).filter((outcome) => outcome === FAILED);
     expect(checked.length).toBeGreaterThan(0);
     expect(checked.length).toBeLessThanOrEqual(PER_ACCOUNT);
-    expect(await other).toBe(FAILED); // the account does not exist; a refusal would have another reason
+    expect(await other).toBe(FAILED); // the account does not exist; a refusal by the limit would have another reason
     await world.db.write((tx) => void forgetGuesses(tx, { email, nowMs: world.clock.nowMs() }), "access");
   }
 });

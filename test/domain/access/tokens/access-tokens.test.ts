@@ -1,4 +1,4 @@
-// What access tokens say, and every way to forge or stretch one that must be refused.
+// The claims of access tokens, and that every forged or altered token is refused.
 import { expect, test } from "bun:test";
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
@@ -66,7 +66,7 @@ test("a genuine token is read with the key that signed it", async () => {
   expect<unknown>(known).toEqual({ claims, kid: header.kid });
 });
 
-/** Signs anything with the active key, as only a thief of the private key could. */
+/** Signs any claims with the active key, like somebody who stole the private key. */
 const signed = (world: AccessWorld, claims: Readonly<Record<string, unknown>>): string =>
   world.keys.signer().sign(claims);
 

@@ -1,4 +1,5 @@
-// The answers to a workstation that polls, in the order of the checks (RFC 8628 section 3.5), and that a code is spent once.
+// The responses to a workstation that polls, in the order of the checks (RFC 8628 section 3.5), and that a code can be redeemed
+// once.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { deviceLogins, grants, refreshTokens } from "../../../../src/domain/access/tables.ts";

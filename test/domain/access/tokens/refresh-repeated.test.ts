@@ -1,5 +1,5 @@
-// What a refresh token yields that was rotated within the grace window: the successor it already has, in every process,
-// after every restart and change of keys, so that nobody can share a login unnoticed (RFC 9700 section 4.14.2).
+// A refresh token that was rotated within the grace window returns its existing successor, in every process, after every restart
+// and change of keys, so that nobody can share a login unnoticed (RFC 9700 section 4.14.2).
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { grants, refreshTokens } from "../../../../src/domain/access/tables.ts";

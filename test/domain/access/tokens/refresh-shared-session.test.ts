@@ -1,19 +1,19 @@
-// Processes of one workstation share a session file without a lock. A command rereads the file each time; a watcher keeps in
-// memory what it read first. This must sign nobody out.
+// Processes of one workstation share a session file without a lock. A command rereads the file each time; a watcher caches what it
+// read first. No sequence of refreshes may sign the workstation out.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";
 import { createLoginWorld, type LoginWorld, logIn, refresh, revokedReasonOf } from "../login-world.ts";
 
-/** A client refreshes when its access token ends within so many seconds. */
+/** A client refreshes when its access token expires within this many seconds. */
 const EARLY_SECONDS = 30;
-/** A watcher without a stream looks at its session this often. */
+/** Interval at which a watcher without a stream checks its session. */
 const WATCH_SECONDS = 60;
-/** A watcher comes back to a stream that ended within so many seconds. */
+/** Seconds within which a watcher reconnects to a stream that ended. */
 const RECONNECT_SECONDS_MAX = 10;
-/** Somebody types a command at least this often. */
+/** Longest interval between commands of the user. */
 const IDLE_SECONDS_MAX = 1_800;
-/** A request and its answer each take less than so long; then the answer is in the file. */
+/** A request and its response each take less than this; then the response is in the file. */
 const TRAVEL_MS_MAX = 400;
 /** With tokens of 15 minutes: ten hours. */
 const HOURS = 10;
@@ -28,7 +28,7 @@ interface Session {
 interface Process {
   session(): Session;
   keep(session: Session): void;
-  /** seconds until it looks at its session again */
+  /** seconds until its next check of the session */
   pause(): number;
 }
 
@@ -111,7 +111,7 @@ class Workstation {
   }
 }
 
-/** @returns draws that follow from the seed */
+/** @returns random numbers determined by the seed */
 function drawsOf(seed: number): Draw {
   const numbers = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), { seed, numRuns: 10_000 });
   let drawn = 0;

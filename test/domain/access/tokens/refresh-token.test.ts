@@ -1,4 +1,4 @@
-// What a refresh token looks like and how it is judged: pure rules, at their edges.
+// The form of a refresh token and its rules, with their limits.
 import { expect, test } from "bun:test";
 import {
   accessIssuedAtMs,
@@ -19,7 +19,7 @@ import { systemIds } from "../../../../src/platform/ids.ts";
 const FAMILY = "F".repeat(22);
 const TOKEN = "T".repeat(43);
 
-/** What a server with these keys derives with; it marks with the first one. */
+/** The functions of a server with these keys, which marks tokens with the first one. */
 const keysOf = (active: Buffer, ...older: Buffer[]) => ({
   mac: (text: string, purpose: string) => macOf(active, { text, purpose }),
   macs: (text: string, purpose: string) => [active, ...older].map((bytes) => macOf(bytes, { text, purpose })),

@@ -263,7 +263,7 @@ test("a token of an active family whose own month has passed is a former one, sw
   expect(revokedReasonOf(world, grantId)).toBe("refresh_token_reused");
 });
 
-/** @returns what a stranger changes who presents the token: nothing */
+/** @returns what changes when somebody else presents the token: nothing */
 async function expectNothingFrom(world: LoginWorld, forged: string) {
   const before = [
     world.db.read.select().from(grants).all(),

@@ -1,4 +1,4 @@
-// Signing keys: the first one, rotation with both keys verifying, another process that rotates, and what is at rest.
+// Signing keys: the first one, rotation during which both keys verify, another process that rotates, and what is stored.
 import { expect, test } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

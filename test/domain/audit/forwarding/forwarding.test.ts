@@ -1,4 +1,4 @@
-// The position of the forwarding: what moves it, what does not, and what waits for it.
+// The position of the forwarding: what advances it, what does not, and which entries wait.
 import { expect, test } from "bun:test";
 import { AuditForwarding } from "../../../../src/domain/audit/forwarding/forwarding.ts";
 import {
@@ -20,7 +20,7 @@ const record = ({ db, audit, system }: World, entries: number): Promise<void> =>
     audit.recordAll(tx, { actor: system, action: "user.update", targets });
   });
 
-/** A receiver that takes entries until it is told to fail. */
+/** A receiver that accepts entries until it is told to fail. */
 function createReceiver() {
   const taken: number[] = [];
   let failure: string | undefined;

@@ -96,7 +96,7 @@ test("FWD-4 an https receiver with an unknown certificate gets nothing", async (
 
 interface Peer extends AsyncDisposable {
   origin: string;
-  /** resolves with all that one connection brought */
+  /** resolves with everything that one connection sent */
   received: Promise<string>;
 }
 
@@ -173,7 +173,7 @@ test("FWD-3 a receiver that stops reading in the middle of a batch has not taken
 });
 
 test("FWD-3 a receiver that ends the connection without reading has not taken the batch", async () => {
-  await using peer = await createPeer((socket) => socket.pause().end()); // as a proxy whose server is down
+  await using peer = await createPeer((socket) => socket.pause().end()); // like a proxy whose server is down
   expect(sendBySyslog(peer.origin, [entryOf(1)])).rejects.toMatchObject({ reason: "outbound.failed" });
 });
 

@@ -1,5 +1,5 @@
-// What a published archive must satisfy: each rule of workstation clients at its edge, on archives built
-// here byte by byte, some of which no archiver would write.
+// The requirements for a published archive: each rule of workstation clients at its limit, with archives built here byte by byte,
+// some of which no archiver would create.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -581,7 +581,7 @@ describe("a limit", () => {
 
 describe("a bomb", () => {
   const GIB = 1024 * MIB;
-  /** the pieces of the bomb that were asked for: it must be put down as soon as it is known */
+  /** the pieces of the archive bomb that were read: reading must stop as soon as it is detected */
   async function* watched(bomb: AsyncIterable<Uint8Array>, taken: { pieces: number }) {
     for await (const piece of bomb) {
       taken.pieces += 1;
@@ -615,7 +615,7 @@ describe("a bomb", () => {
   });
 
   test("of half a gigabyte of zeros in allowed files is refused and never held as a whole", async () => {
-    // In a process of its own, because this one would reuse memory that other tests have freed.
+    // In a separate process, because this one would reuse memory that other tests have freed.
     await using inspecting = Bun.spawn([process.execPath, BOMB_CHILD], { stderr: "inherit" });
     const [reason, peakKib] = (await new Response(inspecting.stdout).text()).split(" ");
     expect(reason).toBe("archive.expands_too_large");

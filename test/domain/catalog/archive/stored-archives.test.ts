@@ -1,4 +1,4 @@
-// Archives stored before a rule for new archives existed: they stay usable on every path that meets them again, with a warning.
+// Archives stored before a rule for new archives existed: they stay usable wherever they are read again, with a warning.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ async function seed() {
   return catalog.seed.apply(world.system, { ...(await readCatalogFile(path)), prune: true });
 }
 
-/** @returns the outcome of importing an export of this catalog somewhere */
+/** @returns the result of importing an export of this catalog into another installation */
 async function importInto(target: Catalog, actor: World["system"]) {
   const path = join(world.directory, "out.qmc");
   const { bytes } = catalog.bundles.export(world.organizationId, { signer, leaveOutRemote: false });

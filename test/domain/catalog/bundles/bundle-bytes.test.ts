@@ -1,4 +1,5 @@
-// Every byte of a bundle counts: the signature covers the manifest, the manifest the archives, and the reader the rest.
+// Every changed byte of a bundle is detected: the signature covers the manifest, the manifest covers the archives, and the reader
+// checks the rest.
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { checkBundle } from "../../../../src/domain/catalog/bundles/bundle-check.ts";

@@ -1,5 +1,5 @@
-// Bundles over two real installations' worth of database and archives: what travels, what is refused before anything is
-// written, and what the audit log has of it (AIR-4 and AIR-5).
+// Bundles between two real installations with database and archives: what a bundle contains, what is refused before anything is
+// written, and what is audited (AIR-4 and AIR-5).
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -65,7 +65,7 @@ interface Entry {
   [member: string]: unknown;
 }
 
-/** Seeds packages on a side; bytes go into an archive beside the file. */
+/** Seeds packages on one side; bytes are written to an archive next to the file. */
 async function seed(
   { world, catalog }: Side,
   entries: readonly (Entry & { bytes?: Uint8Array })[],
@@ -80,7 +80,7 @@ async function seed(
   await catalog.seed.apply(world.system, { ...(await readCatalogFile(path)), prune: true });
 }
 
-/** @returns the bundle of home's catalog */
+/** @returns the bundle of the home side's catalog */
 async function exported(options: { leaveOutRemote?: boolean } = {}): Promise<Uint8Array> {
   const path = join(home.world.directory, "out.qmc");
   const { bytes } = home.catalog.bundles.export(home.world.organizationId, {
@@ -111,7 +111,7 @@ async function refusal(work: Promise<unknown>): Promise<DomainError> {
   throw new Error("it was accepted");
 }
 
-/** @returns the reason, after it was made sure that nothing was written */
+/** @returns the reason, after checking that nothing was written */
 async function refused(bytes: Uint8Array, changes?: Partial<ImportRequest>): Promise<string> {
   const before = [storedFiles(away), ids(away), actions(away)];
   const { reason, kind } = await refusal(importing(bytes, changes));
@@ -136,7 +136,7 @@ const entryFor = (id: string, bytes: Uint8Array, more: object = {}) => ({
 
 interface Forgery {
   packages?: readonly unknown[];
-  /** the bytes of the archives; their names and digests are right unless `members` says otherwise */
+  /** the bytes of the archives, with the right names and digests unless `members` says otherwise */
   archives?: readonly Uint8Array[];
   manifest?: object;
   signer?: typeof signer;
@@ -148,7 +148,7 @@ interface Forgery {
 const END = new Uint8Array(1_024);
 const memberOf = (bytes: Uint8Array) => tarEntry({ name: `archives/${sha256Hex(bytes)}.tar.gz` }, bytes);
 
-/** @returns a bundle signed by a trusted key that may say anything */
+/** @returns a bundle with any content, signed by a trusted key */
 function forged({ packages = [], archives = [], manifest = {}, ...rest }: Forgery): Uint8Array {
   const { members = archives.map(memberOf), end = END, signer: by = signer } = rest;
   const text = Buffer.from(

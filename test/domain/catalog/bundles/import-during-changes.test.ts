@@ -1,4 +1,4 @@
-// What happens to the catalog and to the policy while an import stores its archives counts when the import commits.
+// Changes of the catalog and of the policy that happen while an import stores its archives are considered when the import commits.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";

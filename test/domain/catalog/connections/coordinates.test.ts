@@ -1,4 +1,4 @@
-// The names that administrators give: what they may consist of, and how long they may be (SRC-4).
+// The names that administrators enter: allowed characters and lengths (SRC-4).
 import { describe, expect, test } from "bun:test";
 import {
   FOLDER_CHARACTERS_MAX,

@@ -1,5 +1,5 @@
-// Mirroring a commit: what happens to it when it is known, lost, asked for twice, or larger than the machine; and what an administrator
-// may not reach.
+// Mirroring a commit that is known, lost, requested twice, or larger than the machine allows; and what an administrator may not
+// access.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

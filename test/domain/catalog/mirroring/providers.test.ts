@@ -1,4 +1,4 @@
-// Mirroring a commit from each kind of host: what is asked, what is answered, and what is kept.
+// Mirroring a commit from each kind of host: the requests, the responses, and what is stored.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { Secret } from "../../../../src/platform/secret.ts";

@@ -1,5 +1,5 @@
-// The archive that is made of a host's archive: always the same bytes, the paths of the repository, and nothing that a workstation would
-// refuse.
+// The archive that is created from a host's archive: always the same bytes, the paths of the repository, and nothing that a
+// workstation would refuse.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

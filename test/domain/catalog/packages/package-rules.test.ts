@@ -295,7 +295,7 @@ describe("random variants agree with sets of whole versions", () => {
     introduced: `${from}.0.0`,
     ...(to === undefined ? {} : { before: `${to}.0.0` }),
   });
-  // The point END stands for every version from there on, which only open-ended spans reach.
+  // The point END means every version from there on, which only open-ended spans include.
   const pointsOf = ({ from, to }: Span): number[] =>
     Array.from({ length: END + 1 }, (_, point) => point).filter(
       (point) => point >= from && point < (to ?? END + 1),

@@ -171,7 +171,7 @@ describe("limits", () => {
     `package_catalog:\nx: ${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}\n`;
   const references = (count: number): string =>
     `package_catalog:\nx:\n${"- &a x\n".repeat(count / 2)}${"- *a\n".repeat(Math.ceil(count / 2))}`;
-  // Three times an anchored text and a rest; 25 for the lists, maps, keys and one for each value.
+  // Three copies of an anchored text and a rest; 25 for the lists, maps, keys and one for each value.
   const expanded = (size: number): string =>
     `package_catalog:\nx: [&a ${"y".repeat(5_000_000)}, *a, *a, ${"z".repeat(size - 15_000_000 - 25)}]\n`;
   const rows: [string, number, (count: number) => string, string][] = [
@@ -192,7 +192,7 @@ describe("limits", () => {
   });
 
   test("YAML tokens: accepts below and at, refuses above with the line reached", () => {
-    // A smaller limit in place of the real one, which takes seconds to reach. The list opens with three marks.
+    // A smaller limit than the real one, which takes seconds to reach. The list starts with three tokens.
     const problemsOf = (count: number): Problem[] => {
       const problems = new ProblemList();
       parseYaml(`[]${"\n".repeat(count - 3)}`, problems, { tokensMax: 100 });

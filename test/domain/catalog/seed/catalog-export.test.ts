@@ -1,4 +1,4 @@
-// The exported catalog is read again as what it was, whatever its texts and settings hold.
+// Parsing the exported catalog gives the same catalog, whatever its texts and settings contain.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
@@ -19,7 +19,7 @@ const managed = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
 const readAgain = (packages: readonly ManagedPackage[]): ManagedPackage[] =>
   parseCatalog(Buffer.from(catalogYaml(packages)), "export.yaml").packages;
 
-/** Entries are compared as text, so the order of members counts. */
+/** Entries are compared as text, so the order of members matters. */
 const expectSame = (packages: readonly ManagedPackage[]): void =>
   expect(JSON.stringify(readAgain(packages))).toBe(JSON.stringify(packages));
 

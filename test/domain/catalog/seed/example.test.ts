@@ -1,4 +1,4 @@
-// The example catalog that a new installation starts with must hold what it promises.
+// The example catalog that a new installation starts with is valid and complete.
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";

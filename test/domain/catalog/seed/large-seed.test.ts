@@ -1,4 +1,4 @@
-// A large catalog is checked, planned, written and listed in steps, between which the service keeps answering.
+// A large catalog is checked, planned, written and listed in steps, between which the service keeps responding.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { entriesOf, planCatalog } from "../../../../src/domain/catalog/seed/changes.ts";
 import { findSourceWarnings } from "../../../../src/domain/catalog/sources/source-warnings.ts";

@@ -1,4 +1,4 @@
-// Seeding over a real database and real archives on disk: the plan, all or nothing, the artifacts, what is kept.
+// Seeding with a real database and real archives on disk: the plan, all or nothing, the artifacts, and what is kept.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ async function refusal(entries: readonly Entry[]): Promise<DomainError> {
   throw new Error("the file was accepted");
 }
 
-/** Writes an archive beside the catalog file. @returns its digest */
+/** Writes an archive next to the catalog file. @returns its digest */
 function archive(name: string, ...files: Uint8Array[]): string {
   const bytes = tarGzOf(...files);
   writeFileSync(join(world.directory, name), bytes);

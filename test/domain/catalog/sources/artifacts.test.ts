@@ -1,4 +1,5 @@
-// The end of stored archives: what is named stays, and what nothing has named for a while goes, first its row and then its bytes.
+// The removal of stored archives: a referenced archive stays; one without references for some days is removed, first its row and
+// then its bytes.
 import { expect, test } from "bun:test";
 import { Artifacts, UNNAMED_DAYS_MAX } from "../../../../src/domain/catalog/sources/artifacts.ts";
 import { namedArtifacts } from "../../../../src/domain/governance/delivery/artifact-uses-store.ts";
@@ -31,7 +32,7 @@ test("SRC-33 an archive that nothing names is removed after 90 days, and a named
   days(UNNAMED_DAYS_MAX - 1);
   expect(await retire()).toBe(0);
   named = new Set([artifactId]);
-  await retire(); // named again in between: the days begin anew
+  await retire(); // referenced again in between: the days start over
   named = new Set();
   await retire();
   days(UNNAMED_DAYS_MAX - 1);

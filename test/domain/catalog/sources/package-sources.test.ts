@@ -1,4 +1,4 @@
-// Inspecting package sources over a real database, a real store of artifacts and real TLS: what is kept, and what is not.
+// Inspecting package sources with a real database, a real artifact store and real TLS: what is stored, and what is not.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -159,7 +159,7 @@ describe("a public archive", () => {
   });
 
   test.each([
-    ["below", -1, "outbound.failed"], // it is cut short
+    ["below", -1, "outbound.failed"], // it is truncated
     ["at", 0, "outbound.failed"],
     ["above", 1, "outbound.too_large"],
   ])("whose announced length is %s the limit is refused as %p only above it", async (_name, more, reason) => {

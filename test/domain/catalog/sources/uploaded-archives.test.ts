@@ -1,4 +1,4 @@
-// Archives that administrators upload: what is kept, what is not, and what later steps learn of them.
+// Archives that administrators upload: what is stored, what is not, and what later steps know about them.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// What is behind, and the guided update: newer commits are seen without a download, moved tags are recorded, and an update says which
-// files change.
+// Outdated packages and the guided update: newer commits are found without a download, moved tags are recorded, and an update lists
+// the files that change.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
 import { PackageUpdates } from "../../../../src/domain/catalog/watching/package-updates.ts";
@@ -35,7 +35,7 @@ afterEach(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-/** Puts what the ref stands for now into the policy. */
+/** Publishes the policy with the commit that the ref points to now. */
 async function publish(id: string, ref: string, more: object = {}) {
   const { sourceRef, artifactId, sha256 } = await site.inspect({ ref });
   const source = { source_ref: sourceRef, artifact_id: artifactId, sha256 };

@@ -1,4 +1,4 @@
-// Whom a change of the policy reaches: counted from what workstations have reported and from audiences.
+// Whom a change of the policy affects: counted from reports of workstations and from audiences.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import {
@@ -32,7 +32,7 @@ const range = (version_requirement: string): Partial<GovernanceConfig> => ({
   },
 });
 
-/** Adds workstations that report the same, each one second after the one before. */
+/** Adds workstations with equal reports, each one second after the one before. */
 function copyReport(tx: Tx, instanceId: string, copies: number): void {
   const row = tx.select().from(clientReports).where(eq(clientReports.instanceId, instanceId)).get();
   for (let copy = 1; row && copy <= copies; copy += 1) {

@@ -1,4 +1,4 @@
-// On how many workstations a package is applied, and how it fails there.
+// On how many workstations a package is applied, and how it fails on others.
 import { expect, test } from "bun:test";
 import {
   COUNTS_KEPT_SECONDS,

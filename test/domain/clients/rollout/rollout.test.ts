@@ -1,4 +1,5 @@
-// How a revision arrives: counts by health, harness and version, refusals by reason, workstations asleep, and samples.
+// The rollout of a revision: counts by health, harness and version, refusals by reason, workstations not seen for days, and
+// samples.
 import { expect, test } from "bun:test";
 import {
   GROUPS_MAX,

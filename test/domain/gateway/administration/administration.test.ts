@@ -1,4 +1,4 @@
-// What operators see of gateway keys and do with them, over a gateway in this process.
+// Operations of operators on gateway keys, with a gateway in this process.
 import { expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -20,7 +20,7 @@ const rotate = (world: GatewayWorld, user: User) => adminOf(world).rotate({ acto
 
 const NEVER = new AbortController().signal;
 
-/** @returns what was made due, what was done, and how often a key was told of */
+/** @returns the keys made due, the completed work, and the number of notifications about keys */
 async function reconcile(world: GatewayWorld, signal = NEVER) {
   let due: Reconciled | undefined;
   let told = 0;

@@ -1,5 +1,5 @@
-// Attempts that overlap: with a newer attempt for the same user, with the end of the user's access, and with callers who come
-// between the moment an attempt is registered and the moment it is written.
+// Attempts that overlap: with a newer attempt for the same user, with the end of the user's access, and with callers between the
+// registration of an attempt and its first write.
 import { describe, expect, test } from "bun:test";
 import * as store from "../../../../src/domain/gateway/keys/store.ts";
 import {
@@ -33,12 +33,12 @@ const queued = ({ db }: GatewayWorld) =>
 const revokeCalls = ({ calls }: GatewayWorld) =>
   calls.filter(({ operation }) => operation === "revoke").length;
 
-/** A call whose answer the test gives; `answer` resolves when whoever asked has heard it and the row is settled. */
+/** A call whose response the test provides; `answer` resolves when the caller has received it and the row is settled. */
 interface HeldCall {
   answer(): Promise<void>;
 }
 
-/** Starts an attempt whose answer is kept back, as by a slow gateway. */
+/** Starts an attempt whose response is delayed, like that of a slow gateway. */
 async function heldAttempt(world: GatewayWorld, start: () => Promise<unknown>): Promise<HeldCall> {
   const before = world.upstream.calls;
   world.upstream.hold();
@@ -56,7 +56,7 @@ async function heldAttempt(world: GatewayWorld, start: () => Promise<unknown>): 
   return { answer };
 }
 
-/** The late attempt belongs to a process that still runs while another one has taken over. */
+/** The late attempt belongs to a process that still runs after another one has taken over. */
 async function overlapping(start: (world: GatewayWorld, user: User) => Promise<unknown>) {
   const world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
@@ -206,7 +206,7 @@ describe("a key that an attempt without an answer left for a user who lost acces
   test("is revoked at once if no attempt can still run", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
-    world.upstream.lateFailure = "unavailable"; // the key is made and nobody hears of it
+    world.upstream.lateFailure = "unavailable"; // the key is created and the response is lost
     await ask(world, user).catch(() => {});
     await world.setUser(user.id, { status: "suspended" });
     await retire(world, user);

@@ -1,5 +1,5 @@
-// Which changes of a user take the gateway key away, in the transaction of the change, and that its counterpart at the gateway is queued for
-// revocation (SCIM-18).
+// Which changes of a user revoke the gateway key in the same transaction, and that the revocation at the gateway is queued
+// (SCIM-18).
 import { describe, expect, test } from "bun:test";
 import { findKey } from "../../../../src/domain/gateway/keys/store.ts";
 import { gatewayRevocations } from "../../../../src/domain/gateway/tables.ts";

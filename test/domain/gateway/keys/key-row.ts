@@ -1,4 +1,4 @@
-// A row of a healthy gateway key, for tests of the rules that look at rows.
+// A row of a healthy gateway key, for tests of the rules that read rows.
 import type { KeyRow } from "../../../../src/domain/gateway/model.ts";
 
 export const NOW = 1_000_000_000_000;

@@ -1,5 +1,5 @@
-// The rules of a gateway key beside those of time: what a provisioner must answer, what it is told of the key before, what a
-// running attempt writes, and what the status shows.
+// The rules of a gateway key other than those about time: what a provisioner must return, what it is told about the previous key,
+// what a running attempt writes, and what the status shows.
 import { describe, expect, test } from "bun:test";
 import { type GatewayKeyStatus, toKeyStatus } from "../../../../src/domain/gateway/keys/key-status.ts";
 import {

@@ -1,4 +1,5 @@
-// The life of a gateway key: made, looked after, lost, replaced, taken away. The gateway is test/domain/gateway/provisioners/litellm/upstream.ts.
+// The life of a gateway key: created, reconciled, lost, replaced, revoked. The gateway is
+// test/domain/gateway/provisioners/litellm/upstream.ts.
 import { describe, expect, spyOn, test } from "bun:test";
 import * as store from "../../../../src/domain/gateway/keys/store.ts";
 import {
@@ -411,7 +412,7 @@ test("a process that dies in an attempt leaves `recovering`; after the lease ano
   world.upstream.hold();
   void ensure(world, user).catch(() => {});
   while (world.upstream.calls === 0) await Bun.sleep(1);
-  world.upstream.held = undefined; // the dead process never hears the answer
+  world.upstream.held = undefined; // the dead process never receives the response
   world.restart();
   expect((await ensure(world, user)).status.status).toBe("recovering");
   world.clock.advance(ATTEMPT_LEASE_MS);
@@ -505,7 +506,7 @@ test("USE-3 rotation keeps the user's one key by its id, and the old secret work
   world.upstream.failure = undefined;
   const { status } = await world.gateway.keys.rotate({ actor: world.operator, user });
   expect(status).toMatchObject({ status: "ready", external_id: "key-2" });
-  await ensure(world, user); // as signing in again does
+  await ensure(world, user); // as a new sign-in does
   world.clock.advance(ROTATION_OVERLAP_MS - 1);
   await reconcile(world);
   expect([...world.upstream.keys.keys()]).toEqual(["key-1", "key-2"]);
@@ -564,7 +565,7 @@ test("remains of an interrupted rotation are revoked with their user, also after
   const user = await world.addUser("ana@example.org");
   await ensure(world, user);
   world.upstream.hold();
-  world.gateway.keys.rotate({ actor: world.operator, user }).catch(() => {}); // still waits when the world is gone
+  world.gateway.keys.rotate({ actor: world.operator, user }).catch(() => {}); // still pending when the world is closed
   while (world.upstream.keys.size < 2) await Bun.sleep(0);
   world.upstream.held = undefined;
   world.restart();

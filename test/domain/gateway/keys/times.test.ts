@@ -1,4 +1,5 @@
-// The rules of time of a gateway key, each at its edge: when it is due, how long a failure waits, how often it is replaced.
+// The rules about time of a gateway key, each at its limit: when it is due, the delay after a failure, and how often it is
+// replaced.
 import { describe, expect, test } from "bun:test";
 import {
   ATTEMPT_LEASE_MS,

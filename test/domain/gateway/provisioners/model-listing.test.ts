@@ -1,4 +1,4 @@
-// A list of models counts as a whole or not at all, and equal models have equal fingerprints.
+// A list of models is accepted completely or not at all, and equal models have equal fingerprints.
 
 import { describe, expect, test } from "bun:test";
 import { readListing } from "../../../../src/domain/gateway/provisioners/executable/executable-protocol.ts";

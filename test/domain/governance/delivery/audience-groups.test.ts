@@ -1,4 +1,4 @@
-// Who gets the same document, that it is put together once, what is kept, and what is no policy at all.
+// Who gets the same document, that it is built once, what is cached, and what is not a policy.
 import { describe, expect, test } from "bun:test";
 import { AudienceGroups } from "../../../../src/domain/governance/delivery/audience-groups.ts";
 import type { PackageAudience, Revision } from "../../../../src/domain/governance/model.ts";
@@ -96,7 +96,7 @@ describe("cached documents", () => {
     new AudienceGroups(revisionOf(audiences), NO_GROUPS).viewOf(user).bytes.byteLength;
   const three = sizeOf("ana") + sizeOf("ben") + sizeOf("cleo");
 
-  /** @returns whose document is still the same after all of them asked */
+  /** @returns the users whose document is still the same after all of them fetched it */
   function keptOf(bytesMax: number): string[] {
     const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS, bytesMax);
     const users = ["ana", "ben", "cleo"];

@@ -1,4 +1,4 @@
-// Audiences that name groups of the identity provider, whose members are found at the time of each question.
+// Audiences that name groups of the identity provider, whose members are read at each request.
 import { afterAll, expect, test } from "bun:test";
 import { addArtifact } from "../../../../src/domain/catalog/store.ts";
 import type { ScimCaller } from "../../../../src/domain/scim/model.ts";

@@ -1,5 +1,5 @@
-// The deployment file as a second author: what it changes is published, what the dashboard says otherwise stays, and
-// every such place is shown until both agree.
+// The deployment file as a second author: its changes are published, differing values of the dashboard are kept, and every such
+// place is shown until both agree.
 import { describe, expect, test } from "bun:test";
 import { createGovernanceWorld, packageOf, refusalOf, sectionOf } from "../governance-world.ts";
 

@@ -1,4 +1,5 @@
-// Settling places where the policy does not follow the deployment file: kept until the file changes there, or taken from the file.
+// Settling places where the policy differs from the deployment file: keeping the value until the file changes there, or adopting
+// that of the file.
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { createGovernanceWorld, packageOf, refusalOf, sectionOf } from "../governance-world.ts";
 
@@ -16,7 +17,7 @@ const withPackage = (ttl_seconds: number, version: string) =>
   });
 let round = 100;
 
-/** Both change the same three places. @returns the number that the file has now */
+/** Both change the same three places. @returns the number in the file now */
 beforeEach(async () => {
   if (drafts.own(admin)) await drafts.discard(admin, drafts.existing(admin).id);
   const former = `1.${round}`;

@@ -1,4 +1,4 @@
-// Policy documents for tests: the smallest ones that are right, to be spoilt in one place.
+// Policy documents for tests: minimal valid ones, in which a test changes one place.
 
 import { checkDocument } from "../../../../src/domain/governance/document/check.ts";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
@@ -18,7 +18,7 @@ export const VERSION_CAPABILITIES: readonly string[] = [
   "versioned_state",
 ];
 
-/** What a document must state once anything in it depends on versions. */
+/** What a document must state if anything in it depends on versions. */
 export const VERSION_AWARE: Json = {
   contract_version: 3,
   minimum_client_version: "0.1.0",
@@ -35,7 +35,7 @@ export const packageWith = (adapters: Json, id = "one"): Json => ({
   adapters,
 });
 
-/** @returns the document, only if nothing is wrong with it: judged as it would be published, but without stamps */
+/** @returns the document if it is valid: checked as for publishing, but without stamps */
 export function readDocument(
   input: unknown,
   { gateway } = { gateway: true },

@@ -1,4 +1,4 @@
-// Documents as text: where the document stands in it, lines of problems, hostile text, and the way back from text.
+// Documents as text: positions in the text, lines of problems, hostile text, and parsing.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
@@ -103,7 +103,7 @@ describe("hostile text yields problems, never a value", () => {
   });
 });
 
-/** @returns text whose aliases stand for so many values and names */
+/** @returns text whose aliases expand to this many values and names */
 function valuesText(count: number): string {
   const ones = Array(999).fill(1);
   const aliases = Math.floor((count - 1_004) / 1_000);
@@ -111,15 +111,15 @@ function valuesText(count: number): string {
   return `a: &a [${ones}]\nb: [${rest}]\n`;
 }
 
-/** @returns text with a mapping of so many members */
+/** @returns text with a mapping of this many members */
 const membersText = (count: number): string =>
   `a:\n${Array.from({ length: count }, (_, at) => `  k${at}: 1\n`).join("")}`;
 
-/** @returns text with mappings of so many shapes, which aliases repeat */
+/** @returns text with mappings of this many shapes, which aliases repeat */
 const shapesText = (count: number): string =>
   `a: &a [${Array.from({ length: count - 2 }, (_, at) => `{x${at}: 1}`).join()}]\nb: *a\n`;
 
-/** @returns text with so many members of mappings beyond the first ones, of which an alias repeats half */
+/** @returns text with this many members of mappings beyond the first ones, of which an alias repeats half */
 function largeMappingsText(count: number): string {
   const mapping = (members: number) =>
     `{${Array.from({ length: SHAPE_MEMBERS_MAX + members }, (_, at) => `k${at}: 1`)}}`;
@@ -127,7 +127,7 @@ function largeMappingsText(count: number): string {
   return `- &a ${mapping(repeated)}\n- *a\n- ${mapping(repeated)}\n- ${mapping(count - 3 * repeated)}\n`;
 }
 
-/** @returns text whose mappings with whole numbers as keys count as so many further members; an alias repeats half of them */
+/** @returns text whose mappings with whole numbers as keys count as this many more members; an alias repeats half of them */
 function numberedText(count: number): string {
   const repeated = LARGE_OBJECT_MEMBERS_MAX / NUMBERED_OBJECT_MEMBERS / 2 - 1;
   const further = count - NUMBERED_OBJECT_MEMBERS * (2 * repeated + 1);
@@ -137,10 +137,10 @@ function numberedText(count: number): string {
   return `- &a [${Array(repeated).fill("{999: 1, 7: 1}")}]\n- *a\n- {${last}}\n`;
 }
 
-/** @returns text with a key that has so many characters in JSON, half of them escapes */
+/** @returns text with a key of this many characters in JSON, half of them escapes */
 const keyText = (count: number): string => `? "${"\\t".repeat(100)}${"k".repeat(count - 200)}"\n: 1\n`;
 
-/** @returns text that has so many bytes when it is written as JSON, and half as many as it is */
+/** @returns text that has this many bytes as JSON, and half as many itself */
 function jsonBytesText(count: number): string {
   const name = count % 2 === 0 ? "bb" : "b";
   return `a: &a ${"x".repeat((count - 14 - name.length) / 2)}\n${name}: *a\n`;
@@ -153,7 +153,7 @@ test("the limits of YAML are no looser than those of JSON", () => {
 
 const levelsText = (count: number): string => `a: ${"[".repeat(count - 1)}${"]".repeat(count - 1)}`;
 
-/** Lines without anything on them are the words that are read fastest. */
+/** Empty lines are the tokens that are read fastest. */
 const wordsText = (count: number): string => `[] #${"\n".repeat(count - 5)}`;
 
 describe("limits: accepts below and at, refuses above; accepted text is also valid as JSON", () => {
@@ -176,11 +176,11 @@ describe("limits: accepts below and at, refuses above; accepted text is also val
     const json = JSON.stringify(input);
     expect(structureProblem(json, JSON_LIMITS)).toBeUndefined();
     const again = readDocumentText(json);
-    expect([again.problems, JSON.stringify(again.input) === json]).toEqual([[], true]); // quick for many values
+    expect([again.problems, JSON.stringify(again.input) === json]).toEqual([[], true]); // fast for many values
   });
 
   test("YAML tokens, counted as in every YAML text", () => {
-    // The reader of YAML is tested below and at a limit with a smaller one, because this one takes seconds to reach.
+    // The YAML reader is tested below and at a smaller limit, because this one takes seconds to reach.
     expect(readDocumentText(wordsText(DOCUMENT_TOKENS_MAX + 1)).problems).toMatchObject([
       { detail: expect.stringContaining(`more than ${DOCUMENT_TOKENS_MAX} words and marks`) },
     ]);

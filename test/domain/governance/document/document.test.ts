@@ -1,4 +1,4 @@
-// The shape of a policy document and its single places: what passes, what is refused with its pointer, and every limit.
+// The structure of a policy document and its members: what is valid, what is refused with its pointer, and every limit.
 import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { readDraft } from "../../../../src/domain/governance/document/draft.ts";
@@ -452,7 +452,7 @@ describe("limits: accepts below and at, refuses above", () => {
   });
 
   test("overrides of one harness", () => {
-    // Each is refused for lack of its package, unless there are too many to look at.
+    // Each is refused because its package is missing, unless there are too many to check.
     const detail = (count: number) => detailOf(codex({ package_overrides: entries(count, {}) }));
     expect(detail(limits.OVERRIDES_MAX)).toContain("is not a package");
     expect(detail(limits.OVERRIDES_MAX + 1)).toContain(`the limit is ${limits.OVERRIDES_MAX}`);
@@ -465,7 +465,7 @@ describe("limits: accepts below and at, refuses above", () => {
   });
 
   test("bytes of the whole document as JSON", () => {
-    // Settings of many packages fill it up; the last one makes the size exact.
+    // Settings of many packages fill the document; the last one gives the exact size.
     const filled = (sizeBytes: number): Json => {
       const packages = Array.from({ length: 40 }, (_, index) => ({
         ...packageWith({}, `p${index}`),

@@ -1,4 +1,4 @@
-// The published registry, compared with the facts that clients rely on, which are written out here once more.
+// The published registry, compared with the facts that clients rely on, which are repeated here.
 import { expect, test } from "bun:test";
 import { harnessMetadata } from "../../../../src/domain/governance/document/harness-metadata.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";

@@ -1,4 +1,4 @@
-// Models assigned to harnesses: what a list may say, when workstations get the lists, and what that demands of them.
+// Models assigned to harnesses: what a list may contain, when workstations get the lists, and what they must then support.
 import { describe, expect, test } from "bun:test";
 import { AudienceGroups } from "../../../../src/domain/governance/delivery/audience-groups.ts";
 import { checkDocument } from "../../../../src/domain/governance/document/check.ts";

@@ -1,4 +1,4 @@
-// What stamping writes into a document, and that nothing of it stays once its cause is gone.
+// What stamping adds to a document, and that it is removed when its cause is gone.
 
 import { describe, expect, test } from "bun:test";
 import { checkDocument } from "../../../../src/domain/governance/document/check.ts";

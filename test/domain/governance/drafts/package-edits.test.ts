@@ -1,4 +1,4 @@
-// Changes of single packages in a draft: each leaves everything else as it is.
+// Changes of single packages in a draft: each leaves everything else unchanged.
 
 import { expect, test } from "bun:test";
 import { changesIn } from "../../../../src/domain/governance/service.ts";

@@ -1,4 +1,4 @@
-// Contents of drafts in memory: read once per version, for the drafts that were read last.
+// Cached contents of drafts: parsed once per version, for the drafts that were read last.
 import { expect, test } from "bun:test";
 import { DRAFTS_KEPT_MAX, StoredDrafts } from "../../../../src/domain/governance/drafts/stored-drafts.ts";
 import { managedText } from "../governance-world.ts";

@@ -1,4 +1,4 @@
-// MCP servers by server instead of by harness, the guess of what is a key or a token, and the lists of a draft.
+// MCP servers by server instead of by harness, the detection of keys and tokens, and the lists of a draft.
 import { describe, expect, test } from "bun:test";
 import { likelySecretsIn } from "../../../../src/domain/governance/document/likely-secrets.ts";
 import { MCP_SERVERS_MAX, type McpServer } from "../../../../src/domain/governance/model.ts";

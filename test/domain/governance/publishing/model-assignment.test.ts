@@ -1,4 +1,4 @@
-// Models are assigned to one harness at a time: each assignment is a revision, and the checks come in a fixed order.
+// Models are assigned to one harness at a time: each assignment is a revision, and the checks have a fixed order.
 import { describe, expect, test } from "bun:test";
 import type { ModelsPublication } from "../../../../src/domain/governance/publishing/model-assignment.ts";
 import type { Revision } from "../../../../src/domain/governance/service.ts";
@@ -9,7 +9,7 @@ import { createGovernanceWorld, type GovernanceWorld, packageOf, refusalOf } fro
 
 const gatewayMode = {
   settings: SETTINGS,
-  provisioner: new Upstream(() => 0).provisioner(), // nobody asks it for anything
+  provisioner: new Upstream(() => 0).provisioner(), // it is never called
   configurationDigest: "one",
 };
 const site = sharedServer(() =>

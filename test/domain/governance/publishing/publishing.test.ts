@@ -1,4 +1,4 @@
-// What administrators publish becomes the policy, once, with the checks in a fixed order, and nothing is lost.
+// What administrators publish becomes the policy, once, with checks in a fixed order, and nothing is lost.
 import { describe, expect, test } from "bun:test";
 import { COMMENT_LENGTH_MAX } from "../../../../src/domain/governance/model.ts";
 import { toAdminConfig } from "../../../../src/domain/governance/reading/admin-view.ts";

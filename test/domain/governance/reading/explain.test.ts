@@ -1,4 +1,4 @@
-// What a user on a harness is told about each package, and what the harness of the question must be.
+// The explanation of each package for a user on a harness, and which harnesses can be explained.
 import { expect, test } from "bun:test";
 import { createGovernanceWorld, packageOf, refusalOf } from "../governance-world.ts";
 

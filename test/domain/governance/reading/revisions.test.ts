@@ -1,4 +1,4 @@
-// Reading revisions: what is kept in memory, how many are listed, two processes, and gateway mode switched on and off.
+// Reading revisions: what is cached, how many are listed, two processes, and gateway mode turned on and off.
 import { expect, test } from "bun:test";
 import {
   DOCUMENT_BYTES_MAX,
@@ -27,7 +27,7 @@ import {
   refusalOf,
 } from "../governance-world.ts";
 
-/** The policy as another process of the same data directory has it. */
+/** The policy in another process on the same data directory. */
 function elsewhere(world: GovernanceWorld, settings: Partial<GovernanceSettings> = {}) {
   const { audit, clock, ids, file } = world.world;
   const db = openDatabase(file);

@@ -1,4 +1,4 @@
-// CON-61: the words of the history for what a revision changed.
+// CON-61: the summary of a revision's changes in the history.
 import { expect, test } from "bun:test";
 import type { GovernanceConfig, HarnessPolicy } from "../../../../src/domain/governance/model.ts";
 import { SUMMARY_PARTS_MAX, summaryOf } from "../../../../src/domain/governance/reading/summary.ts";

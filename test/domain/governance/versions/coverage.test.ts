@@ -1,5 +1,5 @@
-// Packages against the versions a policy lets run: named cases, and random packages judged a second time by trying the
-// candidate versions of candidatesOf(), one after the other.
+// Packages against the versions that a policy allows: named cases, and random packages checked a second time by trying the
+// candidate versions of candidatesOf() one after another.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compare, parse, type SemVer } from "semver";
@@ -253,7 +253,7 @@ test("the maximum number of packages, all with one command, are checked in order
     claudeDocument({ packages, requirement: ">=2.0.12", isOpen: true }),
   );
   expect(problems).toEqual([]);
-  // None serves every version, and none meets another.
+  // None supports every version, and none overlaps with another.
   expect(checkDocument(document, { gateway: false, harnesses: HARNESSES }).at(-1)?.detail).toBe(
     `and ${count - PROBLEMS_MAX} more`,
   );
@@ -340,7 +340,7 @@ describe("random packages", () => {
         compare(version, introduced) >= 0 && (before === null || compare(version, before) < 0),
     );
 
-  /** The places that are wrong, found by trying every version at which something begins or ends. */
+  /** The invalid places, found by trying every version at which something starts or ends. */
   const wrongByListing = (
     packages: readonly ManagedPackage[],
     text: string | undefined,

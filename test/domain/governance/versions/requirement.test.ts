@@ -1,4 +1,4 @@
-// Version requirements: which texts are one, and that each means what its grammar promises, version by version.
+// Version requirements: which texts are valid, and that each matches the versions that its grammar defines.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compare, SemVer } from "semver";
@@ -148,7 +148,7 @@ describe("meaning", () => {
     const differing = numbers.findIndex((number, place) => number !== parts[place]);
     const byNumbers = differing < 0 ? 0 : Math.sign((parts[differing] ?? 0) - (numbers[differing] ?? 0));
     const isPartial = numbers.length < 3;
-    // The numbers are those of a partial version, but a pre-release is none of its releases.
+    // The numbers match a partial version, but a pre-release is not one of its releases.
     if (isPartial && differing < 0 && text.includes("-")) return operator === "^" || operator === "";
     const order = !isPartial ? compare(text, `${numbers.join(".")}${suffix}`) : byNumbers;
     const sharesFirst = (count: number): boolean => differing < 0 || differing >= count;

@@ -1,4 +1,4 @@
-// Installed versions against a policy, and the layout of a package that serves them.
+// Installed versions against a policy, and which layout of a package supports them.
 import { describe, expect, test } from "bun:test";
 import type { HarnessPolicy } from "../../../../src/domain/governance/model.ts";
 import { layoutFor } from "../../../../src/domain/governance/versions/layout-selection.ts";

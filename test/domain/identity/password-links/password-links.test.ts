@@ -1,4 +1,4 @@
-// Links with which a user sets a new password: who gets one, what using it does, and what voids it.
+// Links with which a user sets a new password: who gets one, its effect, and what invalidates it.
 import { describe, expect, test } from "bun:test";
 import type { User } from "../../../../src/domain/identity/model.ts";
 import { PASSWORD_LINK_TTL_MS } from "../../../../src/domain/identity/model.ts";
@@ -291,7 +291,7 @@ describe("giving a link", () => {
     expect(await reasonOf(() => world.give(world.operator))).toBe("user.password_unused");
     await world.setUser(world.ada.id, { protected: true });
     const { token } = await world.give(world.operator);
-    await world.setUser(world.ada.id, { protected: false }); // as if it had been given before the mode changed
+    await world.setUser(world.ada.id, { protected: false }); // as if it had been created before the mode changed
     expect(await reasonOf(() => world.set(token))).toBe(UNAVAILABLE);
     await world.setUser(world.ada.id, { protected: true });
     expect(await world.set(token)).toMatchObject({ id: world.ada.id });

@@ -1,4 +1,4 @@
-// Pending invitations end with the role of whoever sent them: by every way in which an administrator stops being one.
+// Pending invitations end with the role of their sender: for every way in which an administrator loses the role.
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import type { User } from "../../../../src/domain/identity/service.ts";

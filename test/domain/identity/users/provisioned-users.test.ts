@@ -1,5 +1,5 @@
-// Accounts of an identity provider: how they come in, what they take over, what they leave behind, and that an address
-// may stand on accounts that are gone.
+// Accounts of an identity provider: how they are created, what they take over, what remains of them, and that an address may be
+// that of removed accounts.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";
@@ -101,7 +101,7 @@ test("the last active administrator is not linked, one of two is", async () => {
 
 test("of the removed accounts of an address the latest returns, under a new subject", async () => {
   await using world = await createIdentityWorld();
-  const removed = { status: "removed", provisioningSource: "scim" } as const; // each with a password, which must not return
+  const removed = { status: "removed", provisioningSource: "scim" } as const; // each with a password, which must not be restored
   const older = await world.addUser(ADA, { ...removed, updatedAtMs: 5 });
   const latest = await world.addUser("moved@example.com", { ...removed, emailKey: ADA, updatedAtMs: 7 });
   await world.addUser("also-moved@example.com", { ...removed, emailKey: ADA, updatedAtMs: 6 });

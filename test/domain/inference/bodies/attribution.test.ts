@@ -1,4 +1,4 @@
-// What the headers of a request claim about its origin.
+// The unverified information in request headers about the origin of a request.
 import { describe, expect, test } from "bun:test";
 import { ATTRIBUTION_MAX, attributionOf } from "../../../../src/domain/inference/bodies/attribution.ts";
 

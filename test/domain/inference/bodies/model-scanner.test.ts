@@ -1,11 +1,11 @@
-// The model that a request body names: found in any place, in pieces of any size, and never mistaken for one inside a prompt.
+// The model that a request body names: found in any position, in chunks of any size, and never confused with one inside a prompt.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MODEL_CHARACTERS_MAX, ModelScanner } from "../../../../src/domain/inference/bodies/model-scanner.ts";
 
 const encoder = new TextEncoder();
 
-/** @returns what the scanner finds in a body that arrives in pieces of this size */
+/** @returns the scanner's result for a body that arrives in chunks of this size */
 function scan(body: string | Uint8Array, { pieceBytes = 1_000_000, isThorough = false } = {}) {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const scanner = new ModelScanner(isThorough);

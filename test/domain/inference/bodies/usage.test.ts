@@ -1,4 +1,4 @@
-// What an answer says about its tokens: read from its two ends, whatever the pieces were.
+// The token counts of a response: read from its first and last bytes, whatever the chunks are.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { AnswerEnds, HEAD_BYTES, TAIL_BYTES } from "../../../../src/domain/inference/bodies/answer-ends.ts";
@@ -10,7 +10,7 @@ import {
 } from "../../../../src/domain/inference/bodies/usage.ts";
 import { bytesOf, CHAT, MESSAGES, RECORDINGS, RESPONSES } from "../../../support/inference/recordings.ts";
 
-/** @returns the usage of an answer that arrives in pieces of this size */
+/** @returns the usage of a response that arrives in chunks of this size */
 function usageOf(answer: string | Uint8Array, { pieceBytes = 1_000_000, isWhole = true } = {}) {
   const bytes = Buffer.from(answer);
   const ends = new AnswerEnds();

@@ -1,4 +1,4 @@
-// How long a repeated row of a separate proxy is known. Its form is tested in test/server/routes/gateway/request-logs.test.ts.
+// How long a repeated row of a separate proxy is detected. test/server/routes/gateway/request-logs.test.ts tests its form.
 import { expect, test } from "bun:test";
 import { COUNTED_IDS_MAX, EVENTS_MAX, LogIntake } from "../../../../src/domain/inference/log/intake.ts";
 import { systemClock } from "../../../../src/platform/clock.ts";

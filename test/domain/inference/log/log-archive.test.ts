@@ -1,4 +1,4 @@
-// INF-48: exported days in an object store, and stores that fail or lie. `bun run test:s3` runs the cases against a real one.
+// INF-48: exported days in an object store, and stores that fail or lie. `bun run test:s3` runs the cases with a real one.
 import { describe, expect, test } from "bun:test";
 import { LogArchive } from "../../../../src/domain/inference/log/log-archive.ts";
 import { ANSWER_TIMEOUT_MS } from "../../../../src/platform/object-store/requests.ts";
@@ -10,7 +10,7 @@ import { bucketAt } from "../../../support/object-store/test-bucket.ts";
 const NAME = "requests-2027-06-01.jsonl";
 const KEY = `captured/request-logs/${NAME}`;
 
-/** For stores that may not answer. */
+/** For stores that may not respond. */
 const IMPATIENT_MS = 300;
 
 function siteOf(options: S3ServerOptions = {}, answerTimeoutMs: number = IMPATIENT_MS) {

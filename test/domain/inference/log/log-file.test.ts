@@ -1,4 +1,4 @@
-// The file of the request log: its closed list of columns, its version, and the literal search.
+// The file of the request log: its fixed list of columns, its version, and the literal search.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
@@ -215,12 +215,12 @@ describe("limits of reading", () => {
   });
 });
 
-/** Characters that patterns of the database, of expressions or of SQL give a meaning, and letters with several cases. */
+/** Characters that are special in patterns, in regular expressions or in SQL, and letters with several cases. */
 const CHARACTERS = [
   ..."*?[]^-!%_\\'\"`;()|.{}$/ aB\u00c9\u00e9\u00df\u01c5\u03a3\u03c2\u03c3\u0131\u0130\u{1d49c}\u{1f600}\u0301\t",
 ];
 
-/** A generator that gives the same sequence every time. */
+/** A generator that returns the same sequence every time. */
 function* numbersBelow(max: number): Generator<number> {
   for (let state = 20_261_123; ; ) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
@@ -252,5 +252,5 @@ test("INF-45 a search finds exactly the rows that contain the literal text, what
   }
 });
 
-/** Upper case joins more letters than the search does, so that only texts that differ in more than case are far apart. */
+/** Upper case merges more letters than the search does, so that only texts that differ in more than case are unequal. */
 const folded = (text: string): string => text.toUpperCase().toLowerCase().toUpperCase();

@@ -1,4 +1,4 @@
-// INF-43, INF-44 and INF-56: what people and scripts do to the files of the request log while its thread has them open.
+// INF-43, INF-44 and INF-56: effects of people and scripts that change the files of the request log while its thread has them open.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, rmSync, truncateSync } from "node:fs";
 import { NO_SUMS } from "../../../../src/domain/inference/usage/model.ts";
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const ends = ["", "-wal", "-shm"];
-/** What others do, what the log of the service says about it, and whether earlier rows must still be there. */
+/** An outside change, the resulting log line of the service, and whether earlier rows must still be there. */
 const CHANGES: readonly [string, () => void, { what: string; isKept: boolean }][] = [
   [
     "deletes the file",
@@ -49,7 +49,7 @@ const CHANGES: readonly [string, () => void, { what: string; isKept: boolean }][
   ],
 ];
 
-/** Asks the thread: a reader of its own would meet the broken files before that has seen them. */
+/** Asks the thread: another reader would find the damaged files before the thread does. */
 async function isThere(number: number): Promise<boolean> {
   const all = { filter: {}, sort: "occurred_desc", offset: 0, limit: 1_000 } as const;
   const { items } = await log.running.search(all);

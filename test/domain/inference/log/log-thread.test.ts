@@ -1,5 +1,5 @@
-// What the thread of the request log promises about time: a write never waits for a search, a search has a limit, and so has the
-// number of searches. The thread's work runs in this process here.
+// The timing of the request log's thread: a write never waits for a search, a search has a time limit, and the number of searches
+// is limited. The thread's work runs in this process here.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

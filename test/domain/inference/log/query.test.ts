@@ -1,4 +1,4 @@
-// The limits of what a caller may ask of the request log.
+// The limits of queries of the request log.
 import { describe, expect, test } from "bun:test";
 import { LENGTH_MAX, readLogQuery } from "../../../../src/domain/inference/log/query.ts";
 

@@ -1,4 +1,4 @@
-// The queue of the request log when writing fails again and again: warnings are rare, and a batch that kills its thread goes.
+// The queue of the request log when writing keeps failing: few warnings, and a batch that crashes its thread is dropped.
 import { expect, test } from "bun:test";
 import {
   type QueueOptions,

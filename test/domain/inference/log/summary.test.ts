@@ -1,4 +1,4 @@
-// Summaries of the request log: kept sums answer as the rows themselves do, whatever happens to the rows meanwhile.
+// Summaries of the request log: stored sums equal those of the rows, whatever happens to the rows in the meantime.
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

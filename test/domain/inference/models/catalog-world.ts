@@ -1,4 +1,4 @@
-// A server over a gateway in this process, whose models a test sets and whose policy assigns them.
+// A server with a gateway in this process, whose models a test sets and whose policy assigns them.
 import type { ModelState } from "../../../../src/domain/inference/models/model.ts";
 import { shared } from "../../../support/shared.ts";
 import { SETTINGS } from "../../gateway/gateway-world.ts";
@@ -17,7 +17,7 @@ async function createCatalogWorld(): Promise<CatalogWorld> {
   return Object.assign(await createGovernanceWorld(section, { gatewayMode }), { upstream });
 }
 
-/** @returns a function for the tests of one file: a world whose gateway offers nothing */
+/** @returns a function for the tests of one file: a world whose gateway offers no models */
 export function sharedCatalogWorld(): () => Promise<CatalogWorld> {
   const made = shared(createCatalogWorld, (world) => world);
   return async () => {

@@ -1,4 +1,5 @@
-// The model catalog over a gateway in this process: states of models, refreshes by hand and on schedule, and what failures leave.
+// The model catalog with a gateway in this process: states of models, refreshes by request and on schedule, and the effects of
+// failures.
 import { describe, expect, test } from "bun:test";
 import { asc, sql } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -27,7 +28,7 @@ const INTERVAL_MS = SETTINGS.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
-/** @returns the actions in the audit log about the catalog, with what they say */
+/** @returns the audit actions about the catalog, with their details */
 const audited = ({ world }: CatalogWorld): [string, string, unknown][] =>
   world.db.read
     .select()
@@ -41,7 +42,7 @@ describe("INF-51 the state of a model", () => {
   const described = { id: "a", display_name: "A" };
   const other = { id: "a", display_name: "A", metadata: { context: 8 } };
 
-  /** what the gateway offers in each refresh, one after the other */
+  /** the models that the gateway offers in each refresh, one after another */
   const rows: [string, (string | object)[][], ModelState][] = [
     ["seen for the first time", [["a"]], "available"],
     ["seen again as it was", [[described], [described]], "available"],

@@ -1,4 +1,4 @@
-// The order in which a bulk request is carried out, and where in it references are looked for.
+// The order in which a bulk request is executed, and where references are found in it.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { planBulk, type Step } from "../../../../src/domain/scim/bulk/plan.ts";

@@ -1,4 +1,4 @@
-// What a bulk message must look like, and what one wrong operation spoils.
+// The form of a bulk message, and the effect of one invalid operation.
 import { describe, expect, test } from "bun:test";
 import { BULK_OPERATIONS_MAX } from "../../../../src/domain/scim/bulk/model.ts";
 import { readBulk } from "../../../../src/domain/scim/bulk/request.ts";
@@ -20,7 +20,7 @@ function refusalOf(body: unknown): Pick<ScimError, "status" | "scimType" | "mess
 
 const refused = (operation: unknown) => refusalOf({ Operations: [operation] }).message;
 
-/** The one operation is read, and must fail by itself. */
+/** The one operation is parsed, and must fail alone. */
 function spoiled(operation: object) {
   const { operations } = readBulk({ Operations: [{ data: {}, bulkId: "b", ...operation }] });
   const refusal = operations[0]?.refusal;

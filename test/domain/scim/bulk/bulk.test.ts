@@ -1,4 +1,4 @@
-// Bulk requests carried out on real users and groups: references in any order, cycles, failures, and what each outcome tells.
+// Bulk requests executed on real users and groups: references in any order, cycles, failures, and each result.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { countIgnoredInBulk } from "../../../../src/domain/scim/messages/ignored-attributes.ts";
 import type { ScimResources } from "../../../../src/domain/scim/model.ts";

@@ -1,4 +1,4 @@
-// What providers learn about the service (RFC 7644 section 4), compared with the table it comes from.
+// The discovery documents (RFC 7644 section 4), compared with the table that they are made from.
 import { describe, expect, test } from "bun:test";
 import { createDiscovery } from "../../../../src/domain/scim/discovery/discovery.ts";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";

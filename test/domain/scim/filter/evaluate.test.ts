@@ -1,5 +1,4 @@
-// What filters are true of, decided in memory; and what filters name outright. SQL is held to the same by
-// test/properties/scim-filter.test.ts.
+// Evaluation of filters in memory, and the values that a filter fixes. test/properties/scim-filter.test.ts compares it with SQL.
 import { describe, expect, test } from "bun:test";
 import { matches, matchesElement } from "../../../../src/domain/scim/filter/evaluate.ts";
 import { equalities, membersNamed } from "../../../../src/domain/scim/filter/named-values.ts";

@@ -1,4 +1,4 @@
-// What a filter and a PATCH path may say, and what their limits are. What a filter is true of is in evaluate.test.ts.
+// The grammar of filters and PATCH paths, and its limits. evaluate.test.ts tests their meaning.
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import {
@@ -22,7 +22,7 @@ function refusal(run: () => unknown): string {
   throw new Error("nothing was refused");
 }
 
-/** @returns the filter but for how its literals were written */
+/** @returns the filter without the spelling of its literals */
 const meant = (text: string, type: ResourceTypeName = "User"): Filter =>
   JSON.parse(
     JSON.stringify(parseFilter(type, text), (key, value) => (key === "written" ? undefined : value)),

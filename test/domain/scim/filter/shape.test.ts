@@ -1,5 +1,5 @@
-// What of a filter its SQL depends on, and what is bound instead. That both mean the same as the filter is proved by
-// test/properties/scim-filter.test.ts.
+// Which parts of a filter its SQL depends on, and which are bound. test/properties/scim-filter.test.ts proves that both together
+// have the meaning of the filter.
 import { describe, expect, test } from "bun:test";
 import { parseFilter } from "../../../../src/domain/scim/filter/parse.ts";
 import { prefixUpperBound, shapeOf } from "../../../../src/domain/scim/filter/shape.ts";

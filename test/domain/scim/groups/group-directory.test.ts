@@ -1,4 +1,4 @@
-// Groups as people look for them, and how provisioning stands.
+// Groups as people search for them, and the state of provisioning.
 import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { GroupDirectory } from "../../../../src/domain/scim/groups/group-directory.ts";

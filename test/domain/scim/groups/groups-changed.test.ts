@@ -1,4 +1,4 @@
-// Who is told that users' groups are not what they were: for each change exactly those users, and nobody where nothing differs.
+// Who is notified that users' groups changed: for each change exactly those users, and nobody if nothing differs.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { createScimGroups, type ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
@@ -30,7 +30,7 @@ const create = async (displayName: string, ...ids: string[]): Promise<string> =>
 const patch = (id: string, ...operations: object[]) =>
   groups.patch(world.caller, id, { body: patchOf(...operations) });
 
-/** @returns whom the work told, each time in the order of ids */
+/** @returns the users notified by each change, in the order of ids */
 async function toldBy(work: () => Promise<unknown>): Promise<string[][]> {
   told = [];
   await work();

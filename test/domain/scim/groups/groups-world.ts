@@ -1,5 +1,4 @@
-// A world with groups and roles joined to real accounts. Users are written as rows, many at once: how they are provisioned
-// is tested elsewhere.
+// A world with groups and roles of real accounts. Users are inserted as rows, many at once; other tests provision them.
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { AuditSummary } from "../../../../src/domain/audit/service.ts";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -29,7 +28,7 @@ export interface GroupsWorld extends IdentityWorld {
   roles: Roles;
   caller: ScimCaller;
   dependencies: ScimDependencies;
-  /** the same database under another mapping, as after a restart */
+  /** the same database with another mapping, as after a restart */
   withMapping(mapping: IdentitySettings["groupRoleMappings"]): { groups: ScimGroups; roles: Roles };
 }
 
@@ -67,7 +66,7 @@ export async function createGroupsWorld(
   return Object.assign(world, { ...withMapping(groupRoleMappings), caller, dependencies, withMapping });
 }
 
-/** Writes provisioned users. @returns their ids, in order */
+/** Inserts provisioned users. @returns their ids, in order */
 export async function addScimUsers(
   { db, organizationId, ids }: Pick<GroupsWorld, "db" | "organizationId" | "ids">,
   count: number,
@@ -100,7 +99,7 @@ export const patchOf = (...operations: readonly object[]) => ({
 
 export const membersOf = (ids: readonly string[]) => ids.map((value) => ({ value }));
 
-/** @returns the group as it stands in the database */
+/** @returns the group as stored in the database */
 export function storedGroup({ db }: GroupsWorld, id: string): GroupRow & { members: string[] } {
   const [row] = db.read.select().from(scimGroups).where(eq(scimGroups.id, id)).limit(1).all();
   if (!row) throw new Error(`no group ${id}`);
@@ -157,7 +156,7 @@ export async function textOf({ json }: ScimAnswer): Promise<string> {
   return (await Array.fromAsync(json)).join("");
 }
 
-/** @returns status, scimType and detail of the refusal that the work ends in */
+/** @returns status, scimType and detail of the refusal */
 export async function refusalOf(
   work: () => unknown,
 ): Promise<{ status: number; scimType: unknown; detail: string }> {

@@ -1,4 +1,4 @@
-// Groups over a real database: what a request changes, what follows from it, and what must not follow from nothing.
+// Groups with a real database: what a request changes, its effects, and that a request without a change has none.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { count, eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -47,7 +47,7 @@ const engineering = async (...ids: string[]): Promise<string> =>
 
 const auditSize = () => world.db.read.select({ rows: count() }).from(auditEntries).get()?.rows;
 
-/** Everything that a change would touch. */
+/** Everything that a change would affect. */
 const footprint = (id: string) => ({
   group: storedGroup(world, id),
   users: versionsOf(world, [ada, grace, edsger]),

@@ -1,5 +1,5 @@
-// A group of many slices: a small change of it runs the statements of a small group and nothing that reads its members, and it
-// is shown in slices. Work is counted, not timed.
+// A group of many slices: a small change runs the statements of a small group and nothing that reads its members, and the group is
+// sent in slices. Work is counted, not timed.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { count, eq, sql } from "drizzle-orm";
@@ -27,7 +27,7 @@ import {
   versionsOf,
 } from "./groups-world.ts";
 
-/** of more slices and steps than two, and more than are returned in one piece */
+/** more slices and steps than two, and more than fit into one piece */
 const LARGE = 6_000;
 const TIME_LIMIT_MS = 60_000;
 
@@ -61,11 +61,11 @@ const replace = (id: string, ids: readonly string[]): Promise<ScimAnswer> => {
   return world.groups.replace(world.caller, id, { body, excludedAttributes: ["members"] });
 };
 
-/** A message that adds a letter to the group's name. */
+/** A message that appends a letter to the group's name. */
 const renamed = (id: string) =>
   patchOf({ op: "replace", path: "displayName", value: `${storedGroup(world, id).displayName}!` });
 
-/** @returns what readers see of the group: its row, how many are in it, and the version of the first user */
+/** @returns what readers see of the group: its row, its number of members, and the version of the first user */
 function glance(id: string): string {
   const { read } = world.db;
   const group = read.select().from(scimGroups).where(eq(scimGroups.id, id)).get();
@@ -92,7 +92,7 @@ const textsOf = (statements: readonly RunStatement[]) => statements.map((stateme
 const mentionsMembers = (statements: readonly RunStatement[]) =>
   statements.filter((statement) => statement.sql.includes("scim_group_members"));
 
-/** Those at the end of the list are no members of either group. */
+/** Those at the end of the list are members of neither group. */
 const outsiders = (count: number) => people.slice(-count);
 
 describe("SCIM-120 a change of one member", () => {
@@ -194,7 +194,7 @@ describe("a replaced member list", () => {
 });
 
 describe("SCIM-122 a group too large for one piece", () => {
-  /** of the fewest members that are answered as a stream */
+  /** with the fewest members that are sent as a stream */
   let streamed: string;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Member lists too long for one turn of the event loop: read and sorted in steps, with the result that one step would give.
+// Member lists too long for one turn of the event loop: read and sorted in steps, with the same result as in one step.
 import { expect, test } from "bun:test";
 import { sortedInSlices } from "../../../../src/domain/scim/groups/member-slices.ts";
 import { readGroup } from "../../../../src/domain/scim/messages/read-resource.ts";
@@ -6,7 +6,7 @@ import { readGroupPatch } from "../../../../src/domain/scim/patch/patch-group.ts
 import { runSynchronously, type Steps } from "../../../../src/platform/steps.ts";
 import { refusalOf } from "../refusal.ts";
 
-/** Texts in an order that is not theirs, each once: 7,919 is a prime. */
+/** Unsorted texts, each once: 7,919 is a prime. */
 const unordered = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `user-${(at * 7_919) % count}`);
 

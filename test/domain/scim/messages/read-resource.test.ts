@@ -1,4 +1,4 @@
-// Bodies of POST and PUT as providers really send them: what becomes of each spelling, type and emptiness, and what is
+// Bodies of POST and PUT as providers send them in practice: the result of each spelling, type and empty value, and what is
 // refused. Limits are tested at, below and above.
 import { describe, expect, test } from "bun:test";
 import {
@@ -26,13 +26,13 @@ const ADA = { userName: "ada@example.com" };
 
 const readGroup = (body: unknown) => runSynchronously(groupIn(body));
 
-/** What is read beside the user name. */
+/** What is read in addition to the user name. */
 function readBeside(body: object): ScimObject {
   const { userName: _, active: __, ...others } = readUser({ ...ADA, ...body }).doc;
   return others;
 }
 
-/** A body as it comes out of a JSON text, `__proto__` as a member of its own. */
+/** A body as JSON.parse returns it, with `__proto__` as an own member. */
 const parsed = (json: string): object => JSON.parse(json);
 
 describe("a user", () => {

@@ -1,4 +1,4 @@
-// Users and groups as they are answered, and the frames around them.
+// Rendered users and groups, and the messages that contain them.
 import { describe, expect, test } from "bun:test";
 import {
   etagOf,

@@ -1,4 +1,4 @@
-// Which attributes an answer shows (RFC 7644 section 3.9), by the names it was asked for.
+// Which attributes a response contains (RFC 7644 section 3.9), by the requested names.
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import { project, readView, VIEW_NAMES_MAX } from "../../../../src/domain/scim/messages/view.ts";

@@ -1,5 +1,5 @@
-// Worked examples of PATCH, one row for each operation in them. What needs stored users (that a ghost
-// is no member, revocation, entity tags) is tested where users and groups are.
+// Worked examples of PATCH, one row for each operation. What needs stored users (unknown members, revocation, entity tags) is
+// tested with users and groups.
 import { expect, test } from "bun:test";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import type { ScimObject, ScimProfile } from "../../../../src/domain/scim/model.ts";

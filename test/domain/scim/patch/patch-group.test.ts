@@ -1,5 +1,5 @@
-// PATCH of a group, as it is reduced to what is set and to which users come and go. Carrying it out is tested with
-// stored groups; the worked examples are in patch-examples.test.ts.
+// PATCH of a group, reduced to the attributes that are set and the users that are added and removed. Tests with stored groups
+// execute it; patch-examples.test.ts has the worked examples.
 import { describe, expect, test } from "bun:test";
 import type { ScimType } from "../../../../src/domain/scim/errors.ts";
 import { REQUEST_MEMBERS_MAX } from "../../../../src/domain/scim/patch/member-ids.ts";

@@ -1,5 +1,5 @@
-// PATCH of a user, by sort of target, then the rules for all of them. The worked examples
-// are in patch-examples.test.ts, long random sequences in test/properties.
+// PATCH of a user, by kind of target, then the rules for all of them. patch-examples.test.ts has the worked examples,
+// test/properties long random sequences.
 import { describe, expect, test } from "bun:test";
 import type { ScimType } from "../../../../src/domain/scim/errors.ts";
 import { FILTER_LENGTH_MAX } from "../../../../src/domain/scim/filter/model.ts";
@@ -36,7 +36,7 @@ const patchedWith = (profile: ScimProfile, doc: ScimObject, ...operations: reado
 
 const patched = (...operations: readonly object[]) => patchedWith("standard", USER, ...operations);
 
-/** What a row says: which attributes are different afterwards; undefined is unassigned. */
+/** The content of a row: the attributes that change; undefined means unassigned. */
 type Difference = Readonly<Record<string, unknown>>;
 type Row = readonly [op: string, path: string | undefined, value: unknown, difference: Difference];
 

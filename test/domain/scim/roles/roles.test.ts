@@ -1,5 +1,5 @@
-// Roles as groups make them: whom a change touches, what it leaves behind in logins and audit log, and what a changed
-// mapping does at the next start.
+// Roles given by groups: whom a change affects, its effect on logins and the audit log, and the effect of a changed mapping at the
+// next start.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { STEP_MEMBERS, STEP_ROLES } from "../../../../src/domain/scim/groups/member-slices.ts";
 import {

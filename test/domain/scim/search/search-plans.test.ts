@@ -1,5 +1,4 @@
-// That every look-up of an identity provider is found by an index, said by SQLite itself, and that nothing is read which
-// is not shown.
+// Every lookup of an identity provider uses an index, as SQLite itself reports, and nothing is read that is not returned.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AskedList } from "../../../../src/domain/scim/model.ts";

@@ -1,4 +1,4 @@
-// How many compiled statements are kept.
+// How many compiled statements are cached.
 import { expect, test } from "bun:test";
 import { LRUCache } from "lru-cache";
 import { compiledIn, STATEMENTS_MAX } from "../../../../src/domain/scim/search/search-store.ts";

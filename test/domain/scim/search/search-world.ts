@@ -1,4 +1,4 @@
-// A world with a search over users and groups that are written as rows: how they are provisioned is tested elsewhere.
+// A world with a search of users and groups that are inserted as rows; other tests provision them.
 import { users } from "../../../../src/domain/identity/tables.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { addMembers, findUsers } from "../../../../src/domain/scim/groups/members-store.ts";
@@ -31,7 +31,7 @@ export interface SearchWorld extends World {
   /** writes a group @returns its id */
   addGroup(displayName: string, members?: readonly string[], externalId?: string): Promise<string>;
   list(scope: SearchScope, asked?: AskedList): Promise<ListAnswer>;
-  /** @returns the ids that a filter finds, all of them, by creation */
+  /** @returns the ids of all resources that match a filter, by creation */
   found(scope: SearchScope, filter: string): Promise<string[]>;
 }
 

@@ -1,5 +1,5 @@
-// Lists and searches: pages, orders, totals, both types at once, and what is refused. That filters find what they should
-// is proved by test/properties/scim-filter.test.ts.
+// Lists and searches: pages, orders, totals, both types at once, and what is refused. test/properties/scim-filter.test.ts proves
+// that filters find the right resources.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";

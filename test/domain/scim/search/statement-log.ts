@@ -1,4 +1,4 @@
-// Listens to every statement on rows that is run on any connection of this process: its text and the rows it gives.
+// Records every statement that runs on any connection of this process: its text and the rows that it returns.
 import { Database, type Statement } from "bun:sqlite";
 
 export interface RunStatement {
@@ -7,15 +7,15 @@ export interface RunStatement {
 }
 
 export interface StatementLog extends Disposable {
-  /** @returns what ran since it was asked last */
+  /** @returns the statements since the last call */
   take(): RunStatement[];
 }
 
-/** Which of these there are depends on when a turn of the event loop ends. */
+/** Statements whose presence depends on when a turn of the event loop ends. */
 const ABOUT_NO_ROWS = /^(?:BEGIN|COMMIT|ROLLBACK|PRAGMA)\b/;
 const RUNNING = ["all", "get", "run", "values"] as const;
 
-/** Statements compiled before are not heard, so start it before the database is opened. */
+/** Statements compiled before the start are not recorded, so start it before the database is opened. */
 export function listenToStatements(): StatementLog {
   const { prepare } = Database.prototype;
   let heard: RunStatement[] = [];
@@ -47,7 +47,7 @@ export function listenToStatements(): StatementLog {
   };
 }
 
-/** @returns how SQLite looks into each table that the statements read, lists of ids aside */
+/** @returns how SQLite reads each table of the statements, except lists of ids */
 export function plansOf(file: string, statements: readonly string[]): string[] {
   const connection = new Database(file);
   const steps = statements.flatMap((text) =>

@@ -1,4 +1,4 @@
-// The refused requests that are kept for people: how many, how often, how long.
+// The refused requests that are stored for administrators: how many, how often, how long.
 import { expect, test } from "bun:test";
 import {
   REFUSAL_DETAIL_MAX,
@@ -20,7 +20,7 @@ const refusal = (detail: string) => ({
   detail,
 });
 
-/** Keeps one in each second. */
+/** Stores one per second. */
 function keep({ clock, organizationId }: World, refusals: Refusals, details: readonly string[]): void {
   for (const detail of details) {
     refusals.keep(organizationId, refusal(detail));
@@ -28,7 +28,7 @@ function keep({ clock, organizationId }: World, refusals: Refusals, details: rea
   }
 }
 
-/** @returns what is kept once the writes that were on their way are done */
+/** @returns what is stored after the pending writes */
 async function kept({ db, organizationId }: World, refusals: Refusals): Promise<string[]> {
   // more wait than one commit takes, and each write ends after those before it
   await db.write(() => undefined, "unobserved");

@@ -1,4 +1,4 @@
-// Tokens of identity providers: who is let in and who is not, what is kept of a token, what is written of its use.
+// Tokens of identity providers: which are accepted, what is stored of a token, and how its use is recorded.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function make(world: World, tokens: ScimTokens, label = "entra"): Promise<
   return (await tokens.create(operatorOf(world), { label, profile: "standard" })).token.reveal();
 }
 
-/** @returns the label of who presents it, or the status and detail of the refusal */
+/** @returns the label of the accepted token, or the status and detail of the refusal */
 function heard(tokens: ScimTokens, presented: string | undefined): string {
   try {
     return tokens.authenticate(presented).actor.label;
@@ -60,7 +60,7 @@ async function refusalOf(work: Promise<unknown>): Promise<DomainError> {
   throw new Error("nothing was refused");
 }
 
-/** Writes queue in order: the first comes after those nobody waits for, the second when they have been dealt with. */
+/** Writes run in order: the first ends after those that no caller awaits, the second after their effects. */
 async function settled({ db }: World): Promise<void> {
   await db.write(() => undefined, "unobserved");
   await db.write(() => undefined, "unobserved");

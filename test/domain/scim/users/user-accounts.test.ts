@@ -1,4 +1,4 @@
-// The account behind a user: made, taken over or brought back by a create, followed by changes, kept by a removal.
+// The account of a user: created, linked or restored by a create request, updated with changes, kept by a removal.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users as accounts } from "../../../../src/domain/identity/tables.ts";

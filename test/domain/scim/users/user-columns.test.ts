@@ -1,4 +1,4 @@
-// What is derived from a user's document for searching and naming.
+// Columns derived from a user's document for searching and naming.
 import { expect, test } from "bun:test";
 import { emailColumns, userColumns } from "../../../../src/domain/scim/users/user-columns.ts";
 import { ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";

@@ -1,5 +1,5 @@
-// When logins of a provisioned user end: at each event of SCIM-17, in the same transaction, and at nothing else.
-// Logins are real: a browser's session, a workstation's grant with both of its tokens.
+// When logins of a provisioned user end: at each event of SCIM-17, in the same transaction, and at no other. The logins are real: a
+// browser's session, a workstation's grant with both of its tokens.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";
@@ -15,7 +15,7 @@ import {
   type UsersWorld,
 } from "./users-world.ts";
 
-/** Ada, provisioned and signed in on two machines, and Grace beside her. */
+/** Ada, provisioned and signed in on two machines, and Grace. */
 async function withLogins(world: UsersWorld) {
   const { id } = await world.add();
   const grace = await world.add({ userName: "grace@example.com" });

@@ -1,4 +1,4 @@
-// A server with users of an identity provider joined to its real accounts and logins, and short ways to provision.
+// A server with users of an identity provider, their real accounts and logins, and functions that provision.
 import { asc } from "drizzle-orm";
 import { OAUTH_CLIENT_ID } from "../../../../src/domain/access/wire.ts";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -16,10 +16,10 @@ export interface UsersWorld extends TestServer {
   users: ScimUsers;
   groups: ScimGroups;
   caller: ScimCaller;
-  /** provisions a user; Ada unless told otherwise */
+  /** provisions a user; Ada by default */
   add(body?: object): Promise<ScimAnswer>;
   patch(id: string, ...operations: readonly object[]): Promise<ScimAnswer>;
-  /** @returns the resource as it is shown now */
+  /** @returns the resource as it is returned now */
   shown(id: string, asked?: AskedView): Record<string, unknown>;
   account(id: string): User;
 }
@@ -72,7 +72,7 @@ export const auditedIn = ({ world }: UsersWorld): AuditedChange[] =>
       after: JSON.parse(after ?? "null"),
     }));
 
-/** @returns status, keyword and text of what is refused, or what comes of it instead */
+/** @returns status, keyword and text of the refusal; the result if there was none */
 export async function refusalOf(work: () => unknown): Promise<unknown> {
   try {
     return await work();
@@ -97,7 +97,7 @@ const isLetIn = async (act: () => unknown): Promise<boolean> => {
 export const signedInAs = (world: UsersWorld, id: string): Promise<Caller> =>
   world.signInAgain(world.account(id));
 
-/** @returns whether browser, workstation and refresh token still open anything; the last one is used up by it */
+/** @returns whether browser, workstation and refresh token are still accepted; the last one is used up by it */
 export async function loginsOf({ domain }: UsersWorld, caller: Caller): Promise<Record<string, boolean>> {
   const { authenticator, grants } = domain.access;
   const { sessionToken, accessToken, refreshToken } = caller;

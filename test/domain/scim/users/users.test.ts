@@ -1,4 +1,4 @@
-// Users as resources: what is answered, what is unique, what counts as a change, and that requests cannot lose each other's.
+// Users as resources: responses, uniqueness, what counts as a change, and that requests do not overwrite each other's changes.
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
@@ -386,7 +386,7 @@ test("every lookup for a response or a change uses an index", async () => {
   for (const text of statements) expect([text, scansOf(world, text)]).toEqual([text, []]);
 });
 
-/** @returns the steps of a plan that look at every row of a table */
+/** @returns the steps of a plan that scan a whole table */
 const scansOf = ({ world: { db } }: UsersWorld, text: string): string[] =>
   db.read
     .all<{ detail: string }>(sql.raw(`EXPLAIN QUERY PLAN ${text}`))

@@ -1,4 +1,4 @@
-// Pages of transcripts: the form of every harness, places between pages, and bundles that somebody made to do harm.
+// Pages of transcripts: the format of every harness, positions between pages, and malicious bundles.
 import { describe, expect, test } from "bun:test";
 import {
   BUNDLE_BYTES_MAX,
@@ -21,7 +21,7 @@ import { GNU_MAGIC, tarEntry, tarGzOf, tarHeader } from "../../../support/conten
 
 const AT_MS = Date.parse("2026-05-04T08:30:00.000Z");
 
-/** In pieces that end anywhere. */
+/** In chunks that end anywhere. */
 async function* inPieces(bytes: Uint8Array, length = 1_000): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.byteLength; start += length) yield bytes.subarray(start, start + length);
 }
@@ -171,7 +171,7 @@ describe("CON-37: pages", () => {
         linesOf(...begun, silent(PAGE_RECORD_BYTES_MAX - used + more), userLine("last")),
         "claude",
       );
-      // After the limit the page ends before the next record, whatever is in it.
+      // After the limit the page ends before the next record, whatever that contains.
       expect(page.next !== null).toBeTrue();
       expect(page.next?.offset === Buffer.byteLength(linesOf(...begun))).toBe(more > 0);
     }

@@ -36,7 +36,7 @@ function faultsOf(more: Partial<SessionUploadPresignRequest>): string[] {
 }
 
 const longMediaType = (length: number) => "text/".padEnd(length, "x");
-/** Characters are counted, neither bytes nor halves of UTF-16. */
+/** Characters are counted, not bytes or UTF-16 code units. */
 const longText = (length: number) => "𝒳".repeat(length);
 
 describe("a value above its limit is refused", () => {

@@ -1,4 +1,4 @@
-// Private keys that identify this client: which are accepted.
+// Which private keys are accepted for the authentication of this client.
 import { expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { clientKeyProblem } from "../../../../src/domain/sso/provider/client/client-credential.ts";

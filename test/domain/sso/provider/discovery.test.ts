@@ -1,5 +1,5 @@
-// Finding the endpoints of a provider: what is accepted, what is remembered, and what happens while the provider does not answer or
-// answers wrongly.
+// Finding the endpoints of a provider: what is accepted, what is cached, and what happens while the provider does not respond or
+// responds wrongly.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { METADATA_FRESH_MS } from "../../../../src/domain/sso/provider/discovery/discovery.ts";
 import {
@@ -153,7 +153,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     await begin(provider);
     world.clock.advance(METADATA_FRESH_MS);
     await begin(provider);
-    await fetch(`${idp.issuer}/jwks`); // a request in the background would have come before this one
+    await fetch(`${idp.issuer}/jwks`); // a background request would have arrived before this one
     expect(discoveries()).toBe(1);
     world.clock.advance(1);
     await begin(provider);
@@ -167,7 +167,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     world.clock.advance(3_600_001);
     await begin(provider);
     const isBelieved = () => begin(provider).then(Boolean, () => false);
-    while (await isBelieved()) await Bun.sleep(1); // until the answer that is fetched in the background has been read
+    while (await isBelieved()) await Bun.sleep(1); // until the response of the background request has been read
     expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
   });
 
@@ -181,7 +181,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(await failed()).toBe("sso.provider_unreachable");
     world.clock.advance(9_999);
     idp.faults = { discovery: "html" };
-    expect(await failed()).toBe("sso.provider_unreachable"); // the provider is not asked again yet
+    expect(await failed()).toBe("sso.provider_unreachable"); // the provider is not contacted again yet
     world.clock.advance(1);
     expect(await failed()).toBe("sso.provider_invalid");
     world.clock.advance(10_000);
@@ -189,7 +189,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     const { url, attempt } = await begin(provider);
     const query = await idp.authorize(url);
     await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
-    expect(provider.record()?.lastErrorReason).toBe("sso.provider_invalid"); // nobody is signed in yet
+    expect(provider.record()?.lastErrorReason).toBe("sso.provider_invalid"); // nobody has signed in yet
     await provider.noteSuccess();
     expect(provider.record()?.lastErrorReason).toBeNull();
     expect(provider.record()?.lastSuccessAtMs).toBe(world.clock.nowMs());

@@ -1,4 +1,4 @@
-// What of a provider's texts comes into our log.
+// Which parts of a provider's texts are written to the log.
 import { expect, test } from "bun:test";
 import { forLog, LOGGED_TEXT_LENGTH_MAX } from "../../../../src/domain/sso/provider/failures.ts";
 

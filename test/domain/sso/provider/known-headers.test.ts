@@ -1,4 +1,4 @@
-// Checks of a signature with the key that jose chose for the same header before.
+// Verification of a signature with the key that jose selected for the same header before.
 import { describe, expect, test } from "bun:test";
 import { generateKeyPair, jwtVerify, SignJWT } from "jose";
 import { KNOWN_HEADERS_MAX, KnownHeaders } from "../../../../src/domain/sso/provider/tokens/known-headers.ts";
@@ -15,7 +15,7 @@ async function signerOf(alg: string) {
   return { publicKey, sign };
 }
 
-/** @returns headers that know the one of this signer */
+/** @returns headers that include the one of this signer */
 async function knownOf({ publicKey, sign }: Awaited<ReturnType<typeof signerOf>>): Promise<KnownHeaders> {
   const token = await sign();
   const headers = new KnownHeaders();

@@ -1,4 +1,4 @@
-// Errors of the library for OpenID Connect become ours: by their code, or by an error of ours below them.
+// Errors of the OpenID Connect library are translated to domain errors: by their code, or by a domain error among their causes.
 import { expect, test } from "bun:test";
 import { CAUSES_MAX, fromLibrary } from "../../../../src/domain/sso/provider/client/library-errors.ts";
 import { unreachable } from "../../../../src/domain/sso/provider/failures.ts";

@@ -1,4 +1,4 @@
-// Logout at the provider in both directions: the link that ends the session there, and the checks of a logout token.
+// Logout in both directions: the link that ends the session at the provider, and the checks of a logout token.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { PROVIDER_TOKEN_LENGTH_MAX } from "../../../../src/domain/sso/provider/tokens/token-checks.ts";
 import type { Faults } from "../../../support/provider/faults.ts";

@@ -1,11 +1,11 @@
-// The keys of the provider while tokens of a new key arrive together: whichever of them has the keys fetched, all are verified.
+// The keys of the provider while tokens of a new key arrive together: whichever token causes the fetch, all are verified.
 import { expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { ProviderKeys } from "../../../../src/domain/sso/provider/tokens/provider-keys.ts";
 
 interface Key {
   jwk: object;
-  /** a token of this key, whose header names it if it has a name */
+  /** a token of this key, whose header has the key's id if it has one */
   token: string;
 }
 
@@ -17,7 +17,7 @@ async function keyOf(kid?: string): Promise<Key> {
 }
 
 test("a token that failed with the old keys is tried with those that another token had fetched meanwhile", async () => {
-  // Without a name in its header a token is tried with every old key, which takes longer than fetching the new ones.
+  // A token without a key id is tried with every old key, which takes longer than fetching the new ones.
   const old = await Promise.all(Array.from({ length: 40 }, () => keyOf()));
   const [named, unnamed] = [await keyOf("new"), await keyOf()];
   const documents = [old, [named, unnamed]];

@@ -1,4 +1,4 @@
-// Requests to a provider: which answers count as what, and what the log learns of a connection that fails.
+// Requests to a provider: how responses are classified, and what the log has of a failed connection.
 import { afterAll, expect, test } from "bun:test";
 import {
   ANSWER_BYTES_MAX,
@@ -9,7 +9,7 @@ import { DomainError } from "../../../../src/platform/errors.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
 import { heldClock } from "../../../support/world.ts";
 
-/** Answers with the status, and as many bytes, that the path asks for. */
+/** Responds with the status and the number of bytes in the path. */
 const server = Bun.serve({
   port: 0,
   fetch(request) {

@@ -1,4 +1,4 @@
-// Signing in at a provider, honest and lying: the link, the callback, and every check of the answer and of the ID token. One
+// Sign-in at an honest and at a lying provider: the link, the callback, and every check of the response and of the ID token. One
 // provider serves the file; its faults change from test to test.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, generateKeyPairSync } from "node:crypto";

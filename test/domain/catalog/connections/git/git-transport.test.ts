@@ -1,5 +1,5 @@
-// Repositories that come through git: what is asked of the host, how git is called, and what its end means (SRC-11, SRC-12). The git
-// program and the host are those of test/support; `bun run test:git` has real ones.
+// Repositories that are read with git: the requests to the host, the arguments of git, and how its exit is interpreted (SRC-11,
+// SRC-12). Uses the git program and the host of test/support; `bun run test:git` has real ones.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -100,7 +100,7 @@ describe("a repository of a git server", () => {
       new Set([
         ...["HOME", "XDG_CONFIG_HOME", "GIT_DIR", "GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM", "LC_ALL", "TZ"],
         ...["GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH_COMMAND", "GIT_ALLOW_PROTOCOL"],
-        ...["GIT_LITERAL_PATHSPECS", "GIT_NO_REPLACE_OBJECTS", "PWD"], // PWD is the shell's own doing
+        ...["GIT_LITERAL_PATHSPECS", "GIT_NO_REPLACE_OBJECTS", "PWD"], // PWD is set by the shell
       ]),
     );
     expect(git.environment()).toContain("GIT_ALLOW_PROTOCOL=https\n");
@@ -199,7 +199,7 @@ describe("SRC-12 git and its children are killed", () => {
   });
 });
 
-/** Of a folder that the commit lacks, so that only the fetch matters. */
+/** A folder that the commit does not have, so that only the fetch matters. */
 function archive(path: string) {
   const work = join(folder, "work");
   mkdirSync(work);

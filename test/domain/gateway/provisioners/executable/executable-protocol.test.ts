@@ -1,4 +1,4 @@
-// The two documents of protocol version 1, without a process: what is asked word for word, and which answers count.
+// The two documents of protocol version 1, without a process: the exact request, and which responses are valid.
 import { describe, expect, test } from "bun:test";
 import { DIAGNOSIS_CHARS_MAX } from "../../../../../src/domain/gateway/provisioners/diagnosis.ts";
 import {

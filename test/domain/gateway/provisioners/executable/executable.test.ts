@@ -1,5 +1,5 @@
-// What only an executable can do or suffer, with the example of test/provisioner and with scripts, really run. What every
-// provisioner promises is in test/contracts/provisioner-suite.ts.
+// What applies to executables only, with the example of test/provisioner and with scripts that are really run.
+// test/contracts/provisioner-suite.ts tests every provisioner.
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
   return example;
 }
 
-/** @returns a provisioner that is a shell script; `$ROOM` is a folder of its own */
+/** @returns a provisioner that is a shell script; `$ROOM` is its own folder */
 function shell(body: string) {
   const directory = temporaryDirectory();
   const path = join(directory, "tool.sh");

@@ -1,5 +1,5 @@
-// What the built-in provisioner makes of a gateway that refuses, breaks, or says too much: one code for each, and a diagnosis
-// that tells the operator what to look at without telling a secret.
+// How the built-in provisioner reports a gateway that refuses, breaks, or sends too much: one code for each, and a diagnosis that
+// helps the operator without revealing a secret.
 import { describe, expect, test } from "bun:test";
 import { DIAGNOSIS_CHARS_MAX } from "../../../../../src/domain/gateway/provisioners/diagnosis.ts";
 import { ANSWER_BYTES_MAX } from "../../../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";

@@ -1,4 +1,4 @@
-// What the tests of the built-in provisioner ask it, for one user, and how they read a failure.
+// Requests to the built-in provisioner for one user, and how their failures are read.
 import {
   type GatewayIdentity,
   type PreviousKey,

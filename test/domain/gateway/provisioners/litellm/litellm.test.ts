@@ -1,5 +1,5 @@
-// Beyond what every provisioner promises (test/contracts/provisioner-suite.ts): what the built-in one sends to a LiteLLM
-// gateway, whose account it takes, which keys it counts as ours, and how long a key lives.
+// In addition to test/contracts/provisioner-suite.ts: what the built-in provisioner sends to a LiteLLM gateway, which account it
+// uses, which keys it treats as managed, and how long a key is valid.
 import { describe, expect, test } from "bun:test";
 import { EXPIRY_AHEAD_MS } from "../../../../../src/domain/gateway/model.ts";
 import { ALIASES_MAX } from "../../../../../src/domain/gateway/provisioners/litellm/litellm-account.ts";

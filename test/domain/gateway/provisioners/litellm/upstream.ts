@@ -1,5 +1,5 @@
-// An inference gateway as far as its keys go, in this process: keeps keys, can be out of order, and can be left in the
-// middle of a call, as when the service dies. The provisioner over it keeps the promise of provisioner.ts.
+// An inference gateway for its keys only, in this process: it stores keys, can fail, and can be interrupted in the middle of a
+// call, like when the service dies. Its provisioner satisfies provisioner.ts.
 
 import {
   type ListingCode,
@@ -27,26 +27,26 @@ export interface UpstreamKey {
 
 export class Upstream {
   readonly keys = new Map<string, UpstreamKey>();
-  /** every call fails with it, until it is cleared */
+  /** every call fails with this, until it is cleared */
   failure: ProvisionerCode | undefined;
-  /** calls whose work is done answer with it, until it is cleared */
+  /** calls fail with this after their work is done, until it is cleared */
   lateFailure: ProvisionerCode | undefined;
   /** users without an account */
   readonly strangers = new Set<string>();
-  /** users whose answers break the database's rules, as a bug would */
+  /** users whose responses violate the database's rules, as a bug would */
   readonly unstorable = new Set<string>();
-  /** answers are kept back until they are let go */
+  /** responses are delayed until they are released */
   held: (() => void)[] | undefined;
-  /** life of new keys; null when they do not expire */
+  /** lifetime of new keys; null if they do not expire */
   lifeMs: number | null = null;
   /** as a provisioner writes them */
   models: unknown[] = [];
   sourceRevision: string | null = null;
-  /** every list of models fails with it, until it is cleared */
+  /** every list of models fails with this, until it is cleared */
   listingFailure: ListingCode | undefined;
   listings = 0;
   calls = 0;
-  /** what was asked for, the latest last */
+  /** the requests, the latest last */
   readonly requests: ProvisionRequest[] = [];
   #made = 0;
 
@@ -79,7 +79,7 @@ export class Upstream {
     };
   }
 
-  /** Keeps answers back from now on: the work upstream is done, and nobody hears of it. */
+  /** Delays responses from now on: the work at the gateway is done, and no caller is told. */
   hold(): void {
     this.held = [];
   }
