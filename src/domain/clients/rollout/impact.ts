@@ -213,7 +213,7 @@ function* packagesOf(
 ): Steps<PackageImpact[]> {
   const [had, has] = [offersOf(before), offersOf(after)];
   const { users } = dependencies.identity;
-  const active = (yield* users.listInSteps(organizationId, { status: "active", perPage: 1 })).total;
+  const active = yield* users.activeTotal(organizationId);
   const impacts: PackageImpact[] = [];
   for (const id of new Set([...had.keys(), ...has.keys()])) {
     const [from, to] = [had.get(id), has.get(id)];

@@ -1,5 +1,6 @@
 // The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
 /** @jsxImportSource preact */
+import type { VNode } from "preact";
 
 import {
   type ChangeList,
@@ -8,7 +9,6 @@ import {
   type Revision,
 } from "../../../domain/governance/service.ts";
 import type { ShownText } from "../../../domain/governance/shown/shown-text.ts";
-import type { TextHunk } from "../../../domain/governance/shown/text-difference.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -16,7 +16,6 @@ import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Conflicts } from "./conflicts-part.tsx";
 import { PolicyText } from "./policy-text.tsx";
-import { TextDifference } from "./text-difference.tsx";
 import { Variables } from "./variables.tsx";
 import {
   BREADCRUMBS,
@@ -117,7 +116,8 @@ interface RevisionProps {
 interface Difference {
   from: Revision;
   changes: ChangeList;
-  hunks: readonly TextHunk[] | undefined;
+  /** as `drawTextDifference` draws it */
+  text: VNode | null;
 }
 
 /** @returns the page of one revision */
@@ -150,7 +150,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
               changes={difference.changes}
               caption={`Changes from ${revisionText(difference.from)} to ${name}`}
             />
-            <TextDifference hunks={difference.hunks} />
+            {difference.text}
           </section>
         )}
         <section aria-labelledby="text">
@@ -188,7 +188,7 @@ function DraftFromRevision({ revision }: { revision: Revision }) {
 }
 
 /** @returns the page of the difference between two revisions */
-export const diffPage = ({ from, to, changes, hunks }: Difference & { to: Revision }): ConsolePage => ({
+export const diffPage = ({ from, to, changes, text }: Difference & { to: Revision }): ConsolePage => ({
   title: `From ${revisionText(from)} to ${revisionText(to)}`,
   breadcrumbs: [...BREADCRUMBS, { href: HISTORY_PATH, label: "History" }],
   content: (
@@ -225,7 +225,7 @@ export const diffPage = ({ from, to, changes, hunks }: Difference & { to: Revisi
         <>
           <Variables of={[from, to]} />
           <Changes changes={changes} caption="Differences" />
-          <TextDifference hunks={hunks} />
+          {text}
         </>
       )}
       <AsCommand

@@ -1,9 +1,9 @@
 // The review of a draft: changes, impact, problems that prevent publication, the comment, and the publication itself.
 /** @jsxImportSource preact */
+import type { VNode } from "preact";
 import type { PolicyImpact } from "../../../domain/clients/service.ts";
 import { COMMENT_LENGTH_MAX } from "../../../domain/governance/model.ts";
 import { type Draft, isWithoutChanges, type Review } from "../../../domain/governance/service.ts";
-import type { TextHunk } from "../../../domain/governance/shown/text-difference.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -12,7 +12,6 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { CopyableValue, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Impact } from "./impact-part.tsx";
-import { TextDifference } from "./text-difference.tsx";
 import { Variables } from "./variables.tsx";
 import {
   BREADCRUMBS,
@@ -37,7 +36,8 @@ interface ReviewProps {
   address: string;
   impact: PolicyImpact;
   /** lines in which the draft differs from the revision that it began from */
-  hunks: readonly TextHunk[] | undefined;
+  /** as `drawTextDifference` draws it */
+  text: VNode | null;
   comment?: string;
   /** why the draft was not published */
   refused?: { message: string; status: number } | undefined;
@@ -45,7 +45,7 @@ interface ReviewProps {
 
 /** @returns the page of the review */
 export function reviewPage(props: ReviewProps): ConsolePage {
-  const { draft, review, owner, isOwn, impact, hunks, refused, address } = props;
+  const { draft, review, owner, isOwn, impact, text, refused, address } = props;
   const { count } = review.changes;
   return {
     title: isOwn ? "Review your draft" : `Review the draft of ${owner}`,
@@ -83,7 +83,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
             <>
               <Variables of={[review.base, draft]} path={pathOf(props)} />
               <Changes changes={review.changes} caption="Changes of the draft" />
-              <TextDifference hunks={hunks} />
+              {text}
             </>
           )}
         </section>

@@ -1,5 +1,6 @@
 // Two policies as text with the changed lines: beside each other on a wide screen, below each other on others.
 /** @jsxImportSource preact */
+import type { VNode } from "preact";
 import type { TextHunk, TextLine, TextRow } from "../../../domain/governance/shown/text-difference.ts";
 import { TEXT_EDITS_MAX } from "../../../domain/governance/shown/text-difference.ts";
 import { textHtml } from "../parts/values.tsx";
@@ -7,8 +8,12 @@ import { textHtml } from "../parts/values.tsx";
 /** Rows of a page; the command prints more. */
 export const TEXT_ROWS_SHOWN_MAX = 2_000;
 
-/** The lines that differ; nothing for equal texts. @param hunks undefined if the texts differ too much to be compared */
-export function TextDifference({ hunks }: { hunks: readonly TextHunk[] | undefined }) {
+/**
+ * Not a component, so that callers draw thousands of lines in a turn before the one that renders their page.
+ * @param hunks undefined if the texts differ too much to be compared
+ * @returns the lines that differ; nothing for equal texts
+ */
+export function drawTextDifference(hunks: readonly TextHunk[] | undefined): VNode | null {
   if (!hunks)
     return <p>The texts differ in more than {TEXT_EDITS_MAX} lines, so they are not compared as text.</p>;
   if (hunks.length === 0) return null;
@@ -20,15 +25,15 @@ export function TextDifference({ hunks }: { hunks: readonly TextHunk[] | undefin
       {hunks.map((hunk, at) => {
         const shown = hunk.slice(0, Math.max(0, left));
         left -= hunk.length;
-        return shown.length === 0 ? null : <Hunk key={at} rows={shown} />;
+        return shown.length === 0 ? null : drawHunk(shown, at);
       })}
       {rows > TEXT_ROWS_SHOWN_MAX && <p>{rows - TEXT_ROWS_SHOWN_MAX} more lines are not shown.</p>}
     </details>
   );
 }
 
-const Hunk = ({ rows }: { rows: readonly TextRow[] }) => (
-  <table class="text-difference">
+const drawHunk = (rows: readonly TextRow[], key: number): VNode => (
+  <table key={key} class="text-difference">
     <caption class="visually-hidden">
       Lines from {rows[0]?.after?.number ?? rows[0]?.before?.number}, before and after
     </caption>

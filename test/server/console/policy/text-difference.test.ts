@@ -1,10 +1,10 @@
 // CON-55: what a page shows of a long difference.
 import { expect, test } from "bun:test";
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import {
+  drawTextDifference,
   TEXT_ROWS_SHOWN_MAX,
-  TextDifference,
 } from "../../../../src/server/console/policy/text-difference.tsx";
 
 const rows = (count: number) =>
@@ -13,7 +13,7 @@ const rows = (count: number) =>
     after: { number: at + 1, text: "<b>" },
   }));
 const shown = (count: number) => {
-  const html = renderToString(h(TextDifference, { hunks: [rows(count - 5), rows(5)] }));
+  const html = renderToString(h(Fragment, null, drawTextDifference([rows(count - 5), rows(5)])));
   return {
     rows: html.split("<tr class").length - 1,
     isCut: html.includes("more lines"),
@@ -30,5 +30,5 @@ test.each([
 });
 
 test("CON-55 texts that differ too much say so", () => {
-  expect(renderToString(h(TextDifference, { hunks: undefined }))).toContain("not compared as text");
+  expect(renderToString(h(Fragment, null, drawTextDifference(undefined)))).toContain("not compared as text");
 });

@@ -13,6 +13,7 @@ import { confirmationPage } from "../../../console/parts/form.tsx";
 import { editPage } from "../../../console/policy/edit-page.tsx";
 import { mergePage } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
+import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
 import { shownTo } from "../../../console/policy/variables.tsx";
 import {
   BREADCRUMBS,
@@ -255,6 +256,6 @@ const reviewerOf =
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
       impact: await runInTurns(clients.impactOf(organizationId, change), IMPACT_TURN_MS),
-      hunks: await governance.views.textDifference(review.base, draft, isHidden),
+      text: drawTextDifference(await governance.views.textDifference(review.base, draft, isHidden)),
     });
   };

@@ -5,6 +5,7 @@ import { listValues } from "../../../console/list/list.ts";
 import { CONFLICTS_SHOWN_MAX } from "../../../console/policy/conflicts-part.tsx";
 import { diffPage, policyPage, revisionPage } from "../../../console/policy/policy-page.tsx";
 import { rolloutPage } from "../../../console/policy/rollout-page.tsx";
+import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
 import { shownTo } from "../../../console/policy/variables.tsx";
 import { DIFF_PATH, HISTORY_PATH, POLICY_PATH, ROLLOUT_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
@@ -18,7 +19,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
   const differenceOf = async (reader: Reader, from: Revision, to: Revision) => {
     const { isHidden } = shownTo(reader);
     const changes = await views.difference(from, to, isHidden);
-    return { from, changes, hunks: await views.textDifference(from, to, isHidden) };
+    return { from, changes, text: drawTextDifference(await views.textDifference(from, to, isHidden)) };
   };
 
   return router
