@@ -1,6 +1,6 @@
-// Runs before the tests of each process: bunfig.toml. The test script sets two variables of the runtime. The first turns off the
-// slowest compiler, because most tests end before its code is ready. The second keeps freed memory, because returning it to the system
-// took a third of the system time.
+// Runs before the tests of each process (bunfig.toml). The test script sets two variables of the runtime. The first turns off the
+// slowest compiler, because most tests end before its code is ready. The second keeps freed memory, because returning it to the
+// system took a third of the system time.
 import { afterAll } from "bun:test";
 import { endFiles } from "./support/lending/end-of-files.ts";
 

@@ -1,6 +1,6 @@
-// Every route that takes a body gets one at the limit of its kind and one above it. One function reads a kind of body for all routes, so
-// only the first route of each limit also gets a body below it, and each body both with and without a declared length.
-// Limits of what is in a body are tested beside their models.
+// Every route that accepts a body gets one at the limit of its kind and one above it. One function reads a kind of body for all
+// routes, so only the first route of each limit also gets a body below it, and each body both with and without a declared length.
+// Limits of the content of a body are tested with their models.
 import { expect, test } from "bun:test";
 import { type Accepted, bodyBytesMax } from "../../src/server/http/bodies/body.ts";
 import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
@@ -29,7 +29,7 @@ test.each(Object.entries(TYPES))(
     const limitsSeen = new Set<number>();
     for (const { method, path, hooks } of routes) {
       const bytesMax = bytesMaxOf(kind, hooks.detail?.["x-requires"]);
-      const spaces = new Uint8Array(bytesMax + 1).fill(0x20); // which mean nothing to anybody
+      const spaces = new Uint8Array(bytesMax + 1).fill(0x20); // members with no meaning
       const declared = (bytes: number) => spaces.subarray(0, bytes);
       const chunked = (bytes: number) => new Blob([declared(bytes)]).stream();
       const credential = credentialFor(hooks.detail?.["x-requires"], administrator);

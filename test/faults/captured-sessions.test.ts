@@ -1,5 +1,5 @@
-// Captured sessions of the real service on a disk that is full, or when it is killed at any moment: nothing half stays, everything else
-// continues, and the client's plain retry succeeds.
+// Captured sessions of the real service on a full disk, or when it is killed at any moment: nothing partial is kept, everything
+// else continues, and the client's plain retry succeeds.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -19,7 +19,7 @@ import { temporaryDirectory } from "../support/world.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const ROUNDS = 3;
-/** each round kills later in the upload */
+/** each round kills at a later point of the upload */
 const STEP_MS = 12;
 
 const directory = temporaryDirectory();
@@ -62,7 +62,7 @@ async function presign({ service, headers }: Site, bytes: Uint8Array): Promise<R
   });
 }
 
-/** Uploads and completes as the client does. @returns statuses and reasons, the first other than success last */
+/** Uploads and completes as the client does. @returns statuses and reasons; the first one that is not a success comes last */
 async function handIn(site: Site, bytes: Uint8Array<ArrayBuffer>): Promise<readonly unknown[]> {
   const announced = await presign(site, bytes);
   const { upload_url, headers, complete_url, reason } = await announced.json();
@@ -77,7 +77,7 @@ async function handIn(site: Site, bytes: Uint8Array<ArrayBuffer>): Promise<reado
   return [200, stored.status, completed.status];
 }
 
-/** Other bytes each time. */
+/** Different bytes each time. */
 const filled = (size: number): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(size);
   crypto.getRandomValues(bytes.subarray(0, 64));
@@ -148,7 +148,7 @@ describe("SES-57 a service that is killed", () => {
         service.signal("SIGKILL");
         await service.ended();
         await work;
-        // As an import leaves it that is killed with its process.
+        // As an import leaves it when it is killed with its process.
         writeFileSync(join(data, "artifacts", `put-${service.pid}-00000000-${crypto.randomUUID()}`), "half");
       }
       expect(interrupted).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
-// A clock that jumps by a day, forward and back, while the service runs: at every time everything that people, workstations
-// and identity providers do works, and what went wrong at another time keeps nobody out for longer than its own window.
-// Jobs under a jumping clock are in platform/scheduler.test.ts, gateway keys in properties/gateway-keys.test.ts.
+// A clock that jumps by a day, forward and back, while the service runs: at every time all operations of people, workstations and
+// identity providers work, and failures at another time lock nobody out for longer than their own window.
+// platform/scheduler.test.ts tests jobs with a jumping clock, properties/gateway-keys.test.ts gateway keys.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY_MS, SECOND_MS } from "../../src/platform/clock.ts";
 import { publishFirst } from "../support/content/policy.ts";
@@ -20,7 +20,7 @@ interface Tokens {
 }
 
 let face: TestServer;
-/** of a workstation that signed in before the first jump and stays through all of them */
+/** of a workstation that signed in before the first jump and stays signed in through all of them */
 let lasting: Tokens;
 let names = 0;
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => face[Symbol.asyncDispose]());
 
-/** Asks, and expects the status. */
+/** Sends a request, and expects the status. */
 async function ask(method: string, path: string, { status = 200, ...sent }: Sent & { status?: number }) {
   const answer = await face.request(method, path, sent);
   const text = await answer.text();
@@ -48,7 +48,7 @@ async function signIn(): Promise<{ cookie: string }> {
   return { cookie: headers.get("set-cookie")?.split(";")[0] ?? "" };
 }
 
-/** A device login, as a workstation and a browser go through it together. */
+/** Runs a device login with a workstation and a browser. */
 async function logIn(cookie: string): Promise<Tokens> {
   const scope = "scope=governance:read%20client-status:write%20offline_access";
   const login = (await ask("POST", "/api/auth/device/code", form(`${CLIENT}&${scope}`))).json();
@@ -67,7 +67,7 @@ async function refresh({ refresh_token }: Tokens): Promise<Tokens> {
   return (await ask("POST", "/api/auth/oauth2/token", form(fields))).json();
 }
 
-/** Fetches the policy and reports; the inventory shows this report, not an older or newer one. */
+/** Fetches the policy and reports; the inventory shows this report, and not an older or newer one. */
 async function work({ access_token: token }: Tokens, cookie: string): Promise<void> {
   await ask("GET", "/governance-config", { token });
   const hostname = `lab-${names++}`;
@@ -82,7 +82,7 @@ async function work({ access_token: token }: Tokens, cookie: string): Promise<vo
   expect((await ask("GET", "/admin/client-status", { cookie })).text).toContain(`"${hostname}"`);
 }
 
-/** What an identity provider does with one user. */
+/** The requests of an identity provider for one user. */
 async function provision(): Promise<void> {
   const headers = { "content-type": "application/scim+json" };
   const userName = `worker-${names++}@example.com`;
@@ -98,7 +98,7 @@ async function provision(): Promise<void> {
   expect((await ask("GET", path, sent)).json()).toMatchObject({ userName, active: false });
 }
 
-/** What was open before the jump either continues or says plainly that it has ended, and is renewed without a person. */
+/** A login from before the jump either continues or says that it has ended, and is renewed without a person. */
 async function goOn(cookie: string): Promise<void> {
   const answer = await face.request("GET", "/governance-config", { token: lasting.access_token });
   expect([200, 401]).toContain(answer.status);

@@ -1,5 +1,5 @@
-// Bodies that are as deep, as wide or as odd as their route allows: each is refused, at a bounded cost and with a bounded answer.
-// The routes are those of the server; what services do with content that is valid is tested beside them.
+// Bodies that are as deep, as wide or as unusual as their route allows: each is refused, at a bounded cost and with a bounded
+// response. The routes are those of the server; services that process valid content are tested elsewhere.
 import { afterAll, expect, test } from "bun:test";
 import { OBJECT_SHAPES_MAX } from "../../src/platform/json/shapes.ts";
 import { OBJECT_MEMBERS_MAX } from "../../src/platform/json/structure.ts";
@@ -17,9 +17,9 @@ import { SCIM_BYTES_MAX } from "../../src/server/scim/body.ts";
 import { createGatewayServer, PROXY_TOKEN } from "../support/gateway/gateway-server.ts";
 import { type Caller, SCIM_TOKEN, type Sent } from "../support/server.ts";
 
-/** Processor time that a body may take on an idle machine. */
+/** Processor time of a body on an idle machine. */
 const COST_MS = 50;
-/** Code that is not compiled yet and neighbors on the same cores make the same work several times as long. */
+/** Code that is not compiled yet and other processes on the same cores make the same work take several times as long. */
 const LOADED = 6;
 const ATTEMPTS = 3;
 
@@ -98,7 +98,7 @@ test("a refusal repeats only part of the address", async () => {
   expect(refused.size).toBeGreaterThan(20);
 });
 
-/** Asks again after a costly answer: the process also collects the garbage of the tests before. */
+/** Sends the request again after an expensive response, because the process also collects the garbage of earlier tests. */
 async function leastCostly(
   ask: () => Promise<Response>,
   costMsMax: number,
@@ -125,8 +125,8 @@ const bytesOf = (texts: Readonly<Record<string, string>>): Bodies =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
 
 /**
- * Bodies for one route after another. One function reads a kind of body for all routes: the first route of a kind gets all of
- * them. Members whose schemas have one shape are checked alike: the first one is filled with as much as a body may have.
+ * Bodies for one route after another. One function reads a kind of body for all routes: the first route of a kind gets all of them.
+ * Members whose schemas are equal are checked alike: the first one is filled up to the limit of the body.
  */
 function createHostileBodies() {
   const kindsSeen = new Set<string>();
@@ -160,7 +160,10 @@ const shapeOf = (schema: unknown): string =>
     return key === "description" && typeof value === "string" ? undefined : value;
   });
 
-/** Forms with a file or a long text, for their three readers. The most that one of them reads at once is a policy with escaped line ends. */
+/**
+ * Forms with a file or a long text, for their three readers. The longest text that one of them reads at once is a policy with
+ * escaped line ends.
+ */
 const formsWithFile = (bytes: number): Record<string, string> => ({
   "fields without parts": "a&".repeat(bytes / 2),
   "escapes without parts": `a=${"%0a".repeat(bytes / 3 - 1)}`,
@@ -183,7 +186,7 @@ function typeOf(accepts: Accepted, name: string): string {
 const bytesMaxOf = (accepts: Taking["accepts"], requires: string | undefined): number =>
   accepts === "scim" || accepts === "scim-group" ? SCIM_BYTES_MAX[accepts] : bodyBytesMax(requires);
 
-/** As many values as fit into a body of so many bytes, or as a body may have. */
+/** As many values as fit into a body of this many bytes, or as a body may have. */
 const valuesIn = (bytes: number, bytesOfEach: number): number =>
   Math.min(JSON_VALUES_MAX, Math.floor(bytes / bytesOfEach) - 10);
 
@@ -192,14 +195,14 @@ const listOf = (count: number, value: string): string => `[${`${value},`.repeat(
 const namesOf = (count: number, radix = 36): string =>
   `{${Array.from({ length: count }, (_, at) => `"${at.toString(radix)}":0`).join(",")}}`;
 
-/** Objects of as many members as one may have. @param radix 10 for names that the runtime keeps as the indices of a list */
+/** Objects with the maximum number of members. @param radix 10 for names that the runtime stores as list indices */
 function widestObjects(bytes: number, radix: number): string {
   const widest = namesOf(Math.min(OBJECT_MEMBERS_MAX, Math.floor(bytes / 9)), radix);
   const count = Math.min(OBJECT_SHAPES_MAX / OBJECT_MEMBERS_MAX, Math.floor(bytes / widest.length));
   return listOf(Math.max(1, count), widest);
 }
 
-/** Objects of two members each, of as many shapes as a body may have, and as many of them again as there is room for. */
+/** Objects of two members each, of as many shapes as a body may have, repeated until the body is full. */
 function shapedObjects(bytes: number): string {
   const count = Math.min(Math.floor(JSON_VALUES_MAX / 5) - 1, Math.floor(bytes / 20));
   const side = Math.floor(Math.sqrt(OBJECT_SHAPES_MAX)) - 1;
@@ -211,7 +214,7 @@ function shapedObjects(bytes: number): string {
 /** Within the limit of every route. */
 const SMALL_BYTES = UNAUTHENTICATED_BODY_BYTES_MAX;
 
-/** What shows that a route has the reader, and what the reader leaves to the route. */
+/** What shows that a route uses the reader, and what the reader leaves to the route. */
 const jsonForEach = (bytes: number): Record<string, string> => ({
   "nested lists": "[".repeat(bytes),
   "a name as long as the body": `{"${"x".repeat(bytes - 6)}":0}`,
@@ -225,7 +228,7 @@ const jsonForReader = (bytes: number): Record<string, string> => ({
   "many names": `[${namesOf(Math.min(JSON_VALUES_MAX / 2 - 1, Math.floor(bytes / 9)))}]`, // SCIM ignores unknown ones
   "the widest objects": widestObjects(bytes, 36),
   "the widest objects, with numbers for names": widestObjects(bytes, 10),
-  "objects with a number as a name": listOf(Math.floor(valuesIn(bytes, 4) / 3), '{"999":0}'), // the most costly
+  "objects with a number as a name": listOf(Math.floor(valuesIn(bytes, 4) / 3), '{"999":0}'), // the most expensive one
   "objects of many shapes": shapedObjects(bytes),
   "the same long name twice": `{"${"x".repeat(bytes / 2 - 6)}":0,"${"x".repeat(bytes / 2 - 6)}":0}`,
   "a text that never ends": `"${"x".repeat(bytes - 1)}`,
@@ -237,7 +240,7 @@ const OPERATION = `{"Operations":[{"op":"add",`;
 const groupOf = (list: string): string => `{"displayName":"Everybody","members":[${list}]}`;
 const additionOf = (list: string): string => `${OPERATION}"path":"members","value":[${list}]}]}`;
 
-/** As many units as fit into a body of so many bytes, as the inside of a list. */
+/** As many units as fit into a body of this many bytes, as the content of a list. */
 function filledWith(bytes: number, unit: (at: number) => string): string {
   const units: string[] = [];
   for (let left = bytes - 200; left > 0; left -= (units.at(-1)?.length ?? left) + 1)
@@ -248,14 +251,14 @@ function filledWith(bytes: number, unit: (at: number) => string): string {
 const unknownMembersIn = (bytes: number): string =>
   filledWith(bytes, (at) => `{"value":"01980000-0000-7000-8000-${String(at).padStart(12, "0")}"}`);
 
-/** The longest list of a route whose reader has had all other lists. */
+/** The longest list of a route whose reader has read all other lists. */
 const unknownMembers = (bytes: number, method: string): Record<string, string> => ({
   "unknown members": (method === "PATCH" ? additionOf : groupOf)(unknownMembersIn(bytes)),
 });
 
 /**
- * Lists of members of a group, and two of them in a PATCH message: one function reads all of them for all routes. Each takes as
- * much memory and time as any body of the route.
+ * Lists of members of a group, and two of them in a PATCH message: one function reads all of them for all routes. Each uses as much
+ * memory and time as any body of the route.
  */
 function memberLists(bytes: number): Record<string, string> {
   const filled = (unit: (at: number) => string) => filledWith(bytes, unit);
@@ -293,7 +296,7 @@ const forms = (bytes: number): Record<string, string> => ({
   "the same long name twice": `${"x".repeat(bytes / 2 - 1)}&${"x".repeat(bytes / 2)}`,
 });
 
-/** A member filled with more than it may hold, of which the last is wrong. */
+/** A member filled beyond its limit, of which the last value is wrong. */
 const memberFilled = (name: string, bytes: number): Record<string, string> => ({
   [`${name}: objects`]: `{"${name}":${listOf(valuesIn(bytes - 100, 3) - 5, "{}").slice(0, -1)},0]}`,
   [`${name}: a long text`]: `{"${name}":"${"x".repeat(bytes - name.length - 10)}"}`,

@@ -1,5 +1,5 @@
-// What is no proper HTTP, over raw sockets to the real server: each is refused with a 4xx or a closed connection, none is
-// ever our failure, the log stays silent, and the next caller is served. What takes long to time out is in test/torture.
+// Malformed HTTP over raw sockets to the real server: each request is refused with a 4xx or a closed connection, none causes a
+// server error, nothing is logged, and the next caller is served. test/torture tests requests that take long to time out.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { createListeningServer, type ListeningServer } from "../support/network/
 
 const HOST = "Host: localhost\r\nConnection: close\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
-/** ends our side of the connection */
+/** ends this side of the connection */
 const HANG_UP = Symbol("hang up");
 const SPOILED_REQUESTS = 200;
 const SIGN_IN = "POST /api/auth/sign-in/email HTTP/1.1\r\n";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => face[Symbol.asyncDispose]());
 
-/** Sends the parts as they are, a packet each. @returns what comes back until the connection is closed */
+/** Sends the parts as they are, one packet each. @returns what comes back until the connection is closed */
 async function exchange(...parts: readonly (string | Uint8Array | typeof HANG_UP)[]): Promise<string> {
   const socket = connect(Number(new URL(face.origin).port), "127.0.0.1");
   const closed = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ async function exchange(...parts: readonly (string | Uint8Array | typeof HANG_UP
   socket.on("data", (bytes) => {
     received += bytes.toString("latin1");
   });
-  socket.on("error", () => {}); // reset while we still send: it closes, too
+  socket.on("error", () => {}); // reset while the test still sends: it is closed, too
   socket.on("close", closed.resolve);
   for (const part of parts) {
     if (part === HANG_UP) socket.end();
@@ -50,7 +50,7 @@ const GOOD: readonly Uint8Array[] = [
   `${SIGN_IN}${HOST}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\nd\r\n{"email":"a"}\r\n0\r\n\r\n`,
 ].map((text) => Buffer.from(text));
 
-/** Puts bytes in the place of others; places are thousandths of the whole. */
+/** Replaces bytes; positions are thousandths of the whole. */
 function spoil(
   whole: Uint8Array,
   { place, length, bytes }: { place: number; length: number; bytes: Uint8Array },
@@ -59,7 +59,7 @@ function spoil(
   return Buffer.concat([whole.subarray(0, at), bytes, whole.subarray(at + length)]);
 }
 
-/** `[]`: closed without an answer */
+/** `[]`: closed without a response */
 const cases: readonly (readonly [name: string, bytes: string, statuses: readonly number[]])[] = [
   ["no HTTP at all", "\0\x01\x02 nonsense\r\n\r\n", [400]],
   ["the start of TLS", `\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03${"a".repeat(500)}`, [400]],

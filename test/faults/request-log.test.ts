@@ -1,5 +1,5 @@
-// A process with a running request log is killed, and its disk fills. What was handed over before the last second is in the file,
-// a full disk never reaches whoever hands rows over, and what was lost is shown once there is room again.
+// A process with a running request log is killed, and its disk fills up. Rows handed over more than a second ago are in the file, a
+// full disk never affects callers that hand over rows, and lost rows are reported once there is space again.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, rmSync, truncateSync } from "node:fs";
@@ -25,7 +25,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 type Figures = QueueFigures & { handed: number };
 
-/** Reads what the process prints, until the figures hold. */
+/** Reads what the process prints, until its figures meet the condition. */
 async function untilFigures(
   lines: AsyncIterator<Figures>,
   holds: (figures: Figures) => boolean,
@@ -73,7 +73,7 @@ test("INF-43 the process survives an index that others truncate between two batc
   const lines = figuresOf(child.stdout);
   let written = 0;
   for (let round = 0; round < 2; round += 1) {
-    // A batch has just been written, and the next one comes in 200 ms.
+    // A batch has just been written, and the next one follows in 200 ms.
     const { handed, rows } = await untilFigures(
       lines,
       (figures) => figures.rows < 20 && figures.handed > written + 300,
@@ -114,7 +114,7 @@ describe.if(canMount)("a request log on a full disk", () => {
     expect(dropped.broken).toBe(0);
     rmSync(filler);
     await untilFigures(lines, ({ rows }) => rows < 50);
-    child.kill("SIGSTOP"); // so that the copy is of one moment
+    child.kill("SIGSTOP"); // so that the copy is consistent
     for (const end of ["", "-wal"])
       copyFileSync(join(disk, `request-logs.db${end}`), join(directory, `copy.db${end}`));
     const { gaps } = await new FileSource(join(directory, "copy.db")).figures(0);

@@ -1,7 +1,7 @@
-// A disk that fails under the running service: full, and with an error in the middle of a commit. What was acknowledged
-// stays, what was refused left nothing, reads continue, and so do writes as soon as the cause is gone.
-// The disk is a small one in a mount namespace of the service's own, so that nothing else on the machine has less room; the
-// error is EFBIG, by a limit on the size of files that is set from outside (prlimit) while the service ignores SIGXFSZ.
+// A disk that fails under the running service: full, and with an error in the middle of a commit. Acknowledged changes are kept,
+// refused ones leave nothing, reads continue, and writes resume when the cause is gone. The disk is a small one in the service's
+// own mount namespace, so that no other process of the machine loses space. The error is EFBIG, caused by a file size limit that is
+// set from outside (prlimit) while the service ignores SIGXFSZ.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -27,14 +27,14 @@ import { type RunningService, startService } from "../support/running-service.ts
 import { temporaryDirectory } from "../support/world.ts";
 
 const TOKEN = "a-token-of-the-identity-provider";
-/** of which FREE_BYTES_MIN stay free beside an installation */
+/** of which FREE_BYTES_MIN stay free in addition to an installation */
 const DISK = "32m";
-/** a write takes some pages, so these are more than the free room in the write-ahead log */
+/** a write needs some pages, so this is more than the free space in the write-ahead log */
 const WRITES_MAX = 300;
 const AT_ONCE = 10;
 
 const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
-/** @returns what runs a script with the small disk mounted on `directory`; `"$@"` is our command */
+/** @returns the command that runs a script with the small disk mounted on `directory`; `"$@"` is the product's command */
 const onSmallDisk = (directory: string, script: string): string[] => [
   ...namespace,
   "sh",
@@ -52,7 +52,7 @@ describe.if(canMount)("a service whose disk fails", () => {
   const data = join(directory, "data");
   const outcomes = { acknowledged: [] as string[], refused: [] as string[] };
   let service: RunningService;
-  /** the small disk, as we see it */
+  /** the small disk, as this process sees it */
   let disk: string;
   let names = 0;
 
@@ -78,7 +78,7 @@ describe.if(canMount)("a service whose disk fails", () => {
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
     });
 
-  /** Provisions users, all at once. @returns the statuses that came */
+  /** Provisions users, all at once. @returns the statuses */
   async function writes(count: number): Promise<number[]> {
     const one = async () => {
       const userName = `user-${names++}@example.org`;
@@ -119,14 +119,14 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await (await scim(`/Users?filter=${filter}`)).json()).toMatchObject({ totalResults: 1 });
   }
 
-  /** Nothing is written meanwhile. SQLite itself would not take the way to another mount namespace. */
+  /** Nothing is written in the meantime. SQLite itself would not use a path into another mount namespace. */
   function openCopy(): Database {
     for (const name of ["quartermaster.db", "quartermaster.db-wal"])
       copyFileSync(join(disk, "data", name), join(directory, name));
     return new Database(join(directory, "quartermaster.db"));
   }
 
-  /** Writing works again, everything acknowledged is there, nothing that was refused is, and the file is sound. */
+  /** Writing works again, everything acknowledged is there, nothing refused is, and the file is intact. */
   async function expectNothingLost(): Promise<void> {
     expect(await writes(AT_ONCE)).toEqual(Array(AT_ONCE).fill(201));
     using database = openCopy();
@@ -216,14 +216,14 @@ describe.if(canMount)("a service whose disk fails", () => {
   });
 });
 
-/** Leaves not a byte of the disk. */
+/** Fills the disk completely. */
 function fill(file: string): void {
   const descriptor = openSync(file, "a");
   for (const bytes of [4096, 1]) {
     try {
       for (;;) writeSync(descriptor, Buffer.alloc(bytes));
     } catch {
-      // no space left: what the caller wants
+      // no space left, as intended
     }
   }
   closeSync(descriptor);

@@ -1,5 +1,5 @@
-// Pages of the database that the disk no longer gives back while the service runs: the request that needs one is answered with
-// an error that names the cause, and the process continues.
+// Database pages that the disk no longer returns while the service runs: the request that needs one gets an error that names the
+// cause, and the process continues.
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ test("an unreadable page causes an error response with the cause, and the servic
   const args = ["--data-dir", join(directory, "data")];
   const env = { QUARTERMASTER_SCIM_TOKEN: TOKEN };
   const database = join(directory, "data/quartermaster.db");
-  await prepareInstallation(join(directory, "data")); // everything is in the file, and nothing in a write-ahead log
+  await prepareInstallation(join(directory, "data")); // everything is in the file, and nothing in the write-ahead log
   await using service = await startService({ args, env });
   const whole = readFileSync(database);
   truncateSync(database, KEPT_BYTES);

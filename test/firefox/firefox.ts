@@ -1,4 +1,4 @@
-// Firefox without a screen, over its own protocol (WebDriver BiDi): playwright-core wants a Firefox of its own, which is not on npm.
+// Firefox without a screen, over its own protocol (WebDriver BiDi): playwright-core requires its own Firefox, which is not on npm.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { isJsonObject } from "../../src/platform/text/json-object.ts";
 
 const PATIENCE_MS = 20_000;
 const CHECK_EVERY_MS = 50;
-/** Keeps what the policy of a page forbids. */
+/** Records violations of the content security policy. */
 const LISTEN = `() => {
   globalThis.violations = [];
   addEventListener("securitypolicyviolation", (event) =>
@@ -16,13 +16,13 @@ const LISTEN = `() => {
 export interface Firefox extends AsyncDisposable {
   /** Opens an address and waits until it is loaded. */
   open(url: string): Promise<void>;
-  /** @param expression whose value can be JSON @returns it; of a promise, what it resolves to */
+  /** @param expression with a value that JSON can represent @returns the value; of a promise, its result */
   evaluate(expression: string): Promise<unknown>;
   /** Waits until the expression is true, also after a navigation. */
   until(expression: string): Promise<void>;
-  /** Presses what the selector finds. */
+  /** Presses the element of the selector. */
   press(selector: string): Promise<void>;
-  /** @returns errors of scripts and violations of the policy since it was asked last */
+  /** @returns script errors and policy violations since the last call */
   takeComplaints(): Promise<string[]>;
 }
 
@@ -56,7 +56,7 @@ export async function openFirefox(program: string): Promise<Firefox> {
   };
   const until = async (expression: string): Promise<void> => {
     const end = performance.now() + PATIENCE_MS;
-    // An evaluation fails while the page is exchanged.
+    // An evaluation fails while the page is replaced.
     while ((await evaluate(expression).catch(() => false)) !== true) {
       if (performance.now() > end) throw new Error(`never: ${expression}`);
       await Bun.sleep(CHECK_EVERY_MS);
@@ -86,7 +86,7 @@ const spawn = (program: string, profile: string) =>
     stderr: "pipe",
   });
 
-/** @returns the address that Firefox prints when it is ready; continues to read, because a full pipe would stop Firefox */
+/** @returns the address that Firefox prints when it is ready; continues to read, because a full pipe would block Firefox */
 function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const read = async () => {

@@ -30,7 +30,7 @@ async function signIn(firefox: Firefox, email: string, password: string): Promis
   await firefox.until(`location.pathname === "/console"`);
 }
 
-/** Opens every page of the navigation, and those that only a list or a button leads to. */
+/** Opens every page of the navigation, and those that are only reached from a list or a button. */
 async function lookAtPages(firefox: Firefox): Promise<void> {
   const linked = await firefox.evaluate(`[...document.querySelectorAll("nav a")].map(({ href }) => href)`);
   if (!Array.isArray(linked) || linked.length < 20) throw new Error(`too few pages: ${linked}`);
@@ -46,7 +46,7 @@ async function lookAtPages(firefox: Firefox): Promise<void> {
   );
 }
 
-/** @throws Error for a complaint of the browser or of axe-core */
+/** @throws Error for an error of the browser or of axe-core */
 async function expectNothing(firefox: Firefox, url: string): Promise<void> {
   await firefox.evaluate(`(() => {${axe.source}})()`);
   const found = await firefox.evaluate(

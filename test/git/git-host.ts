@@ -1,5 +1,5 @@
-// A real git server: `git http-backend` behind nginx and fcgiwrap, over TLS with a private CA, protected by a user name and a token. A
-// second server of nginx is another origin, which logs every request with its credentials.
+// A real git server: `git http-backend` behind nginx and fcgiwrap, over TLS with a private CA, protected by a user name and a
+// token. A second nginx server is another origin, which logs every request with its credentials.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accepting, freePort } from "../support/network/free-port.ts";
@@ -31,7 +31,7 @@ export interface Programs {
   git: string;
 }
 
-/** @returns the programs @throws Error that says how to get those that are missing */
+/** @returns the programs @throws Error that says how to install missing ones */
 export function programs(): Programs {
   const pathOf = requirePrograms({ git: "git", nginx: "nginx", fcgiwrap: "fcgiwrap" });
   return { git: pathOf("git"), nginx: pathOf("nginx"), fcgiwrap: pathOf("fcgiwrap") };

@@ -35,7 +35,7 @@ export class Repository {
     git(this.#work, ["remote", "add", "origin", this.bare]);
   }
 
-  /** @param files by path; a link begins with `->`, a script ends with .sh @returns the commit that has these files and no others */
+  /** @param files by path; a link starts with `->`, a script ends with .sh @returns the commit, which has exactly these files */
   commit(files: Readonly<Record<string, string | Uint8Array>>): string {
     git(this.#work, ["rm", "-rqf", "--ignore-unmatch", "."]);
     for (const [path, content] of Object.entries(files)) {
@@ -48,7 +48,7 @@ export class Repository {
     return this.#committed();
   }
 
-  /** Adds a submodule to the commit that was made last. */
+  /** Adds a submodule to the last commit. */
   submodule(path: string): string {
     writeFileSync(
       join(this.#work, ".gitmodules"),
@@ -59,18 +59,18 @@ export class Repository {
     return this.#committed();
   }
 
-  /** Makes a commit by its tree, which git itself would not write. */
+  /** Creates a commit from its tree, which git itself would not write. */
   raw(tree: Uint8Array): string {
     const id = git(this.bare, ["hash-object", "-t", "tree", "--literally", "-w", "--stdin"], tree);
     return git(this.bare, ["commit-tree", id, "-m", "raw"]);
   }
 
-  /** Sets a branch or a tag at the host, over whatever it was. */
+  /** Sets a branch or a tag at the host, replacing its former value. */
   set(ref: string, object: string): void {
     git(this.bare, ["update-ref", ref, object]);
   }
 
-  /** @returns the object of a tag with a message */
+  /** @returns the object of an annotated tag */
   annotate(name: string, commit: string): string {
     git(this.bare, ["tag", "-a", "-m", "release", name, commit]);
     return git(this.bare, ["rev-parse", `refs/tags/${name}`]);

@@ -1,4 +1,5 @@
-// Measures how much memory the executable takes for a repository that comes through git, compared with a command that mirrors nothing.
+// Measures how much memory the executable uses for a repository that is read with git, compared with a command that mirrors
+// nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
@@ -56,7 +57,7 @@ export async function measureExecutable(host: GitHost, folder: string): Promise<
   );
 }
 
-/** The figure that the system gives at the end counts this process as well. @returns KiB that it had at most since it began */
+/** The value that the system reports at the end includes this process. @returns peak memory in KiB */
 function peakOf(pid: number): number {
   try {
     return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);

@@ -1,7 +1,7 @@
-// `bun run test:git`: the providers `git` and `bitbucket_cloud` against `git http-backend` behind nginx and fcgiwrap, over TLS with a
-// private CA, and against hosts that hang, redirect or lie. Needs git, nginx and fcgiwrap (`apt-get install git nginx fcgiwrap`), which is
-// why `bun run test` leaves it out. A word runs only the cases that have it in their name. With --memory it also builds the executable
-// and measures its memory.
+// `bun run test:git`: the providers `git` and `bitbucket_cloud` with `git http-backend` behind nginx and fcgiwrap, over TLS with a
+// private CA, and with hosts that hang, redirect or lie. Needs git, nginx and fcgiwrap (`apt-get install git nginx fcgiwrap`),
+// which is why `bun run test` leaves it out. A word selects the cases with it in their name. With --memory it also builds the
+// executable and measures its memory.
 import {
   existsSync,
   mkdirSync,
@@ -28,9 +28,9 @@ import { measureExecutable } from "./memory.ts";
 const BASIC = Buffer.from(`${USERNAME}:${TOKEN}`).toString("base64");
 const LARGE_BYTES = 310 * 1024 ** 2;
 const SHORT_MS = 2_000;
-/** For a program to start on a busy machine. */
+/** For a program that starts on a busy machine. */
 const START_MS_MAX = 20_000;
-/** For a host that compresses much on a busy machine. */
+/** For a host that compresses a lot on a busy machine. */
 const PATIENCE_MS = 240_000;
 const FILES = { "skills/guide/SKILL.md": "# Guide\n", "run.sh": "#!/bin/sh\n", "docs/öl.md": "oil\n" };
 
@@ -57,7 +57,7 @@ const connectionTo = (host: Pick<GitHost, "origin" | "ca">, more: Partial<Connec
   ...more,
 });
 
-/** @returns `source.x` of what a promise rejects with; its result otherwise */
+/** @returns the reason `source.x` with which a promise rejects; its result otherwise */
 async function outcome(attempt: Promise<unknown>): Promise<string> {
   return await attempt.then(JSON.stringify, (error: unknown) => {
     const text = JSON.stringify([String(error), error]);
@@ -75,10 +75,10 @@ function same(actual: unknown, expected: unknown): void {
 const siteOf = (connection: Connection, parts: Parameters<typeof createMirrorSite>[1] = {}) =>
   createMirrorSite([connection], { findGit: () => Bun.which("git") ?? undefined, ...parts });
 
-/** @returns the names in a folder, which is missing until it is needed */
+/** @returns the names in a folder; none while it does not exist */
 const leftIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** Inspects with a site of its own. */
+/** Inspects with a separate site. */
 async function refused(host: Pick<GitHost, "origin" | "ca">, ref: string, more: Partial<Connection> = {}) {
   await using site = await siteOf(connectionTo(host, more));
   const reason = await outcome(site.inspect({ ref }));
@@ -301,7 +301,7 @@ const CASES: Readonly<Record<string, Case>> = {
     const inspection = outcome(site.inspect());
     const seen = await seenProcesses(site);
     same(await inspection, "source.too_slow");
-    await Bun.sleep(200); // killed processes take a moment
+    await Bun.sleep(200); // killed processes need a moment to end
     same([readdirSync(site.work), processesIn(site.work)], [[], []]);
     if (!/ls-remote/.test(seen)) throw new Error(`no git process was seen: ${seen}`);
     for (const secret of [TOKEN, BASIC])
@@ -317,7 +317,7 @@ const CASES: Readonly<Record<string, Case>> = {
     await child.exited;
     const left = processesIn(work);
     await new TemporaryFolders(work).sweep();
-    await Bun.sleep(100); // killed processes take a moment
+    await Bun.sleep(100); // killed processes need a moment to end
     same([left.length > 0, readdirSync(work), processesIn(work)], [true, [], []]);
   },
 
@@ -354,7 +354,7 @@ function cloudAnswer({ url, headers }: Request, commit: string): Response {
   return found ? Response.json(found) : new Response("", { status: 404 });
 }
 
-/** Answers our own question for the refs, and nothing to git. */
+/** Answers the service's own request for the refs, and no request of git. */
 async function createHangingHost() {
   const { cert, key, ca } = await certify();
   const type = { "content-type": "application/x-git-upload-pack-advertisement" };
@@ -378,7 +378,7 @@ async function seenProcesses({ work }: MirrorSite): Promise<string> {
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
 }
 
-/** @returns the processes in a folder, once there are so many or the time is over */
+/** @returns the processes in a folder, when there are this many or the time is over */
 async function processesSoon(folder: string, count: number): Promise<number[]> {
   const deadline = performance.now() + START_MS_MAX;
   for (;;) {

@@ -1,4 +1,4 @@
-// The Containerfile of the handbook. `bun run test:packages` lints it, and runs the service as it says.
+// The Containerfile of the handbook. `bun run test:packages` lints it, and runs the service with its settings.
 import { expect, test } from "bun:test";
 import { containerfile } from "../../src/handbook/containerfile.ts";
 import { unknownWordsIn } from "../support/cli/documentation.ts";

@@ -1,5 +1,4 @@
-// Numbers and names that the handbook states in its sentences are those that the program uses. Whoever changes one of them changes
-// the sentence, too.
+// The numbers and names in the handbook's sentences are those of the program. If you change one of them, change the sentence, too.
 import { expect, test } from "bun:test";
 import { PERMANENT_FAILURE_EXITS } from "../../cli/exit.ts";
 import { INLINE_CHARACTERS_MAX } from "../../src/app/documents/document-threads.ts";

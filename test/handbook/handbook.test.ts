@@ -1,4 +1,4 @@
-// The handbook as a set of texts: every chapter is listed, links lead somewhere, and the rules that its renderers need are kept.
+// The chapters of the handbook: every chapter is listed, links lead somewhere, and the rules that its renderers need are met.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -18,7 +18,7 @@ const proseOf = (markdown: string): string =>
   partsOf(markdown)
     .map((part) => (part.kind === "prose" ? part.text : ""))
     .join("\n");
-/** As GitHub and the runtime make it from a heading. */
+/** The anchor that GitHub and the runtime make from a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -28,7 +28,7 @@ const anchorsOf = (markdown: string): string[] =>
   [...proseOf(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
 const PICTURES = readdirSync(join(CHAPTERS_FOLDER, "pictures")).map((file) => `../pictures/${file}`);
-/** Pictures that are paragraphs, as the texts of the executable leave them out. */
+/** Images that are paragraphs, which the texts of the executable leave out. */
 const picturesIn = (markdown: string) =>
   [...markdown.matchAll(/^!\[(.*)\]\((.*)\)\n\n/gm)].map(([, description = "", file = ""]) => ({
     description,

@@ -1,4 +1,4 @@
-// Generated parts of the handbook say what the code says: settings, limits, states and exit codes. After a change,
+// Generated parts of the handbook match the code: settings, limits, states and exit codes. After a change,
 // QUARTERMASTER_UPDATE_GOLDEN=1 rewrites them.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// A Keycloak of the version below, as Maven has it, with one realm: how it is fetched, started and asked over its admin API, and how a
-// person fills in its sign-in form. run.ts says what is proved with it.
+// A Keycloak of the version below, fetched from Maven, with one realm: how it is fetched, started and called through its admin API,
+// and how its sign-in form is filled in. run.ts has the tests.
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FormBrowser } from "../support/browser/form-browser.ts";
@@ -24,16 +24,16 @@ export interface KeycloakPerson {
 
 export interface Keycloak extends AsyncDisposable {
   issuer: string;
-  /** @returns the answer of the admin API below the realm, parsed; undefined without a body */
+  /** @returns the parsed response of the admin API below the realm; undefined without a body */
   admin(method: string, path: string, body?: unknown): Promise<unknown>;
   /**
-   * Follows our link to the sign-in form, and fills it in.
-   * @returns the way back to us, or the text of the page that answers instead
+   * Follows the service's link to the sign-in form, and fills it in.
+   * @returns the redirect to the service, or the text of the page that is shown instead
    */
   signIn(link: string, username: string): Promise<{ callback: string } | { refusal: string }>;
 }
 
-/** @returns the folder of the distribution, fetched with Maven unless $KEYCLOAK_HOME has it or an earlier run fetched it */
+/** @returns the folder of the distribution, fetched with Maven unless $KEYCLOAK_HOME or an earlier run has it */
 export function keycloakHome(): string {
   const home = process.env.KEYCLOAK_HOME ?? join(CACHE, `keycloak-${VERSION}`);
   if (existsSync(join(home, "bin/kc.sh"))) return home;
@@ -52,8 +52,9 @@ export function keycloakHome(): string {
 const UNPACK = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:unpack";
 
 /**
- * Starts it with the people and a client for the service.
- * @param options folder: empty, for a copy of the distribution with its data; port: free; serviceUrl: our origin
+ * Starts it with the users and a client for the service.
+ * @param options folder: an empty one, for a copy of the distribution with its data; port: a free one; serviceUrl: the service's
+ *   origin
  */
 export async function startKeycloak(options: {
   home: string;
@@ -113,7 +114,7 @@ async function ready(issuer: string, isRunning: () => boolean): Promise<void> {
   }
 }
 
-/** @returns an access token of the administrator, which lives for a minute; the realm of administrators gives it for a password */
+/** @returns an access token of the administrator, valid for a minute; the realm of administrators issues it for a password */
 async function tokenOf(origin: string): Promise<string> {
   const body = new URLSearchParams({ grant_type: "password", client_id: "admin-cli", ...ADMIN });
   const answer = await fetch(`${origin}/realms/master/protocol/openid-connect/token`, {

@@ -1,6 +1,7 @@
-// `bun run test:keycloak`: signs people in at a real Keycloak, through its form: groups give roles, the first sign-in after a new
-// signing key works, a logout there ends the session here, and a disabled user stays outside. Needs Java 17 and, unless
-// $KEYCLOAK_HOME has Keycloak 26.3.5, Maven with a repository that has it. It takes minutes, which is why `bun run test` leaves it out.
+// `bun run test:keycloak`: signs people in at a real Keycloak, through its form: groups give roles, the first sign-in with a new
+// signing key works, a logout at Keycloak ends the session of the service, and a disabled user cannot sign in. Needs Java 17 and,
+// unless $KEYCLOAK_HOME has Keycloak 26.3.5, Maven with a repository that has it. It takes minutes, which is why `bun run test`
+// leaves it out.
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,7 +76,7 @@ async function proveGroups(site: Site): Promise<void> {
   expectEqual("who is in no allowed group is refused", last.status, 403);
 }
 
-/** The new key is the active one at once; the service has cached the keys before. */
+/** The new key is active at once; the service has cached the former keys. */
 async function proveRotation(site: Site): Promise<void> {
   const { admin } = site.keycloak;
   const before = await activeKey(site);
@@ -92,7 +93,7 @@ async function proveRotation(site: Site): Promise<void> {
 
 async function proveLogout(site: Site): Promise<void> {
   const logOut = async () => site.keycloak.admin("POST", `/users/${await idOf(site, "ada")}/logout`);
-  await logOut(); // of several sessions, Keycloak announces the end of any one only
+  await logOut(); // Keycloak announces the end of only one of several sessions
   const browser = await signIn(site, "ada");
   await logOut();
   const deadline = performance.now() + LOGOUT_LIMIT_MS;
@@ -113,13 +114,13 @@ async function proveDisabled(site: Site): Promise<void> {
 
 const newBrowser = ({ service }: Site) => new FormBrowser(service.baseUrl, (request) => fetch(request));
 
-/** @returns where our link to the provider leads */
+/** @returns where the service's link to the provider leads */
 async function leave(browser: FormBrowser): Promise<string> {
   const response = await browser.request("/login/oidc");
   return response.headers.get("location") ?? "";
 }
 
-/** Goes to Keycloak and comes back. @returns the browser and our answer to the callback */
+/** Goes to Keycloak and comes back. @returns the browser and the service's response to the callback */
 async function arrive(site: Site, username: string): Promise<{ browser: FormBrowser; last: Response }> {
   const browser = newBrowser(site);
   const way = await site.keycloak.signIn(await leave(browser), username);

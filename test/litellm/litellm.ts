@@ -1,5 +1,5 @@
-// LiteLLM of the version below with its own mock models, as Python has it: how it is installed and started. run.ts says what is
-// proved with it.
+// LiteLLM of the version below with its own mock models, installed as a Python package: how it is installed and started. run.ts has
+// the tests.
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

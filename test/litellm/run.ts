@@ -1,7 +1,7 @@
-// `bun run test:litellm`: agents' requests through the executable to a real LiteLLM with its own mock models: answers, streams, and a
-// key that was deleted there. Needs Python 3 and, unless $LITELLM names the program, pip with a registry that has LiteLLM. Keys are
-// made by the example provisioner, because LiteLLM makes its own only with PostgreSQL. It takes a minute, which is why
-// `bun run test` leaves it out.
+// `bun run test:litellm`: agents' requests through the executable to a real LiteLLM with its own mock models: responses, streams,
+// and a key that was deleted there. Needs Python 3 and, unless $LITELLM names the program, pip with a registry that has LiteLLM.
+// The example provisioner creates the keys, because LiteLLM itself needs PostgreSQL for that. It takes a minute, which is why `bun
+// run test` leaves it out.
 import { mkdtempDisposableSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ async function proveAnswers(agent: OpenAI): Promise<void> {
   );
 }
 
-/** LiteLLM answers 401 for a key that is gone there; the agent sees only the answer with the next key. */
+/** LiteLLM responds with 401 for a key that was deleted there; the agent sees only the response for the next key. */
 async function proveKeyReplacement(agent: OpenAI, keys: string): Promise<void> {
   const [deleted = ""] = readdirSync(keys);
   rmSync(join(keys, deleted));

@@ -1,6 +1,6 @@
-// `bun run test:litestream`: runs the example of `quartermaster help backups` as it is printed, with Litestream itself: replicate,
-// lose the database, restore it. Only its paths are replaced. Needs `litestream` 0.3.13 or 0.5 on PATH, or at $LITESTREAM, which
-// is why `bun run test` leaves it out.
+// `bun run test:litestream`: runs the example of `quartermaster help backups` as printed, with Litestream itself: replicate, lose
+// the database, restore it. Only its paths are replaced. Needs `litestream` 0.3.13 or 0.5 on PATH, or at $LITESTREAM, which is why
+// `bun run test` leaves it out.
 import { mkdirSync, mkdtempDisposableSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Two builds are the same, and a build without the console is not much smaller. Each takes some seconds of all processors.
+// Two builds are identical, and a build without the console is not much smaller. Each build uses all processors for some seconds.
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

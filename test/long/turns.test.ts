@@ -1,5 +1,5 @@
-// The service keeps answering while it receives the largest content that it takes: the built executable, and the turns of
-// its event loop in processor time of its main thread.
+// The service keeps responding while it receives the largest accepted content: the built executable, and the turns of its event
+// loop in processor time of its main thread.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ import { addManyRows } from "../support/content/many-rows.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { type Turns, watchTurns } from "../support/turns.ts";
 
-/** A part of the largest content, so that the test is quick; `bun run bench content` sends all of it. */
+/** A fraction of the largest content, so that the test is fast; `bun run bench content` sends all of it. */
 const POLICY_BYTES = 120_000;
 const ENTRIES = 1_200;
 const PACKAGES_BYTES = 80_000;
-/** Wanted are 20; a machine that is shared and cold code take their part. At once the same takes 400 and more. */
+/** The goal is 20; a shared machine and code that is not compiled yet add to it. Without steps the same work takes 400 and more. */
 const TURN_MS_MAX = 150;
 const LIMIT_MS = 120_000;
 const PASSWORD = "correct horse battery";
@@ -98,7 +98,7 @@ test(
 
 const CONFIG = "/admin/governance-config";
 
-/** At once the longest of the lists below takes 300 ms and more with so many users and workstations. */
+/** Without steps, the longest of the lists below takes 300 ms and more with this many users and workstations. */
 const ROWS = 100_000;
 
 test(
@@ -168,7 +168,7 @@ test(
   "turns stay short while a large configuration file is reloaded and exported",
   async () => {
     const policy = largePolicyYaml(POLICY_BYTES, ENTRIES).replaceAll(/^/gm, " ");
-    // The warning about an unknown group is the last thing that a reload logs.
+    // The warning about an unknown group is the last line that a reload logs.
     const scim = { ...SCIM, group_role_mappings: { Nobody: "admin" } };
     const top = Object.entries({ ...settings, scim }).map(
       ([key, value]) => `${key}: ${JSON.stringify(value)}\n`,
@@ -187,7 +187,7 @@ test(
   LIMIT_MS,
 );
 
-/** Limit of the requirement; at once the same body took 80 and more. */
+/** The limit of the requirement; without steps the same body took 80 and more. */
 const REFUSAL_MB_MAX = 64;
 
 test(
@@ -207,7 +207,7 @@ test(
       ) / 1_024;
     const answers: number[] = [];
     const turnMs = await turns.longest(async () => {
-      writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // the peak begins anew
+      writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // resets the peak
       const beforeMb = status("VmRSS");
       const answer = await fetch(`${service.baseUrl}${SCIM_BASE_PATH}/Groups`, {
         method: "POST",

@@ -1,5 +1,5 @@
-// The product's migrations: from every earlier schema, with rows in it, to the newest. Rows are invented from the schema
-// itself, so this keeps working as migrations are added; only a value that a CHECK wants is told in SAMPLES.
+// The product's migrations: from every earlier schema, with rows in it, to the newest. Rows are generated from the schema itself,
+// so this keeps working as migrations are added; only values that a CHECK requires are listed in SAMPLES.
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { migrate } from "../../src/platform/database/schema/migrate.ts";
 import { columnsOf, schemaOf, tablesOf } from "../support/content/schema.ts";
 import { heldClock, placeOfWorlds, temporaryDirectory } from "../support/world.ts";
 
-/** Values that a CHECK or a later migration wants, by column; any other text column gets its own name. */
+/** Values that a CHECK or a later migration requires, by column; any other text column gets its own name. */
 const SAMPLES: Readonly<Record<string, string>> = {
   "users.role": "admin",
   "users.status": "active",
@@ -58,7 +58,7 @@ const upTo = (file: string, list: readonly Migration[]): void =>
     migrations: list,
   });
 
-/** Puts one row into each table; its keys have the value that a foreign key to them gets. */
+/** Inserts one row into each table; its keys have the value that foreign keys to them get. */
 function fill(connection: Database): void {
   connection.run("PRAGMA foreign_keys=OFF");
   for (const table of productTables(connection)) {

@@ -1,4 +1,4 @@
-// The drizzle tables say the same as the migrations: a difference would show only when a statement runs.
+// The drizzle tables match the migrations: otherwise a difference would show only when a statement runs.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
@@ -36,7 +36,7 @@ function columnsOfDrizzle(table: SQLiteTable): Column[] {
   }));
 }
 
-/** One line for each column, without their order. A key column is never NULL, whether or not that is written out. */
+/** One line for each column, without their order. A key column is never NULL, whether or not it is declared so. */
 const described = (columns: readonly Column[]): string[] =>
   columns
     .map(({ name, type, notNull, key }) => {

@@ -1,16 +1,16 @@
-// Which test files run which lines, and how long each takes, so that a mutation meets the tests that can notice it first.
+// Which test files run which lines, and how long each takes, so that a mutation is tested first by the tests that can detect it.
 import type { Mutation } from "./mutations.ts";
 import { filesOf, type TestRun, type Workplace } from "./workplace.ts";
 
 const QUICK_MS = 2_000;
 
-/** Of a child process, a worker or the compiled file the coverage knows nothing, so no test of a place is left out. */
+/** Coverage does not include child processes, workers and the compiled file, so no test of a place is left out. */
 export class Coverage {
   /** by test file */
   readonly #runs = new Map<string, TestRun>();
 
   /**
-   * Runs each test file alone, and all of them in one process, without any mutation; what fails runs once more.
+   * Runs each test file alone, and all of them in one process, without any mutation; failing files run once more.
    * @param tests globs of test files
    * @returns the files that fail
    */
@@ -19,7 +19,7 @@ export class Coverage {
     for (const test of files) {
       if (this.#runs.has(test)) continue;
       const run = await workplace.measured(test);
-      this.#runs.set(test, run.isGreen ? run : await workplace.measured(test)); // a busy machine fails some tests once
+      this.#runs.set(test, run.isGreen ? run : await workplace.measured(test)); // a busy machine makes some tests fail once
     }
     const failing = files.filter((test) => !this.#runs.get(test)?.isGreen);
     if (failing.length > 0) return failing;
@@ -27,14 +27,14 @@ export class Coverage {
     return (await workplace.isGreen(all)) || (await workplace.isGreen(all)) ? [] : files;
   }
 
-  /** As in a run with a mutation: what the files leave to each other in one process depends on their order. */
+  /** As in a run with a mutation: files in one process affect each other, depending on their order. */
   #quickestFirst(files: readonly string[]): TestGroup {
     const timed = files.map((test) => ({ test, ms: this.#runs.get(test)?.ms ?? 0 }));
     timed.sort((one, other) => one.ms - other.ms);
     return { tests: timed.map(({ test }) => test), ms: timed.reduce((sum, { ms }) => sum + ms, 0) };
   }
 
-  /** A mutation that never ends is noticed sooner by a group that ends soon. */
+  /** A mutation that never ends is detected sooner by a group of fast tests. */
   #startOf(files: readonly string[]): string[] {
     const { tests } = this.#quickestFirst(files);
     return tests.filter((_, at) => at === 0 || this.#quickestFirst(tests.slice(0, at + 1)).ms <= QUICK_MS);
@@ -42,8 +42,8 @@ export class Coverage {
 
   /**
    * @param tests globs of test files
-   * @returns quick tests that run a mutated line, other tests that do, those that run other lines of its file, and the rest;
-   *   quick ones first in each
+   * @returns fast tests that run a mutated line, other tests that do, those that run other lines of its file, and the rest; fast
+   *   ones first in each
    */
   groupsFor(tests: readonly string[], { file, mutation }: { file: string; mutation: Mutation }): TestGroup[] {
     const ranLines = (test: string) => this.#runs.get(test)?.ranLines.get(file) ?? new Set<number>();
@@ -63,7 +63,7 @@ export class Coverage {
 
 export interface TestGroup {
   tests: string[];
-  /** how long the unchanged tests took, alone */
+  /** duration of the unchanged tests, alone */
   ms: number;
 }
 

@@ -1,11 +1,11 @@
-// Changes that no test can notice, because the program does the same with them, each with the reason.
+// Changes that no test can detect, because the program behaves the same with them, each with the reason.
 export interface Equivalent {
   file: string;
-  /** of the mutation; all kinds when left out */
+  /** of the mutation; all kinds by default */
   kind?: string | readonly string[];
-  /** what the line, or the changed range, contains, white space aside */
+  /** text that the line, or the changed range, contains, ignoring white space */
   contains: string;
-  /** what the changed text lacks; nothing in particular when left out */
+  /** text that the changed text lacks; nothing in particular by default */
   drops?: string;
   because: string;
 }

@@ -1,4 +1,4 @@
-// What the mutation run changes, and that its table names files that are there.
+// The mutations that the run makes, and that its table names existing files.
 import { describe, expect, test } from "bun:test";
 import { ranLinesOf } from "./coverage.ts";
 import { mutationsOf } from "./mutations.ts";

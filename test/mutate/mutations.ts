@@ -1,8 +1,8 @@
-// Finds the small semantic changes that can be made to a source file, each as a replacement of a range of its text. Types,
-// imports and texts are left alone. Which of them are tried, and by which tests, is for the neighbors of this file.
+// Finds the small semantic changes that can be made to a source file, each as a replacement of a range of its text. Types, imports
+// and texts are left alone. The other files of this folder choose the mutations and their tests.
 import { parse } from "@babel/parser";
 
-/** One change: `text` in place of what stands from `start` to `end`. */
+/** One change: `text` replaces the range from `start` to `end`. */
 export interface Mutation {
   kind: string;
   start: number;
@@ -34,20 +34,20 @@ const OPPOSITES: Readonly<Record<string, string>> = {
   ...{ some: "every", every: "some", min: "max", max: "min", startsWith: "endsWith", endsWith: "startsWith" },
   ...{ floor: "ceil", ceil: "floor" },
 };
-/** Calls whose result or effect only tells something: to a log, or that the program is wrong. */
+/** Calls whose result or effect is only information: for a log, or about a bug of the program. */
 const TELLING = /^(invariant|process\.kill|log\.|this\.own\.log\.|this\.#log\.)/;
 /** Lets other work of the event loop run first: it changes when something happens, which bench and torture runs measure. */
 const TURN = /^(await setImmediate\(\)|yield);?$/;
 /** Makes bytes survive a power failure, which no test causes. */
 const DURABLE = /^(fsyncSync|flushToDisk)\(/;
-/** Places of numbers and booleans, written as `<>`, that may have other values. */
+/** Numbers and booleans, written as `<>`, that may have other values. */
 const WITHOUT_EFFECT = [
-  /\.limit\(<>/, // a statement that finds by a unique key says so; a larger limit would find the same
-  /\bforce: <>/, // only an error less, when another process has removed the same file
+  /\.limit\(<>/, // a statement that finds a row by a unique key; a larger limit would find the same
+  /\bforce: <>/, // only avoids an error, when another process has removed the same file
   /\breadonly: <>/, // a connection that could write reads the same
-  /\? -?<> : -?1\b|\? -?1 : -?<>/, // of a comparison for sorting, only the sign counts
+  /\? -?<> : -?1\b|\? -?1 : -?<>/, // only the sign of a comparison for sorting matters
 ];
-/** A limit of its own: tests use the name, so that its value can be changed in one place. */
+/** A limit with a name: tests use the name, so that its value can be changed in one place. */
 const LIMIT = /^(export )?const [A-Z][A-Z0-9_]*\b/;
 
 /** @returns every mutation of a TypeScript source, in the order of the text */
@@ -174,7 +174,7 @@ const assigned = (change: Change): Change => ({
   text: change.text.replace(/^\((.*?)\) /s, "$1 "),
 });
 
-/** Leaves alone what has a mutation of its own to the same effect. */
+/** Leaves out what another mutation changes with the same effect. */
 function negatedTest({ test }: Node, source: string): Change[] {
   if (!isNode(test) || /^(!|[!=]==)$/.test(String(test.operator))) return [];
   return [

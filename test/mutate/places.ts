@@ -1,4 +1,4 @@
-// The places where a mistake would harm somebody, and the tests that are expected to notice one there.
+// The files in which a mistake would do harm, and the tests that are expected to detect one there.
 export interface Place {
   /** globs of source files */
   files: readonly string[];

@@ -1,6 +1,6 @@
-// `bun run mutate [seed=N] [count=N] [place=NAME] [jobs=N] [goal=PERCENT]`: makes a sample of small changes in places where a mistake
-// would do harm, one at a time, and prints which of them the tests of the place notice. The exit code is 1 below the goal.
-// Stryker was looked at: nobody keeps a runner for Bun, its command runner needs Node beside it, runs one command for all
+// `bun run mutate [seed=N] [count=N] [place=NAME] [jobs=N] [goal=PERCENT]`: makes a sample of small changes in places where a
+// mistake would do harm, one at a time, and prints which of them the tests of the place detect. The exit code is 1 below the goal.
+// Stryker was considered: there is no maintained runner for Bun, its command runner needs Node as well, runs one command for all
 // files and takes no sample.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ interface Candidate {
   place: Place;
   file: string;
   mutation: Mutation;
-  /** what the change replaces */
+  /** the replaced text */
   before: string;
-  /** the line where it begins */
+  /** the line where it starts */
   lineText: string;
 }
 

@@ -28,19 +28,19 @@ const COPIED = [
   "LICENSE",
   "CHANGES.md",
 ];
-/** A mutation that never ends is noticed, too: after this, and so many times what the unchanged tests take. */
+/** A mutation that never ends is detected, too: after this time, and this many times the duration of the unchanged tests. */
 const RUN_TIMEOUT_MS = 20_000;
 const RUN_TIMEOUT_FACTOR = 5;
 const MEASURED_TIMEOUT_MS = 180_000;
-/** As in `bun run test`: a shorter limit fails tests on a busy machine, which would count as noticing. */
+/** As in `bun run test`: a shorter limit makes tests fail on a busy machine, which would count as a detection. */
 const TEST_TIMEOUT_MS = 60_000;
 
-/** @returns the files of the tree that fit one of the globs, each once, in order */
+/** @returns the files of the tree that match one of the globs, each once, in order */
 export const filesOf = (globs: readonly string[]): string[] => [
   ...new Set(globs.flatMap((glob) => [...new Glob(glob).scanSync(ROOT)].sort())),
 ];
 
-/** What one test file did without any mutation. */
+/** The result of one test file without any mutation. */
 export interface TestRun {
   isGreen: boolean;
   ms: number;
@@ -48,10 +48,10 @@ export interface TestRun {
   ranLines: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
-/** Workplaces whose copy is there and whose tests may run. */
+/** Workplaces whose copy exists and whose tests may run. */
 const open = new Set<Workplace>();
 
-/** Without this, an interrupted run, or one that ends itself, would leave its copies and its tests behind. */
+/** Without this, an interrupted run, or one that exits early, would leave its copies and its tests behind. */
 export function closeWorkplacesAtExit(): void {
   process.on("exit", () => {
     for (const workplace of open) workplace[Symbol.dispose]();
@@ -71,7 +71,7 @@ export class Workplace implements Disposable {
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
   }
 
-  /** @returns whether a test fails on the changed file; a group that runs too long fails, too */
+  /** @returns whether a test fails with the changed file; a group that runs too long fails, too */
   async isCaught(file: string, mutation: Mutation, groups: readonly TestGroup[]): Promise<boolean> {
     const path = join(this.#folder, file);
     const source = readFileSync(path, "utf8");

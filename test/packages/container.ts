@@ -1,5 +1,5 @@
-// The Containerfile of the handbook: hadolint reads it, and the service runs with its user, variables and command, where only the
-// volume can be written to.
+// The Containerfile of the handbook: hadolint lints it, and the service runs with its user, variables and command, where only the
+// volume is writable.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { containerfile } from "../../src/handbook/containerfile.ts";
@@ -45,7 +45,7 @@ export async function examineContainer(
   seen.equal("container: SIGTERM ends the service cleanly", await service.exited, 0);
 }
 
-/** What a container engine would use, with another address, because this machine may use that one. */
+/** The settings of a container engine, with another address, because this machine may use that one. */
 function instructionsIn(text: string) {
   const moved = text.replaceAll(/(?:0\.0\.0\.0|127\.0\.0\.1):8080/g, ADDRESS);
   const wordsOf = (instruction: string): string[] =>

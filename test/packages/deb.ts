@@ -1,4 +1,4 @@
-// What dpkg does with the package for Debian.
+// How dpkg installs, upgrades and removes the package for Debian.
 import { INSTALLED_CONFIG } from "../../src/app/release/packages/layout.ts";
 import {
   CHANGE,
@@ -25,7 +25,7 @@ export function examineDeb(root: ScratchRoot, [first, second, third]: Generation
   equal("the configuration file is the only one", conffiles, INSTALLED_CONFIG);
 
   const kept = keeping(root, "deb", seen);
-  root.must("ln", "-s", UNIT_FILE, ENABLED); // as `systemctl enable` does
+  root.must("ln", "-s", UNIT_FILE, ENABLED); // like `systemctl enable`
   root.must("dpkg", "--install", second);
   equal("an upgrade restarts what runs", root.asked(), RESTARTED);
   kept("an upgrade");

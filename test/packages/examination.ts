@@ -1,4 +1,4 @@
-// Counts and prints the checks of `bun run test:packages`, and has those that hold for both formats.
+// Counts and prints the checks of `bun run test:packages`, and has those for both formats.
 import { isDeepStrictEqual } from "node:util";
 import { DATA_PLACE, EXECUTABLE_PLACE, INSTALLED_CONFIG } from "../../src/app/release/packages/layout.ts";
 import type { ScratchRoot } from "./scratch-root.ts";
@@ -31,10 +31,10 @@ export const UNIT_FILE = "/usr/lib/systemd/system/quartermaster.service";
 /** What the administrator adds to the configuration file. */
 export const CHANGE = "# changed by the administrator\n";
 export const CONFIG_OWNED = "640 root:quartermaster";
-/** What systemctl must not be asked. */
+/** What systemctl must not be called with. */
 const STARTS = /\b(?:start|restart|enable|preset|unmask)\b/;
 
-/** Checks a first installation, and makes data as an administrator does. */
+/** Checks a first installation, and creates data as an administrator does. */
 export function examineInstalled(root: ScratchRoot, format: string, seen: Examination): void {
   const equal = (sentence: string, found: unknown, expected: unknown) =>
     seen.equal(`${format}: ${sentence}`, found, expected);
@@ -70,7 +70,7 @@ export function examineInstalled(root: ScratchRoot, format: string, seen: Examin
   );
 }
 
-/** @returns a check that the data and the configuration are as they were at this call */
+/** @returns a check that the data and the configuration are the same as at this call */
 export function keeping(root: ScratchRoot, format: string, seen: Examination): (sentence: string) => void {
   root.write(INSTALLED_CONFIG, root.read(INSTALLED_CONFIG) + CHANGE);
   const digest = () => root.run("sha256sum", DATABASE).output;

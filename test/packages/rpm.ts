@@ -1,4 +1,4 @@
-// What rpm does with the package for Fedora, RHEL, SUSE and others.
+// How rpm installs, upgrades and removes the package for Fedora, RHEL, SUSE and others.
 import { INSTALLED_CONFIG } from "../../src/app/release/packages/layout.ts";
 import {
   CHANGE,
@@ -11,7 +11,7 @@ import {
 import type { Generations } from "./run.ts";
 import type { ScratchRoot } from "./scratch-root.ts";
 
-/** This machine may know nothing of what the package needs. */
+/** The package database of this machine may lack the package's dependencies. */
 const FLAGS = ["--force-debian", "--nodeps"];
 
 /** Installs, upgrades twice, and erases. */

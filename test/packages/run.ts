@@ -1,6 +1,6 @@
-// `bun run test:packages`: makes the packages of a release, and installs, upgrades and removes them with dpkg and rpm in a copy of
-// this machine. Lints the Containerfile of the handbook, and runs the service by it. Needs root, Debian or a relative of it, the programs
-// below, `nfpm` and `hadolint`, which is why `bun run test` leaves it out.
+// `bun run test:packages`: builds the packages of a release, and installs, upgrades and removes them with dpkg and rpm in a copy of
+// this machine. Lints the Containerfile of the handbook, and runs the service with its settings. Needs root, Debian or a
+// derivative, the programs below, `nfpm` and `hadolint`, which is why `bun run test` leaves it out.
 import { copyFileSync, mkdirSync, mkdtempDisposableSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ import { type Examination, examination } from "./examination.ts";
 import { examineRpm } from "./rpm.ts";
 import { ScratchRoot } from "./scratch-root.ts";
 
-/** Names the folder to work in, for the process that has a mount namespace of its own. */
+/** Names the working folder, for the process with its own mount namespace. */
 const INSIDE = "QUARTERMASTER_TEST_PACKAGES_INSIDE";
-/** Packages of Debian by program. */
+/** Debian packages by program. */
 const PROGRAMS = {
   ...{
     dpkg: "dpkg",
@@ -54,7 +54,9 @@ async function main(): Promise<void> {
   if (seen.failures > 0) throw new Error(`${seen.failures} checks failed`);
 }
 
-/** The folder is removed here, where nothing is mounted in it: a removal from inside could reach into this machine. */
+/**
+ * The folder is removed here, where nothing is mounted in it: a removal inside the namespace could delete files of this machine.
+ */
 async function runInside(): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-packages-"));
   const command = ["unshare", "--mount", "--propagation", "private", process.execPath, import.meta.path];

@@ -1,5 +1,5 @@
-// A copy of this machine that packages are installed in: an overlay file system, which keeps every change in memory. It exists only in
-// the mount namespace of this process. Its systemd does nothing but write down what it is asked to do.
+// A copy of this machine in which packages are installed: an overlay file system, which keeps every change in memory. It exists
+// only in the mount namespace of this process. Its systemctl only records its arguments.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ const SYSTEMCTL = `#!/bin/sh
 echo "$*" >> ${ASKED}
 `;
 
-/** Its own, because nothing of this machine may be removed through it. */
+/** A separate folder, because nothing of this machine may be removed through it. */
 const DEVICES = [
   ["null", "3"],
   ["zero", "5"],
@@ -61,7 +61,7 @@ export class ScratchRoot {
     return output;
   }
 
-  /** @returns what systemctl was asked since the last call */
+  /** @returns the arguments of systemctl since the last call */
   asked(): string[] {
     const log = join(this.path, ASKED);
     const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];

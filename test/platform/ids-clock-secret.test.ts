@@ -1,4 +1,4 @@
-// The small things that everything else is handed: identifiers, time, secrets.
+// Basic types of the platform: identifiers, time, secrets.
 import { expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { DAY_MS, systemClock, toRfc3339 } from "../../src/platform/clock.ts";

@@ -1,5 +1,5 @@
-// Files of the data directory: read, copied and opened as they are, and never through a symbolic link, also one that is made after
-// the look at the directory.
+// Files of the data directory: read, copied and opened as they are, and never through a symbolic link, even one created after the
+// directory was checked.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

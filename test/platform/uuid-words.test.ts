@@ -1,4 +1,4 @@
-// UUIDs as words: every UUID comes back as it was, and nothing else is taken for one.
+// UUIDs as words: every UUID is restored unchanged, and no other text is taken for one.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readUuid, writeUuid } from "../../src/platform/uuid-words.ts";

@@ -1,5 +1,5 @@
-// Archives with a few bytes changed, inserted, moved, cut or repeated: each is taken or refused as an archive, never in another
-// way. The checksum of gzip covers the content, so a changed file that is taken has the content of the original.
+// Archives with a few bytes changed, inserted, moved, cut or repeated: each is accepted or refused as an archive, never with
+// another error. The gzip checksum covers the content, so an accepted changed file has the content of the original.
 import { expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -49,7 +49,7 @@ const changes = fc.array(
 );
 
 interface Seen {
-  /** of the refusal; undefined where the archive is taken */
+  /** of the refusal; undefined if the archive is accepted */
   reason?: string;
   /** paths, and the bytes of files */
   content: unknown[];

@@ -1,6 +1,5 @@
-// Random sequences of everything that can happen to device logins and grants, compared with a small model that has its own
-// numbers. A failure prints seed and path: pass both to `fc.assert` to see it again; the sequence is shrunk to the shortest one
-// that fails.
+// Random sequences of all events of device logins and grants, compared with a small model that has its own numbers. A failure
+// prints seed and path: pass both to `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepLogins } from "../../src/domain/access/sweep.ts";
@@ -30,7 +29,7 @@ const [GRACE, REFRESH_LIFE] = [60, 2_592_000];
 /** an access token's clock tolerance */
 const TOLERANCE = 60;
 
-/** Which login, user or token a step means: the newest is 0, and what is out of range wraps around. */
+/** Which login, user or token a step uses: the newest is 0, and a number out of range wraps around. */
 const which = fc.nat({ max: 3 });
 const user = fc.nat({ max: USERS - 1 });
 const kind = <K extends string>(name: K) => fc.constant(name);
@@ -38,7 +37,7 @@ const kind = <K extends string>(name: K) => fc.constant(name);
 const decision = fc.constantFrom("approve" as const, "approve" as const, "refuse" as const);
 /** whether the browser signs out between the decision and the poll */
 const signsOut = fc.constantFrom(false, false, false, true);
-/** seconds between the polls of an impatient workstation */
+/** seconds between the polls of a workstation that polls too fast */
 const gaps = fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 3 });
 const moment = fc.constantFrom(1, 4, 5, 5, 30, 59, 60, 61);
 const pause = fc.constantFrom(599, 600, 840, 900, 960, 1_200);
@@ -95,7 +94,7 @@ interface Token {
   successor: Token | undefined;
 }
 
-/** Random sequences may miss a rare outcome: this one meets them all, so that the model is known to predict each. */
+/** Random sequences may miss a rare outcome: this one contains them all, so that the model is known to predict each. */
 const TO_EVERY_OUTCOME: Step[] = [
   { op: "request" },
   { op: "decide", which: 0, user: 0, decision: "approve" },
@@ -131,7 +130,7 @@ const OUTCOMES = [
   ...["refresh fine", "refresh reused", "refresh invalid_grant", "use true", "use false"],
 ];
 
-/** The model beside the real thing: each step predicts an outcome, does it, and compares. */
+/** The model and the product: each step predicts an outcome, runs the operation, and compares. */
 class Run {
   readonly logins: Login[] = [];
   readonly tokens: Token[] = [];
@@ -183,7 +182,7 @@ class Run {
     this.logins.push({ codes, state: "pending", expiresAt: this.now + CODE_LIFE, ...fresh });
   }
 
-  /** The whole way without a detour, so that sequences get to what comes after it. */
+  /** A complete login, so that sequences reach the steps after it. */
   async logIn(way: { user: number; decision: "approve" | "refuse"; signsOut: boolean }): Promise<void> {
     await this.request();
     const login = at(this.logins, 0);
@@ -314,7 +313,7 @@ class Run {
     session.ended = true;
   }
 
-  /** Suspends and resumes: what the suspension ended stays ended. */
+  /** Suspends and resumes: logins that the suspension ended stay ended. */
   async suspend(user: number): Promise<void> {
     const { id } = this.users[user] ?? { id: "" };
     await this.world.identity.users.setStatus(this.world.system, id, "suspended");
@@ -355,7 +354,7 @@ class Run {
     return session !== undefined && !session.ended && this.now < session.endsAt;
   }
 
-  /** The user's browser, signed in again when it has to be. */
+  /** The user's browser, signed in again if necessary. */
   async sessionOf(user: number): Promise<Session> {
     const known = this.sessions[user];
     if (known && this.isOpen(known)) return known;
@@ -372,7 +371,7 @@ class Run {
 
 const newestAfter = (token: Token): Token => (token.successor ? newestAfter(token.successor) : token);
 
-/** A token that was rotated within the grace window yields the newest one again, and nothing that lives longer. */
+/** A token that was rotated within the grace window returns the newest one again, and nothing with a longer lifetime. */
 function expectRepeated(newest: Token, answer: Awaited<ReturnType<typeof refresh>>): void {
   expect(answer).toMatchObject({ refresh_token: newest.refreshToken, expires_at: newest.accessEndsAt });
 }

@@ -1,7 +1,7 @@
-// Random sequences of everything that can happen to gateway keys: people who ask, outages, blocked keys, lost access,
-// other groups, crashes in the middle of a call, a clock that jumps. After each step every key is in a state that the table
-// allows; once the causes are gone nobody is without a key, and nothing is left upstream that nobody holds.
-// A failure prints seed and path: pass both to `fc.assert` to see it again.
+// Random sequences of all events of gateway keys: users who request a key, outages, blocked keys, lost access, other groups,
+// crashes in the middle of a call, a clock that jumps. After each step every key is in a state that the table allows. Once the
+// causes are gone every user has a key, and the gateway has no key without a user. A failure prints seed and path: pass both to
+// `fc.assert` to see it again.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as store from "../../src/domain/gateway/keys/store.ts";
@@ -15,14 +15,14 @@ import { actorOf, reasonOf } from "../support/identity-world.ts";
 const SEQUENCES = 15;
 const [STEPS_MIN, STEPS_MAX] = [10, 40];
 const USERS = 3;
-/** rounds of an hour that bring everything in order: waits are an hour and a fifth, a replacement window a day */
+/** rounds of an hour until everything works again: delays are at most 72 minutes, a replacement window is a day */
 const CALM_ROUNDS = 30;
 const TIME_LIMIT_MS = 60_000;
 
 const user = fc.nat({ max: USERS - 1 });
 const op = <Name extends string>(name: Name) => fc.constant(name);
 
-/** Whole milliseconds, odd ones too: what is computed from a life must fit its column. */
+/** Whole milliseconds, odd ones too: values derived from a lifetime must fit their column. */
 const LIVES = fc.option(fc.integer({ min: MINUTE_MS, max: 3 * DAY_MS }));
 
 const step = fc.oneof(
@@ -64,7 +64,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Random sequences may miss a rare state: this one comes by all of them. */
+/** Random sequences may miss a rare state: this one reaches all of them. */
 const TO_EVERY_STATE: Step[] = [
   { op: "ensure", user: 0, manual: false },
   { op: "block", user: 0 },
@@ -75,7 +75,7 @@ const TO_EVERY_STATE: Step[] = [
   { op: "ensure", user: 2, manual: false },
 ];
 
-/** Every state that one event or more lead to, from each. */
+/** All states reachable with one or more events, from each state. */
 const REACHABLE = new Map(KEY_STATES.map((state) => [state, reachableFrom(state)]));
 
 function reachableFrom(start: KeyState): Set<KeyState> {
@@ -112,7 +112,7 @@ class Run {
     }
   }
 
-  /** A ready key has all that belongs to it, and no other state has anything of a key. */
+  /** A ready key has all members of a key, and other states have none of them. */
   checkRow({ id }: User): void {
     const row = store.findKey(this.world.db.read, id);
     if (!row) return;
@@ -185,7 +185,7 @@ class Run {
     if (!strangers.delete(id)) strangers.add(id);
   }
 
-  /** The service dies after the gateway has done its part and before it hears of it. */
+  /** The service dies after the gateway has done its part and before it receives the response. */
   async die(one: User, { rotates }: { rotates: boolean }): Promise<void> {
     const { upstream, gateway } = this.world;
     if (!this.isActive(one)) return;
@@ -199,7 +199,7 @@ class Run {
     this.world.restart();
   }
 
-  /** Everything works again, and whoever may use the gateway asks once. */
+  /** Everything works again, and every user with access requests a key once. */
   async calm(): Promise<void> {
     const { upstream, clock } = this.world;
     upstream.failure = undefined;

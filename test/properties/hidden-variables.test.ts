@@ -1,5 +1,5 @@
-// Random MCP servers: a text that hides the values of their variables keeps its lines, still shows which of them differ, and a form that
-// does not show them changes none.
+// Random MCP servers: a text that hides the values of their variables keeps its lines and still shows which values differ, and a
+// form that does not show the values changes none.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { safeDefault } from "../../src/domain/governance/document/safe-default.ts";
@@ -13,7 +13,7 @@ import {
 import { textDifference } from "../../src/domain/governance/shown/text-difference.ts";
 import { entryIn, entryOf, serverOf, withKeptValues } from "../../src/server/console/mcp/entry.ts";
 
-/** No part of the text around a value has such a letter. */
+/** A letter that occurs nowhere else in the text around a value. */
 const piece = fc.constantFrom(
   "Q",
   "QQ QQ",

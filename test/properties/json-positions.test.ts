@@ -1,4 +1,4 @@
-// Positions found by scanning a JSON text are those that reading it as YAML finds, whatever the text holds.
+// Positions found by scanning a JSON text are those found by parsing it as YAML, whatever the text contains.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
@@ -7,7 +7,7 @@ import { ProblemList } from "../../src/platform/text/problem-list.ts";
 import { readYamlText } from "../../src/platform/text/yaml-text.ts";
 
 const BOUNDS = { bytesMax: 1_000_000, tokensMax: 1_000_000 };
-/** a comment makes the text YAML that is not JSON */
+/** with a comment the text is YAML but not JSON */
 const COMMENT = " # no JSON";
 
 function pathsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {

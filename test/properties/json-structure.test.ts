@@ -1,4 +1,4 @@
-// The scanner of JSON text against a plain recursive reading of the same value.
+// The scanner of JSON text, compared with a plain recursive reading of the same value.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
@@ -34,7 +34,7 @@ const NAMES = [
   "",
 ];
 const name = fc.oneof(fc.constantFrom(...NAMES), fc.string());
-/** Which strings are written in escapes: the same name may be written in both ways in one text. */
+/** Which strings are written with escapes: one text may have the same name in both ways. */
 const escapes = fc.constantFrom<Escapes>("none", "all", "every second");
 const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; object: { members: [string, Tree][] } }>((tie) => ({
   tree: fc.oneof(
@@ -54,7 +54,7 @@ const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; object: { members: [strin
 
 type Escapes = "none" | "all" | "every second";
 
-/** Writes the tree with blanks and escapes that mean nothing. */
+/** Writes the tree with blanks and escapes that have no meaning. */
 function written(value: Tree, blank: string, escaped: Escapes): string {
   let strings = 0;
   const isEscaped = () => escaped === "all" || (escaped === "every second" && ++strings % 2 === 0);
@@ -77,7 +77,7 @@ const inEscapes = (content: string): string =>
 interface Reading {
   depth: number;
   values: number;
-  /** to the second of two equal names, the first in the order of the text */
+  /** pointer to the second of two equal names, the first in the order of the text */
   twice: string | undefined;
 }
 
@@ -194,7 +194,7 @@ test("a text parsed in pieces has the value of the whole text", () => {
       const expected = read(value, false).twice === undefined ? JSON.parse(text) : "refused";
       const parsed = parsedInPieces(text, characters);
       expect(parsed).toEqual(expected);
-      expect(JSON.stringify(parsed)).toBe(JSON.stringify(expected)); // the order of members, and __proto__
+      expect(JSON.stringify(parsed)).toBe(JSON.stringify(expected)); // ignores the order of members, and treats __proto__ as an own member
     }),
     { numRuns: 1_000 },
   );

@@ -1,4 +1,4 @@
-// The queue of password checks against its promises, for any order of arrivals and ends.
+// The queue of password checks satisfies its rules, for any order of arrivals and ends.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -12,7 +12,7 @@ const requester: fc.Arbitrary<HashRequester> = fc.record({
   address: fc.constantFrom("192.0.2.1", "192.0.2.2", null),
   isKnown: fc.boolean(),
 });
-/** An arrival, or the end of one of the checks that run. */
+/** An arrival, or the end of one of the running checks. */
 const events = fc.array(fc.oneof(requester, fc.nat(PASSWORD_HASHES_MAX - 1)), { maxLength: 30 });
 
 interface Check {
@@ -44,7 +44,7 @@ test("checks that share an account or address never run at once, and no slot sta
             waiting.delete(asker);
             running.push({ requester: asker, end });
           });
-        return queued(work, asker).catch(() => void waiting.delete(asker)); // too many wait
+        return queued(work, asker).catch(() => void waiting.delete(asker)); // too many are waiting
       };
       const check = async (): Promise<void> => {
         await settled();

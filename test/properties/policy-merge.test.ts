@@ -1,5 +1,5 @@
-// Random documents of two authors: the three-way merge never loses what the dashboard changed, takes what only the file
-// changed, and forgets no conflict, over one merge and over a life of many.
+// Random documents of two authors: the three-way merge never loses a change of the dashboard, adopts what only the file changed,
+// and forgets no conflict, in one merge and in a sequence of many.
 
 import { describe, expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
@@ -9,7 +9,7 @@ import { changedPlaces, splitParts } from "../../src/domain/governance/publishin
 import { mergeDocuments, openConflicts } from "../../src/domain/governance/publishing/merge.ts";
 import { tokensOf } from "../../src/platform/errors.ts";
 
-/** Few names and values, so that authors meet often. */
+/** Few names and values, so that the authors often change the same place. */
 const scalar = fc.constantFrom<unknown>("a", "b", 1, true, null);
 const name = fc.constantFrom("one", "two", "a/b", "~");
 const settings: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
@@ -44,7 +44,7 @@ const document = fc.record(
   },
   { requiredKeys: [], noNullPrototype: true },
 );
-/** Two documents that grew out of a third: most of what is in them is still the same. */
+/** Two documents that were derived from a third: most of their content is still the same. */
 const versions = fc
   .tuple(document, document, document, fc.array(fc.nat(2), { minLength: 5, maxLength: 5 }))
   .map(([baseline, ours, theirs, picks]) => {
@@ -64,14 +64,14 @@ const touches = (conflicts: readonly string[], path: string): boolean =>
   conflicts.some((conflict) => within(path, conflict) || within(conflict, path));
 
 const valueAt = (document: unknown, pointer: string): unknown => changedPlaces(document)(pointer);
-/** What has no named parts is changed as a whole. */
+/** A value without named parts is changed as a whole. */
 const isWhole = (document: unknown, pointer: string): boolean =>
   splitParts(tokensOf(pointer), valueAt(document, pointer)) === undefined;
 
 const namesAt = (document: unknown, pointer: string): string[] => [
   ...(splitParts(tokensOf(pointer), valueAt(document, pointer))?.keys() ?? []),
 ];
-/** The same entries in another order: none of them was changed, so the file may change or take away any. */
+/** The same entries in another order: none of them was changed, so the file may change or remove any of them. */
 const isReordered = (path: string, { baseline, current }: { baseline: unknown; current: unknown }): boolean =>
   Array.isArray(valueAt(baseline, path)) &&
   !isWhole(baseline, path) &&
@@ -109,7 +109,7 @@ describe("one merge", () => {
           }
           const changed = placesOf(current).filter((place) => within(place, path));
           const gone = changed.length === 0 ? [path] : [];
-          // Below a place that both have made, a part that only the file has may stand beside.
+          // Below a place that both have added, a part that only the file has may be added.
           for (const place of [...gone, ...changed.filter((at) => isWhole(current, at))]) {
             expect([place, valueAt(merged, place)]).toEqual([place, valueAt(current, place)]);
           }
@@ -224,7 +224,7 @@ describe("a sequence of merges", () => {
     fc.assert(
       fc.property(document, fc.array(step, { maxLength: 12 }), (first, steps) => {
         let [file, current, conflicts] = [first as object, first as object, [] as string[]];
-        let open = new Set<string>(); // the naive model: every conflict ever found and not yet settled
+        let open = new Set<string>(); // the simple model: every conflict found and not yet settled
         for (const { author, document: said } of steps) {
           if (author === "dashboard") {
             current = said;

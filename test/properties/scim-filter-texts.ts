@@ -1,4 +1,4 @@
-// Random users, groups and filters for the properties of searching: few texts, so that documents and filters meet.
+// Random users, groups and filters for the properties of searching: few texts, so that filters often match.
 import fc from "fast-check";
 import type { ScimObject, ScimValue } from "../../src/domain/scim/model.ts";
 import { resolvePath } from "../../src/domain/scim/schema/attribute-path.ts";
@@ -10,7 +10,7 @@ import {
 } from "../../src/domain/scim/schema/schema.ts";
 import { ENTERPRISE_USER, type ResourceTypeName } from "../../src/domain/scim/wire.ts";
 
-/** Among them what SQL, JSON and case folding trip over. */
+/** Includes texts that are special for SQL, JSON and case folding. */
 export const TEXTS = [
   ...["a", "A", "ab", "b", "_a", " a", "Straße", "STRASSE", "İ", "ﬁ", "work", "home", "%", "\\", "a\\b"],
   ...["x' OR 1=1 --", '"; DROP TABLE users', "$.title", "+?", "?", "NULL", "null", "true", "0", "1", "12"],
@@ -33,7 +33,7 @@ const isAssigned = (value: ScimObject): boolean => Object.keys(value).length > 0
 const subsOf = ({ subAttributes = [] }: Attribute): Attribute[] =>
   subAttributes.filter(({ filterable }) => filterable);
 
-/** What else is shown is computed. */
+/** All other returned attributes are computed. */
 const storedSubsOf = (attribute: Attribute): Attribute[] =>
   subsOf(attribute).filter(({ mutability }) => mutability === "readWrite");
 
@@ -93,7 +93,7 @@ export const pathsOf = (type: ResourceTypeName): string[] => {
   return [...common, ...own];
 };
 
-/** A test that the attribute's type allows, as text. */
+/** A condition that the attribute's type allows, as text. */
 const testOf = (name: string, { type, subAttributes }: Attribute): fc.Arbitrary<string> => {
   const compared = type === "complex" ? subAttributes?.find((sub) => sub.name === "value") : { type };
   const presence = fc.constantFrom(`${name} pr`, `${name} eq null`, `${name} ne null`);
@@ -122,7 +122,7 @@ export const attributeAt = (type: ResourceTypeName, name: string): Attribute => 
   return path.sub ?? path.attribute;
 };
 
-/** Short ones: what is wrong shows in few tests, and a filter has its limits. */
+/** Short ones: a mistake shows with few conditions, and a filter has limits. */
 const joined = (parts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.letrec<{ filter: string; term: string }>((tie) => ({
     term: fc.oneof(

@@ -1,5 +1,5 @@
-// Random filters over random resources: SQL finds exactly what the evaluator in memory finds, in the order asked for, and
-// its text depends on the shape of a filter alone. Parsing never fails in another way than its own.
+// Random filters over random resources: SQL finds exactly what the evaluator in memory finds, in the requested order, and its text
+// depends only on the shape of a filter. Parsing fails only with its own error.
 import { describe, expect, test } from "bun:test";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import fc from "fast-check";
@@ -18,7 +18,7 @@ import { CORE_USER, RESOURCE_TYPES, type ResourceTypeName } from "../../src/doma
 import { createSearchWorld, type ListAnswer, type SearchWorld } from "../domain/scim/search/search-world.ts";
 import { attributeAt, FILTERS, type Population, pathsOf, populations, TEXTS } from "./scim-filter-texts.ts";
 
-/** A run makes a database and asks it dozens of filters or orders. */
+/** A run creates a database and runs dozens of filters or orders on it. */
 const RUNS = 5;
 
 async function populate(
@@ -96,7 +96,7 @@ describe("SQL sorts like the comparison of values", () => {
   );
 });
 
-/** Missing values last, or first when descending; equals stay in order of creation. */
+/** Missing values last, or first when descending; equal values stay in order of creation. */
 function inOrder<R extends ScimObject>(resources: readonly R[], name: string, isDescending: boolean): R[] {
   const keyed = resources.map((resource) => ({ resource, key: sortKey(resource, name) }));
   const direction = isDescending ? -1 : 1;
@@ -207,7 +207,7 @@ describe("the filter parser", () => {
     );
   });
 
-  /** Each look at the text is one regular expression at one place; none looks back. */
+  /** Each match of the text is one regular expression at one position; none looks behind. */
   const looksAt = (text: string): number => {
     const { exec } = RegExp.prototype;
     let looks = 0;

@@ -1,6 +1,6 @@
-// Random PATCH sequences against a naive model, written from RFC 7644 section 3.5.2 and the SCIM requirements alone:
-// it changes whole objects and whole member lists in place, one operation after the other. A failure prints seed and path: pass
-// both to `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
+// Random PATCH sequences compared with a simple model, written only from RFC 7644 section 3.5.2 and the SCIM requirements: it
+// changes whole objects and whole member lists in place, one operation after another. A failure prints seed and path: pass both to
+// `fc.assert` to see it again; the sequence is shrunk to the shortest one that fails.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ScimError } from "../../src/domain/scim/errors.ts";
@@ -34,13 +34,13 @@ interface Selection {
   kind: "selection";
   name: ListName;
   filter: Filter | undefined;
-  /** the part of them that is meant */
+  /** the sub-attribute to change; undefined for whole values */
   sub: string | undefined;
-  /** what is set of them */
+  /** the values to set */
   value: Element | null;
 }
 
-/** What is changed; a null value means that it is unassigned. */
+/** The change; a null value means unassigned. */
 type What =
   | { kind: "simple"; name: string; value: Scalar | null }
   | { kind: "part"; of: PartsName; sub: string; value: string | null }
@@ -196,7 +196,7 @@ const isMatch = (one: Element, { join, asked }: Filter): boolean => {
   return join === "and" ? answers.every(Boolean) : answers.some(Boolean);
 };
 
-/** What a filter fixes: nothing when there are alternatives or contradictions. */
+/** The values that a filter fixes: none if there are alternatives or contradictions. */
 function fixedBy({ join, asked }: Filter): Element | undefined {
   if (join === "or" && asked.length > 1) return undefined;
   const fixed = Object.fromEntries(asked.map(({ sub, literal }) => [sub, literal]));
@@ -204,7 +204,7 @@ function fixedBy({ join, asked }: Filter): Element | undefined {
 }
 
 const EVERY: Filter = { join: "and", asked: [] };
-/** By these parts values of a list are told apart. */
+/** Sub-attributes that identify the values of a list. */
 const TELLING: Record<ListName, readonly string[]> = {
   emails: ["value", "type"],
   roles: ["value", "type"],
@@ -212,7 +212,7 @@ const TELLING: Record<ListName, readonly string[]> = {
 };
 const hasContent = (one: Element): boolean => "value" in one || "locality" in one || "country" in one;
 
-/** The user as one object; lists are always there, and all of it is changed in place. */
+/** The user as one object; lists always exist, and all of it is changed in place. */
 class NaiveUser {
   readonly simple: Record<string, Scalar> = {};
   readonly parts: Record<PartsName, Record<string, string>> = { name: {}, [ENTERPRISE]: {} };
@@ -276,7 +276,7 @@ class NaiveUser {
     preferred.primary = true;
   }
 
-  /** Without a value all go. */
+  /** Without a value all are removed. */
   #removeListed(name: ListName, value: readonly Element[] | undefined): void {
     if (value?.some((one) => !hasContent(one))) throw new Refused("invalidValue");
     const isListed = (one: Element) =>

@@ -1,6 +1,6 @@
-// Random sequences of everything that can touch a role through provisioning: users, groups, members, names, mappings.
-// After each step the role of every provisioned account is what its groups make it, worked out anew and naively from the
-// rows. A failure prints seed and path: pass both to `fc.assert` to see it again.
+// Random sequences of everything that can change a role through provisioning: users, groups, members, names, mappings. After each
+// step every provisioned account has the role of its groups, computed again from the rows in a simple way. A failure prints seed
+// and path: pass both to `fc.assert` to see it again.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Role } from "../../src/domain/identity/service.ts";
@@ -45,7 +45,7 @@ const people = fc.uniqueArray(person);
 const name = fc.constantFrom(...NAMES);
 const externalId = fc.constantFrom(...EXTERNAL_IDS);
 const mapping = fc.constantFrom(...MAPPINGS);
-/** which of the groups there are; what is out of range wraps around */
+/** which of the existing groups; a number out of range wraps around */
 const which = fc.nat({ max: 3 });
 
 const step = fc.oneof(
@@ -65,14 +65,14 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 const steps = fc.array(step, { minLength: 10, maxLength: STEPS_MAX, size: "max" });
-/** Most steps need somebody and a group. */
+/** Most steps need users and a group. */
 const opening: Step[] = [
   ...Array.from({ length: PEOPLE }, (_, at) => ({ op: "join" as const, person: at })),
   { op: "create", name: "Admins", externalId: undefined, people: [0, 1] },
   { op: "create", name: "Staff", externalId: "root", people: [1, 2] },
 ];
 
-/** Random sequences may miss a rare outcome: this one meets them all. */
+/** Random sequences may miss a rare outcome: this one contains them all. */
 const TO_EVERY_OUTCOME: Step[] = [
   { op: "join", person: 0 },
   { op: "add", which: 0, people: [2] },
@@ -85,7 +85,7 @@ const TO_EVERY_OUTCOME: Step[] = [
   { op: "delete", which: 1 },
 ];
 
-/** How often each outcome was met, so that the steps are known to do something. */
+/** How often each outcome occurred, so that the steps are known to have effects. */
 const met = new Map<string, number>();
 const meet = (outcome: string) => met.set(outcome, (met.get(outcome) ?? 0) + 1);
 
@@ -106,7 +106,7 @@ class Run {
     });
   }
 
-  /** Does the step; a refusal is an outcome like any other. */
+  /** Runs the step; a refusal is an outcome like any other. */
   async take(taken: Step): Promise<void> {
     try {
       await this.#do(taken);
@@ -176,7 +176,7 @@ class Run {
     return { displayName: given.name, externalId: given.externalId, members: this.#members(given.people) };
   }
 
-  /** Those of these people who are users by now. */
+  /** Those of these people who are users now. */
   #members(of: readonly number[]) {
     return membersOf(of.map((each) => this.#idOf(each)).filter((id) => id !== NOBODY));
   }
@@ -262,7 +262,7 @@ test(
 const CROWD = 2 * STEP_MEMBERS + 300;
 const CROWD_SEQUENCES = 6;
 
-/** Part of the crowd, by their places; what goes beyond its end wraps around. */
+/** Some of the users, by number; a number out of range wraps around. */
 const part = fc.record({
   from: fc.nat({ max: CROWD - 1 }),
   count: fc.nat({ max: CROWD }),
@@ -272,7 +272,7 @@ const crowdStep = fc.record({
   isWhole: fc.boolean(),
   name: fc.constantFrom("Admins", "Others", "Staff"),
   added: part,
-  /** null stands for all */
+  /** null means all */
   removed: fc.option(part),
 });
 

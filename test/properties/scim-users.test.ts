@@ -1,6 +1,6 @@
-// Random sequences of what a provider and an administrator do to the same few people. After each step every account is what
-// its resource says, logins ended for exactly those whose access changed, versions moved for exactly those who look
-// different, and a refusal changed nothing. A failure prints seed and path: pass both to `fc.assert` to see it again.
+// Random sequences of operations of a provider and an administrator on the same few people. After each step every account matches
+// its resource, logins ended for exactly those whose access changed, versions changed for exactly those whose resource differs, and
+// a refusal changed nothing. A failure prints seed and path: pass both to `fc.assert` to see it again.
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
 import { asc, eq, getTableColumns } from "drizzle-orm";
@@ -34,7 +34,7 @@ const given = fc.record({
   ),
   externalId: fc.constantFrom(undefined, "1", "2"),
 });
-/** which of the users there are, or of the accounts; what is out of range wraps around */
+/** which of the existing users or accounts; a number out of range wraps around */
 const which = fc.nat({ max: 3 });
 
 const step = fc.oneof(
@@ -50,7 +50,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 const NEW_ONE = { userName: "a@x.example", active: true, emails: undefined, externalId: undefined };
-/** Random sequences may miss a rare outcome: this one meets them all. */
+/** Random sequences may miss a rare outcome: this one contains them all. */
 const TO_EVERY_OUTCOME: Step[] = [
   { op: "create", given: NEW_ONE },
   { op: "create", given: NEW_ONE },
@@ -70,7 +70,7 @@ const TO_EVERY_OUTCOME: Step[] = [
   { op: "create", given: { ...NEW_ONE, externalId: undefined, userName: "linked@x.example" } },
 ];
 
-/** How often each outcome was met. */
+/** How often each outcome occurred. */
 const met = new Map<string, number>();
 const meet = (outcome: string) => met.set(outcome, (met.get(outcome) ?? 0) + 1);
 
@@ -190,7 +190,7 @@ class Run {
     expect(own.sort((a, b) => a.position - b.position)).toMatchObject(emailColumns(doc));
   }
 
-  /** Whose access is another than before, and who was let in again, lost the logins; nobody else did. */
+  /** Users whose access changed or was restored lost their logins; nobody else did. */
   #checkEndings(before: readonly Account[], after: readonly Account[]): void {
     const accessOf = ({ email, role, status, subject, provisioningSource }: Account) => ({
       email,
@@ -213,7 +213,7 @@ class Run {
     meet(ended.length > 0 ? "logins ended" : "logins went on");
   }
 
-  /** A provider sets no password: a linked account keeps its own, and one that was removed has none. */
+  /** A provider sets no password: a linked account keeps its own, and a restored one has none. */
   #checkPasswords(before: readonly Account[], after: readonly Account[]): void {
     const kept = new Map(
       before.filter(({ status }) => status !== "removed").map(({ id, passwordHash }) => [id, passwordHash]),

@@ -1,5 +1,5 @@
-// Where settings come from against a table of four lines: a flag, else the environment, else the file, else the default,
-// for each setting by itself, whatever the others do.
+// The source of settings compared with a rule of four lines: a flag, else the environment, else the file, else the default, for
+// each setting independently.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,13 +40,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true }));
 
-/** @returns what that source gives, by the key that `keyOf` makes of a setting's name */
+/** @returns what that source gives, with the keys that `keyOf` makes from a setting's name */
 function from(source: (typeof SOURCES)[number], all: readonly Given[], keyOf: (name: string) => string) {
   const entries = NAMES.map((name, at) => [keyOf(name), all[at]?.[source]]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** @returns the default as it is shown, where `no` is false */
+/** @returns the default in its printed form, where `no` is false */
 function defaultOf(name: Name): string {
   const text = settingOf(name).default ?? "unset";
   return text === "no" ? "false" : text;

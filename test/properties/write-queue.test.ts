@@ -1,5 +1,5 @@
-// The queue of writes against its promise: whatever is asked for, short or long, failing or not, with commits of another
-// process between, the rows are those of the writes that succeeded, in the order in which they were asked for.
+// The queue of writes: for any writes, short or long, failing or not, with commits of another process in between, the rows are
+// those of the successful writes, in the order of their requests.
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "drizzle-orm";
@@ -22,7 +22,7 @@ interface Write {
   fails: boolean;
 }
 
-/** What is asked for in one turn, after another process has committed or not. */
+/** The writes requested in one turn, with or without a preceding commit of another process. */
 interface Round {
   isForeignFirst: boolean;
   writes: Write[];
@@ -73,7 +73,7 @@ function ask(db: Db, write: Write, name: string): Promise<string> {
 const rowsOf = ({ rows, fails }: Write, name: string): string[] =>
   fails ? [] : Array.from({ length: rows }, (_, row) => `${name}.${row}`);
 
-/** Asks for all writes of a round in one turn. @returns what readers saw in each turn until the last one had ended */
+/** Requests all writes of a round in one turn. @returns what readers saw in each turn until the last one had ended */
 async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][]> {
   let isDone = false;
   const seen: string[][] = [];
@@ -93,7 +93,7 @@ async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][
   return seen;
 }
 
-/** Nobody has to wait for company where a short write comes last. */
+/** No write has to wait for others if a short write comes last. */
 const LAST: Write = { kind: "short", rows: 1, fails: false };
 
 test("readers see whole writes in the requested order for any writes", async () => {

@@ -1,5 +1,5 @@
-// HAProxy, nginx and Caddy as children, each with the example of the handbook's chapter on installing. Only addresses, the paths of
-// files and what a daemon needs are changed.
+// HAProxy, nginx and Caddy as child processes, each with the example of the handbook's chapter on installing. Only addresses, the
+// paths of files and settings for daemons are changed.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generate } from "selfsigned";
@@ -19,12 +19,12 @@ export interface Behind {
   upstream: string;
 }
 
-/** Where proxies call the service from over TCP; clients call from another address, so that only the proxy is trusted. */
+/** The address from which proxies call the service over TCP; clients use another one, so that only the proxy is trusted. */
 export const PROXY_ADDRESS = "127.0.0.3";
 
 const SOCKET = "/run/quartermaster/service.sock";
 
-/** @returns HAProxy, which gives a connection that one client used to the next one */
+/** @returns HAProxy, which reuses a connection of one client for the next one */
 export function startHaproxy({ directory, upstream }: Behind): Promise<RunningProxy> {
   const server = isUnix(upstream) ? undefined : `${new URL(upstream).host} source ${PROXY_ADDRESS}`;
   return start("haproxy", directory, {
@@ -37,7 +37,7 @@ export function startHaproxy({ directory, upstream }: Behind): Promise<RunningPr
   });
 }
 
-/** @returns nginx, which passes bodies on as they come */
+/** @returns nginx, which forwards bodies as they arrive */
 export function startNginx({ directory, upstream }: Behind): Promise<RunningProxy> {
   const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${join(directory, name)};`)
@@ -67,7 +67,7 @@ ${example}}
   });
 }
 
-/** @returns Caddy, which takes the forwarding header of its callers away */
+/** @returns Caddy, which removes the forwarding header of its callers */
 export function startCaddy({ directory, upstream }: Behind): Promise<RunningProxy> {
   return start("caddy", directory, {
     commandOf: (file) => ["caddy", "run", "--adapter", "caddyfile", "--config", file],
@@ -96,7 +96,7 @@ function exampleFor(language: string): string {
   return example.text;
 }
 
-/** @throws Error for a text that the example does not have: it must not outlive the example */
+/** @throws Error for a text that the example does not have, so that an unused replacement is noticed */
 const changed = (
   example: string,
   changes: readonly (readonly [text: string, replacement: string])[],
@@ -139,7 +139,7 @@ async function start(
   directory: string,
   { commandOf, configure }: Program,
 ): Promise<RunningProxy> {
-  // Daemons are in a folder that is not on everybody's path.
+  // Daemons are in folders that are not on every PATH.
   const path = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
   if (!Bun.which(name, { PATH: path }))
     throw new Error(`${name} is missing; install it first, for example: apt-get install ${name}`);
@@ -163,7 +163,7 @@ async function start(
   };
 }
 
-/** Certificates of these proxies are their own. */
+/** These proxies have their own certificates. */
 export const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...init, tls: { rejectUnauthorized: false } });
 

@@ -1,5 +1,6 @@
-// `bun run test:proxies`: HAProxy, nginx and Caddy, as Debian packages them and as the handbook configures them, before the
-// executable. No client may fail because of what another one sends, the address of each caller has to be its own. Needs the three programs, which is why `bun run test` leaves it out; without them it fails.
+// `bun run test:proxies`: HAProxy, nginx and Caddy, as Debian packages them and as the handbook configures them, in front of the
+// executable. No client may fail because of the requests of another one, and each caller must be counted by its own address. Needs
+// the three programs, which is why `bun run test` leaves it out; without them it fails.
 import { mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,12 +12,12 @@ import { converse } from "../support/network/raw-socket.ts";
 import { startService } from "../support/running-service.ts";
 import { ask, PROXY_ADDRESS, type RunningProxy, startCaddy, startHaproxy, startNginx } from "./programs.ts";
 
-/** Each of them sends so many requests. */
+/** Number of requests of each of them. */
 const ROUNDS = 300;
 const CLIENTS = 8;
-/** How long we wait for an answer on a busy machine. */
+/** How long the test waits for a response on a busy machine. */
 const PATIENCE_MS = 5_000;
-/** What one address may begin in the test of limits. */
+/** What one address may start in the test of limits. */
 const CODES_PER_ADDRESS = 5;
 
 async function main(): Promise<number> {
@@ -24,7 +25,7 @@ async function main(): Promise<number> {
   build({ directory: join(directory.path, "executable") });
   const failures: string[] = [];
   for (const start of [startHaproxy, startNginx, startCaddy]) {
-    // Caddy of Debian 12 cannot call from another address than its clients, so over TCP nobody could tell them apart.
+    // Caddy of Debian 12 cannot use another address than its clients, so over TCP they could not be distinguished.
     for (const kind of start === startCaddy ? ["unix"] : ["tcp", "unix"]) {
       const folder = join(directory.path, `${start.name}-${kind}`);
       const socket = join(directory.path, `${start.name}.sock`);
@@ -113,7 +114,7 @@ async function refusedChunked({ origin }: RunningProxy): Promise<string | undefi
   return undefined;
 }
 
-/** The proxy appends the address of its client with the port, so every claim leaves the same caller. */
+/** The proxy appends the address of its client with the port, so every value sent by the client leads to the same caller. */
 async function countedByAddress({ origin }: RunningProxy): Promise<string | undefined> {
   const outcomes: number[] = [];
   for (let index = 0; index <= CODES_PER_ADDRESS; index += 1) {
@@ -128,7 +129,7 @@ async function countedByAddress({ origin }: RunningProxy): Promise<string | unde
   return String(outcomes) === String(wanted) ? undefined : `answered ${outcomes}, not ${wanted}`;
 }
 
-/** A proxy that refuses it would answer with a page of its own. */
+/** A proxy that refuses it would respond with its own page. */
 async function largeBody({ origin }: RunningProxy): Promise<string | undefined> {
   const response = await ask(`${origin}/admin/governance-config`, {
     method: "PUT",

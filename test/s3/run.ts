@@ -1,7 +1,7 @@
-// `bun run test:s3`: the cases of every store, of exported request logs, the addresses for workstations and the probe of `doctor` against
-// versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs nginx, and
-// `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run test`
-// leaves it out.
+// `bun run test:s3`: the cases of every store, of exported request logs, of upload URLs and of the probe of `doctor` with
+// versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs nginx,
+// and `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run
+// test` leaves it out.
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   if (failures > 0) throw new Error(`${failures} cases failed`);
 }
 
-/** nginx has the public host, and passes the header Host on. */
+/** nginx has the public host, and forwards the header Host. */
 async function behindNginx(nginx: string, folder: string, storePort: number): Promise<void> {
   const port = freePort();
   const settings = join(folder, "nginx.conf");
@@ -122,7 +122,7 @@ async function runCase(
   }
 }
 
-/** Our call, which completing an upload makes, and a bare HEAD of an address that was signed once. */
+/** The service's call when an upload is completed, and a bare HEAD of a URL that was signed once. */
 async function compareWithHead(bucket: Bucket): Promise<void> {
   const store = createS3Objects({ bucket, prefix: "captured/", clock });
   const artifact = artifactOf(store, "measured");

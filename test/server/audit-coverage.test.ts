@@ -1,6 +1,6 @@
-// Sends one good request to every route that is not a GET, and says which actions it must leave in the audit log. What
-// leaves nothing says why, and which tables it may change all the same; so do the few GETs that change something. A new
-// route has to be listed here.
+// Sends one valid request to every route that is not a GET, and states which actions it records in the audit log. A route that
+// records nothing states why, and which tables it may change; so do the few GETs that change something. New routes have to be
+// listed here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { sql } from "drizzle-orm";
@@ -60,7 +60,7 @@ const sameProvider = sharedServer(() =>
 const sameStrict = sharedServer(() => createTestServer({ access: { secondFactor: "everyone" } }));
 
 interface Case extends Expected {
-  /** Makes what has to be there before the request. @returns the request; the path where it has parameters */
+  /** Creates what must exist before the request. @returns the request; the path if it has parameters */
   ask(site: TestServer): Promise<Sent & { path?: string }>;
   /** defaults to a server without gateway mode, because creating its keys takes as long as everything else */
   site?: () => Promise<TestServer>;
@@ -72,7 +72,7 @@ const CLIENT = { client_id: "blue-cli" };
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const CREDENTIAL = { email: "ada@example.com", password: PASSWORD };
-/** A client that speaks whatever a policy may want. */
+/** A client that supports everything that a policy may require. */
 const UP_TO_DATE = {
   [CONTRACT_VERSION_HEADER]: String(CONTRACT_GENERATION),
   [CAPABILITIES_HEADER]: POLICY_CAPABILITIES.join(","),
@@ -98,7 +98,7 @@ async function reportedBy(site: TestServer): Promise<string> {
   return items[0]?.id ?? "";
 }
 
-/** What an inference proxy says about a request of a user. */
+/** What an inference proxy reports about a request of a user. */
 async function loggedRequest({ signedIn, world }: TestServer) {
   const { user } = await signedIn("member");
   return {
@@ -112,11 +112,11 @@ async function loggedRequest({ signedIn, world }: TestServer) {
   };
 }
 
-/** A device login that nobody has looked at yet. */
+/** A device login that nobody has opened yet. */
 const begin = ({ domain }: TestServer) =>
   domain.access.deviceLogins.request({ clientId: CLIENT.client_id, scope: "governance:read", address: null });
 
-/** A device login that a signed-in member has looked at. */
+/** A device login that a signed-in member has opened. */
 async function claimed(site: TestServer) {
   const { cookie, actor, loginSessionId } = await site.signedIn("member");
   const login = await begin(site);
@@ -234,7 +234,7 @@ async function bundleFor(site: TestServer): Promise<Uint8Array<ArrayBuffer>> {
   return bundle;
 }
 
-/** @returns the question whether a kept bundle shall be imported, answered with yes */
+/** @returns the confirmation of the import of an uploaded bundle, answered with yes */
 async function onKeptBundle(site: TestServer) {
   const bytes = await bundleFor(site);
   const bundle = await site.domain.pendingBundles.keep(
@@ -277,14 +277,14 @@ const asStep = (step: Parameters<typeof onNewPackage>[1]) => ({
   why: "the addition was recorded when it started",
 });
 
-/** @returns what the browser sends as a form about the draft of its administrator */
+/** @returns what the browser sends as a form about its administrator's draft */
 async function onDraft(site: TestServer, asked: Parameters<typeof onConsole>[1]) {
   const caller = await site.signedIn("admin");
   await savedDraft(site, caller);
   return await onConsole(site, { ...asked, caller });
 }
 
-/** A form about a package of the policy that the catalog has in another version. */
+/** A form about a package of the policy for which the catalog has another version. */
 async function onPackage(site: TestServer, below: string) {
   await publishFirst(site, { packages: [packageOf("guide")] });
   await seedCatalog(site, [packageOf("guide", { version: "2.0.0" })]);
@@ -299,7 +299,7 @@ async function publishAgain({ domain: { governance }, world }: TestServer, { act
   });
 }
 
-/** @returns what the browser sends as a form of its own pages */
+/** @returns what the browser sends as a form of the user's own pages */
 async function ownForm(
   browser: FormBrowser,
   { action, fields }: { action: string; fields?: Record<string, string> },
@@ -354,7 +354,7 @@ async function afterPassword(site: TestServer) {
   return { browser, page };
 }
 
-/** @returns the action on a job of its own, which is paused if it shall be resumed */
+/** @returns the action on a separate job, which is paused first if it is to be resumed */
 async function onJob(site: TestServer, action: "run" | "pause" | "resume") {
   const { world } = site;
   const name = `job-${world.ids.uuid()}`;
@@ -394,14 +394,14 @@ const replace = (path: string, value: unknown) => ({
   Operations: [{ op: "replace", path, value }],
 });
 
-/** Makes a user or group as an identity provider does. @returns its path */
+/** Creates a user or group as an identity provider does. @returns its path */
 async function provisioned({ request }: TestServer, body: typeof USER | typeof GROUP): Promise<string> {
   const folder = body === USER ? "/scim/v2/Users" : "/scim/v2/Groups";
   const { id } = await (await request("POST", folder, scim(body))).json();
   return `${folder}/${id}`;
 }
 
-/** @returns the fingerprint of a model that is not what it was */
+/** @returns a fingerprint other than that of the model */
 async function withChangedModel(site: TestServer): Promise<string> {
   const { world, domain } = site;
   const { organizationId } = world;
@@ -455,7 +455,7 @@ const closed = (status: number): Case => ({
   why: "always refused",
 });
 
-/** A device login that nobody has looked at, seen by a signed-in member for the first time. */
+/** A device login that nobody has opened, opened by a signed-in member for the first time. */
 const looked = (pathOf: (login: Awaited<ReturnType<typeof begin>>) => string, changes: string[]): Case => ({
   async ask(site) {
     const { cookie } = await site.signedIn("member");
@@ -466,13 +466,13 @@ const looked = (pathOf: (login: Awaited<ReturnType<typeof begin>>) => string, ch
 });
 
 const searched: Case = {
-  site: sharedServer(createTestServer), // the use of a token is noted once a while
+  site: sharedServer(createTestServer), // the use of a token is recorded at intervals
   ask: async () => scim({ schemas: [SEARCH_REQUEST] }),
   changes: ["scim_tokens"],
   why: "a question; when a token was used last is kept with the token",
 };
 
-/** By route; what follows a comma tells requests to the same route apart. */
+/** By route; the text after a comma distinguishes requests to the same route. */
 const CASES: Readonly<Record<string, Case>> = {
   "POST /api/auth/device/code": {
     ask: async () => form({ ...CLIENT, scope: "governance:read" }),
@@ -1676,10 +1676,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Waits for what requests left to be done behind them. */
+/** Waits for work that requests left in the background. */
 async function settled({ domain, world }: TestServer): Promise<void> {
   await domain.gateway.keys.attempts?.drain();
-  await world.db.write(() => {}, "unobserved"); // takes along the writes that wait for company
+  await world.db.write(() => {}, "unobserved"); // commits the writes that wait to share a commit
 }
 
 const routeIn = (name: string): string => name.split(",")[0] ?? name;
@@ -1693,7 +1693,7 @@ test.each(Object.entries(CASES))("API-6 %s writes the required audit entries", a
   let answered = 0;
   const traces = await tracesOf(site.world.file, expected, async () => {
     const answer = await site.request(method, asked, sent);
-    await answer.bytes(); // an export is recorded behind its last row
+    await answer.bytes(); // an export is recorded after its last row
     answered = answer.status;
     await settled(site);
   });
@@ -1705,7 +1705,7 @@ test("no other GET changes anything", async () => {
   const site = await sameGateway();
   await publishFirst(site);
   const caller = await site.signedIn("admin");
-  await site.request("GET", "/scim/v2/Users", scim()); // when a token was first used is kept with the token
+  await site.request("GET", "/scim/v2/Users", scim()); // the time of a token's first use is stored with the token
   await site.domain.usage.flush(); // what other tests counted
   await settled(site);
   const others = site.server.routes.filter(
@@ -1725,7 +1725,7 @@ test("no other GET changes anything", async () => {
   expect(found).toEqual({});
 });
 
-/** @returns what opens a route */
+/** @returns the requirement of a route */
 function opening(requirement: Requirement | undefined, caller: Caller): Sent {
   if (requirement === "scim") return { token: SCIM_TOKEN };
   if (requirement === "metrics") return { token: METRICS_TOKEN };
@@ -1735,7 +1735,7 @@ function opening(requirement: Requirement | undefined, caller: Caller): Sent {
 test("the table lists every route that may change something", async () => {
   const site = await sameGateway();
   const changing = site.server.routes
-    .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL is the answer to methods a path does not have
+    .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL answers methods that a path does not have
     .map(({ method, path }) => `${method} ${path}`);
   const listed = new Set(
     Object.keys(CASES)

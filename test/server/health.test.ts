@@ -19,7 +19,7 @@ const ask = async ({ request }: TestServer, path: string) => {
   return [answer.status, isText ? await answer.text() : await answer.json()];
 };
 
-/** @returns the whole answer to an unauthenticated caller */
+/** @returns the whole response to an unauthenticated caller */
 const refusal = (reason: string, detail: string): unknown[] => {
   const general = { type: "about:blank", title: "Service Unavailable", status: 503 };
   return [503, { ...general, reason, detail, error: detail, request_id: expect.any(String) }];
@@ -58,7 +58,7 @@ test("the database of another program is incompatible, and /ready names the chec
   expect(await ask(face, "/health/schema")).toEqual([200, "compatible"]);
   const other = openConnection(file, {});
   other.run("INSERT INTO schema_migrations VALUES (999, 'later', 'x', 0, '9.0.0')");
-  await setImmediate(); // as every request does, the next ones come with a turn of their own
+  await setImmediate(); // as in every request, the next ones run in a turn of their own
   expect(await ask(face, "/health/schema")).toEqual(refusal("health.schema", "schema incompatible"));
   const [status, body] = await ask(face, "/ready");
   expect(status).toBe(503);

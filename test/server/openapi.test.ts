@@ -1,4 +1,4 @@
-// The API document: valid by OpenAPI's own schema, complete, and true of the answers that are really given.
+// The API document: valid by OpenAPI's own schema, complete, and consistent with the actual responses.
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const documentOf = async ({ request }: TestServer): Promise<Document> =>
 const operationOf = (document: Document, { method, path }: DocumentedRoute): Operation | undefined =>
   document.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
 
-/** What a route's text leaves out. */
+/** Members that a route's description leaves out. */
 function gapsOf({ operationId, summary, tags, "x-answers": answers = {} }: RouteDetail): string[] {
   return [
     ...(operationId ? [] : ["operationId"]),
@@ -103,7 +103,7 @@ test("every route is in the document, with its parameters, body and refusals", a
   }
 });
 
-/** What the document says of a caller, by what the guard requires. */
+/** The security schemes in the document, by the requirement of the guard. */
 const SECURITY: Record<string, unknown[]> = {
   nobody: [],
   session: [{ browserSession: [] }],
@@ -146,10 +146,10 @@ test("the document includes its server and list parameters and no internals", as
   expect(JSON.stringify(document)).not.toMatch(/"x-(?:requires|accepts|answers|headers)"/);
 });
 
-/** What the last release promised. It is written anew, by QUARTERMASTER_UPDATE_GOLDEN=1, when the next one is made. */
+/** What the last release promised. QUARTERMASTER_UPDATE_GOLDEN=1 writes it again, when the next release is made. */
 const RELEASED = join(import.meta.dir, "fixtures/released-api.txt");
 
-/** @returns what callers of the released API would find missing, or asked for that was not before */
+/** @returns what callers of the released API would miss, or would have to send that was not required before */
 function breaksOf(released: readonly string[], now: readonly string[]): string[] {
   const accepted = new Set(now.flatMap(typeByType));
   const isKept = (line: string) => now.includes(line) || typeByType(line).every((one) => accepted.has(one));
@@ -162,7 +162,7 @@ function breaksOf(released: readonly string[], now: readonly string[]): string[]
   return [...lost, ...wanted.filter((line) => !released.includes(line))];
 }
 
-/** @returns a line for each type that is taken: one more breaks nobody */
+/** @returns a line for each accepted type: an additional one breaks no caller */
 function typeByType(line: string): string[] {
   if (!line.startsWith("takes ")) return [line];
   const at = line.lastIndexOf(" ");
@@ -192,11 +192,11 @@ test("detects removed paths, members and statuses and newly required input, and 
   expect(breaksOf([size], ["takes PUT /a body size number"])).toEqual([size]);
 });
 
-/** That the schemas are good ones is checked with the whole document. */
+/** The schemas themselves are validated with the whole document. */
 const ajv = addFormats(new Ajv({ strict: false, allErrors: true, validateSchema: false }));
 
-/** @returns what is wrong with a body by the schema that the document gives for it */
-/** Compiled once for all answers of one schema. */
+/** @returns what is wrong with a body by the schema in the document */
+/** Compiled once for all responses of one schema. */
 const checks = new Map<string, ValidateFunction>();
 
 function mismatchesOf(document: Document, schema: object, body: unknown): unknown[] {
@@ -206,7 +206,7 @@ function mismatchesOf(document: Document, schema: object, body: unknown): unknow
   return check(body) ? [] : (check.errors ?? []);
 }
 
-/** A page that says what went wrong, or leads elsewhere: nothing for a program to read. */
+/** A page with an error, or a redirect: nothing for a program to read. */
 const isForPeople = ({ status, headers }: Response): boolean =>
   status === 303 || (status >= 400 && (headers.get("content-type") ?? "").startsWith("text/html"));
 

@@ -1,4 +1,4 @@
-// Access tokens at the guard: which are verified, how often, and what tokens that nobody signed do to others.
+// Access tokens at the guard: which are verified, how often, and the effect of forged tokens on other callers.
 import { expect, test } from "bun:test";
 import { OAUTH_CLIENT_ID } from "../../src/domain/access/wire.ts";
 import { REFUSED_TOKENS } from "../../src/server/auth/token-verification-limit.ts";
@@ -15,10 +15,10 @@ async function verifications(site: TestServer, result: "accepted" | "refused"): 
   return Number(line.exec(text)?.[1]);
 }
 
-/** The same data behind a service that has just started. */
+/** The same data with a service that has just started. */
 const restarted = (site: TestServer) => createTestServer({ world: site.world });
 
-/** @returns tokens with our header and payload, and signatures that nobody made */
+/** @returns tokens with the service's header and payload, and random signatures */
 const forgeries = (token: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) => {
     const signature = Buffer.alloc(64);
@@ -76,8 +76,8 @@ test("an address that floods the service with forged tokens is refused before ve
     expect((await answer.json()).reason).toBe("access.tokens_refused");
   }
   expect(await verifications(other, "refused")).toBe(REFUSED_TOKENS.burst);
-  expect((await ask(other, accessToken, FAR)).status).toBe(200); // new, and from elsewhere
-  expect((await ask(other, accessToken)).status).toBe(200); // known by now, wherever it comes from
+  expect((await ask(other, accessToken, FAR)).status).toBe(200); // new, and from another address
+  expect((await ask(other, accessToken)).status).toBe(200); // known by now, from any address
 });
 
 test("admits more new tokens than one turn can verify", async () => {

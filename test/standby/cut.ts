@@ -1,17 +1,17 @@
-// A cut between the machine and the store. With the lease, the machine refuses changes before the lease ends, and accepts them again
-// afterwards. Without it, nothing stops. Either way nothing is lost, and `doctor` says what is wrong.
+// An interruption between the machine and the store. With the lease, the machine refuses changes before the lease ends, and accepts
+// them again afterwards. Without it, nothing stops. In both cases nothing is lost, and `doctor` reports the problem.
 import { join } from "node:path";
 import { Load } from "./load.ts";
 import { command } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
 
 const LEASE_MS = 15_000;
-/** Beside the lease: one report in flight. */
+/** In addition to the lease: one report in flight. */
 const GRACE_MS = 1_000;
 /** How long renewing and catching up may take afterwards. */
 const AFTER_MS = 15_000;
 
-/** @returns what was not as described */
+/** @returns deviations from the description */
 export async function cutFromStore(stage: Stage, seconds: number): Promise<string[]> {
   const [data] = stage.machines;
   const failures: string[] = [];

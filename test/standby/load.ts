@@ -1,15 +1,15 @@
-// Reports of workstations without pause, with a ledger of what the service acknowledged and when.
+// Continuous reports of workstations, with a ledger of what the service acknowledged and when.
 import { Database } from "bun:sqlite";
 import { clientReport } from "../bench/clients/client-report.ts";
 import type { Site, Workstation } from "../torture/site.ts";
 
-/** One workstation's reports: each is from another host, and the last one is stored. */
+/** One workstation's reports: each has another host name, and the last one is stored. */
 interface Ledger {
   instanceId: string;
   sent: number;
   /** number and time of each acknowledged report since the last settlement */
   acknowledged: { number: number; atMs: number }[];
-  /** status of the last answer; undefined if there was none */
+  /** status of the last response; undefined if there was none */
   lastStatus: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export class Load implements AsyncDisposable {
   readonly #ledgers: Ledger[];
   readonly #done: Promise<void>[];
   #isStopping = false;
-  /** answers that refused a change for want of the lease */
+  /** responses that refused a change because the lease was missing */
   refused = 0;
 
   constructor(private readonly site: Site) {
@@ -91,7 +91,7 @@ export class Load implements AsyncDisposable {
       await answer.arrayBuffer();
       return answer.status;
     } catch {
-      return undefined; // killed before or while it answered
+      return undefined; // killed before or during the response
     }
   }
 

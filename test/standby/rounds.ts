@@ -1,4 +1,4 @@
-// `kill -9` of the active machine under load, and a takeover on the other one, round after round.
+// `kill -9` of the active machine under load, and a takeover by the other one, round after round.
 import { join } from "node:path";
 import { productCommand } from "../support/cli/executable.ts";
 import { Load } from "./load.ts";

@@ -1,5 +1,5 @@
-// Two machines as two data directories with one address, a store that both reach through a connection that can be cut, and workstations
-// that report without pause.
+// Two machines as two data directories with one address, a store that both reach through a connection that can be cut, and
+// workstations that report continuously.
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../bench/tools/installation.ts";
@@ -23,7 +23,7 @@ export interface Stage extends AsyncDisposable {
   lease: boolean;
   /** data directories of the two machines */
   machines: readonly [string, string];
-  /** what commands need beside the directory */
+  /** options of commands in addition to the directory */
   settings: readonly string[];
   link: Link;
   /** Starts the service and Litestream. */
@@ -104,7 +104,7 @@ interface Replication {
   settings: readonly string[];
 }
 
-/** As the unit does it: the configuration is generated at each start. */
+/** Like the unit: the configuration is generated at each start. */
 async function startLitestream({ litestream, data, folder, settings }: Replication) {
   const command = [...productCommand(), "unit", "--litestream-config", "--data-dir", data, ...settings];
   const { stdout, stderr, exitCode } = Bun.spawnSync(command); // asks no store
@@ -113,7 +113,7 @@ async function startLitestream({ litestream, data, folder, settings }: Replicati
   writeFileSync(file, stdout);
   return Bun.spawn([litestream, "replicate", "-config", file], {
     env: {
-      PATH: process.env.PATH, // variables of the AWS library would change what Litestream does
+      PATH: process.env.PATH, // environment variables of the AWS library would change the behavior of Litestream
       LITESTREAM_ACCESS_KEY_ID: TEST_KEYS.accessKeyId,
       LITESTREAM_SECRET_ACCESS_KEY: TEST_KEYS.secretAccessKey,
     },
@@ -121,7 +121,7 @@ async function startLitestream({ litestream, data, folder, settings }: Replicati
   });
 }
 
-/** Passes bytes on, until it is cut: then nothing is answered, as behind a firewall. */
+/** Forwards bytes until it is cut: then nothing is answered, as behind a firewall. */
 function createLink(target: number): Link {
   let isCut = false;
   const sockets = new Set<Bun.Socket<Passing>>();

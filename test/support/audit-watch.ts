@@ -1,4 +1,4 @@
-// What one operation leaves behind: the actions it put into the audit log, and the tables it changed.
+// The effects of one operation: the actions that it recorded in the audit log, and the tables that it changed.
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { AUDIT_ACTIONS } from "../../src/domain/audit/actions.ts";
@@ -6,19 +6,19 @@ import { sha256Hex } from "../../src/platform/ids.ts";
 import { tablesOf } from "./content/schema.ts";
 
 export interface Traces {
-  /** in the order they were recorded */
+  /** in the order of recording */
   actions: string[];
-  /** all others that have other rows than before, by name */
+  /** all other tables whose rows changed, by name */
   tables: string[];
 }
 
-/** What an operation must leave, as the tests say it for each. */
+/** The expected effects of an operation, in the form of the tests. */
 export interface Expected {
-  /** each at least once, and no others; as a set, since how many of them there are is for each area's own tests */
+  /** each at least once, and no others. A set, because each area's own tests check how many there are */
   leaves?: readonly string[];
-  /** for what leaves nothing: the tables that it may change all the same */
+  /** for operations that record nothing: the tables that they may change */
   changes?: readonly string[];
-  /** for what leaves nothing: why that is right */
+  /** for operations that record nothing: why that is right */
   why?: string;
 }
 
@@ -27,8 +27,8 @@ const UNWATCHED = new Set(["audit_entries", "schema_migrations"]);
 /**
  * Fails on an action that AUDIT_ACTIONS lacks.
  * @param file of the database
- * @param wanted without `leaves`, the tables are watched, too
- * @returns what `work` left in it; the rest of `work` is over when it resolves
+ * @param wanted without `leaves`, the tables are compared, too
+ * @returns the effects of `work` in the database; all of its work has ended when this resolves
  */
 export async function tracesOf(
   file: string,
@@ -43,11 +43,14 @@ export async function tracesOf(
 }
 
 interface Watch extends Disposable {
-  /** @returns what was left since the last time */
+  /** @returns the effects since the last time */
   traces(): Traces;
 }
 
-/** Looks at the rows only after a commit: for many operations of which few change anything. @param file of the database, which stays open */
+/**
+ * Reads the rows only after a commit: for many operations of which few change anything. @param file of the database, which stays
+ * open
+ */
 export function watchOf(file: string): Watch {
   const db = new Database(file, { readonly: true });
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
@@ -69,20 +72,20 @@ export function watchOf(file: string): Watch {
 const changedBetween = (before: Look, after: Look): string[] =>
   Object.keys(after.digests).filter((name) => after.digests[name] !== before.digests[name]);
 
-/** @returns traces in the form of what is expected: of what is in the log, its tables do not matter */
+/** @returns effects in the form of the expectation: of an audited operation the tables do not matter */
 export function inTermsOf({ leaves }: Expected, { actions, tables }: Traces): Expected {
   const found = [...new Set(actions)].sort();
   return leaves === undefined && found.length === 0 ? { changes: tables } : { leaves: found };
 }
 
-/** @returns what `inTermsOf` gives where all is as expected */
+/** @returns what `inTermsOf` gives if everything is as expected */
 export const wantedOf = ({ leaves, changes = [] }: Expected): Expected =>
   leaves === undefined ? { changes } : { leaves: [...leaves].sort() };
 
 interface Look {
-  /** of the rows of each table, by its name */
+  /** digest of the rows of each table, by its name */
   digests: Record<string, string>;
-  /** of the newest entry in the audit log */
+  /** id of the newest audit entry */
   lastId: number;
   actions: string[];
 }

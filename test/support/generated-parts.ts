@@ -1,5 +1,5 @@
-// Parts of Markdown files that are made from the code, between two comments. A test compares each with what the code says now, and
-// rewrites it where QUARTERMASTER_UPDATE_GOLDEN is set.
+// Parts of Markdown files that are generated from the code, between two comments. A test compares each with the current result, and
+// rewrites it if QUARTERMASTER_UPDATE_GOLDEN is set.
 import { expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 

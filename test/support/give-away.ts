@@ -1,4 +1,4 @@
-// Gives a data directory to an ordinary user, so that commands which root starts run as somebody for whom permissions count.
+// Gives a data directory to an ordinary user, so that commands that root starts run as a user to whom file permissions apply.
 import { chmodSync, chownSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { NOBODY } from "./cli/child.ts";

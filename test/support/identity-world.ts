@@ -1,5 +1,5 @@
-// A world with identity joined to it: fast hashing, the real end of logins, recorded, short ways to make users and to read
-// what a test must see behind the service.
+// A world with identity: fast hashing, recorded real ends of logins, functions that create users, and functions that read the
+// database directly.
 import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
 import { endLogins } from "../../src/domain/access/logins/end-logins.ts";
@@ -32,7 +32,7 @@ export interface Ending {
 
 export interface Loss {
   userId: string;
-  /** why the gateway key went, or `factors` */
+  /** why the gateway key was revoked, or `factors` */
   lost: KeyLoss | "factors";
 }
 
@@ -45,9 +45,9 @@ export interface IdentityWorld extends World {
   operator: Actor;
   /** runs once, while the next password is being hashed */
   whileHashing: (() => Promise<unknown>) | undefined;
-  /** makes a user with PASSWORD; `member` and active unless told otherwise */
+  /** creates a user with PASSWORD; an active `member` by default */
   addUser(email: string, row?: Partial<typeof users.$inferInsert>): Promise<User>;
-  /** writes the row behind the service */
+  /** writes the row directly */
   setUser(id: string, row: Partial<typeof users.$inferInsert>): Promise<void>;
   /** actions of the audit log, oldest first */
   audited(): string[];
@@ -60,7 +60,7 @@ export const actorOf = ({ id, email, organizationId }: User): Actor => ({
   organizationId,
 });
 
-/** @returns the reason of the DomainError that the work ends in, or what it gives instead of one */
+/** @returns the reason of the DomainError; the result if there was none */
 export async function reasonOf(work: () => unknown): Promise<unknown> {
   try {
     return await work();
@@ -70,7 +70,7 @@ export async function reasonOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-/** @returns the answers that the world keeps for repeated requests */
+/** @returns the stored answers for repeated requests */
 export const idempotencyOf = (world: World): Idempotency =>
   new Idempotency({
     ...world,

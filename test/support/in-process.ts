@@ -1,5 +1,5 @@
-// Runs command lines in this very process on a data directory of their own, with a clock that stands still and ids that
-// count, so that all of what is printed can be compared. Signals and terminals need a real child: cli.ts.
+// Runs command lines in this process on separate data directories, with a clock that stands still and ids that count up, so that
+// all output can be compared. cli.ts runs a real child process, for signals and terminals.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -31,7 +31,7 @@ export interface BenchOptions {
   signal?: AbortSignal;
 }
 
-/** @returns an empty bench; `setup` begins the installation */
+/** @returns an empty bench; `setup` creates the installation */
 export const createBench = (): Bench => benchWith(countingIds());
 
 function benchWith(ids: Ids): Bench {
@@ -55,7 +55,7 @@ function benchWith(ids: Ids): Bench {
   };
 }
 
-/** Made once in a process: hashing the administrator's password takes longer than most tests. */
+/** Created once in a process: hashing the administrator's password takes longer than most tests. */
 let made: ReturnType<typeof makeInstallation> | undefined;
 
 async function makeInstallation() {
@@ -75,7 +75,7 @@ export async function createInstallation(): Promise<Bench> {
 }
 
 /**
- * @returns a bench with the same files under another path, which no connection of this process has open: without it, a restore waits
+ * @returns a bench with the same files under another path, to which this process has no open connection: otherwise a restore waits
  *   for the garbage collection
  */
 export function copyOf(other: Bench): Bench {
@@ -86,17 +86,17 @@ export function copyOf(other: Bench): Bench {
 
 interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids" | "env">> {
   cwd: string;
-  /** in place of the product's commands */
+  /** replaces the product's commands */
   programFor?: (context: Context) => CliCommand;
 }
 
-/** Costs of hashing: what is hashed in tests guards nothing. */
+/** Low costs of hashing, because hashes in tests protect nothing. */
 export const CHEAP = { passwordCost: { memoryKib: 8, passes: 1 }, passphraseCost: { n: 2, r: 1, p: 1 } };
 
-/** Named in the audit log, whoever runs the tests. */
+/** The name in the audit log, whichever user runs the tests. */
 const OPERATOR = { SUDO_USER: "olga" };
 
-/** Runs one command line in this process, by the system's clock unless another one is given. */
+/** Runs one command line in this process, with the system's clock by default. */
 export async function runHere(args: readonly string[], options: Surroundings): Promise<CliResult> {
   const { stdin = "", signal, clock = systemClock, ids = systemIds, env = OPERATOR, cwd } = options;
   const [stdout, stderr] = [capture(), capture()];
@@ -109,7 +109,7 @@ export async function runHere(args: readonly string[], options: Surroundings): P
     clock,
     ids,
     ...CHEAP,
-    performTask, // a thread takes longer to start than its task; those of backup.test.ts have one
+    performTask, // a thread takes longer to start than its task; the tests in backup.test.ts use one
     userId: process.getuid?.(),
     runId: "<run>",
     stopSignal: () => signal ?? new AbortController().signal,
@@ -134,7 +134,7 @@ interface CountingIds extends Ids {
   goingOn(): CountingIds;
 }
 
-/** In the shape of UUIDv7 and in its order; the bytes are of no use as secrets. */
+/** In the form of UUIDv7 and in its order; the bytes are not secret. */
 function countingIds(uuids = 0, draws = 0): CountingIds {
   return {
     goingOn: () => countingIds(uuids, draws),

@@ -1,6 +1,6 @@
-// Functions for commands that test with programs of other people, such as test/keycloak/run.ts.
+// Functions for commands that test with other programs, such as test/keycloak/run.ts.
 
-/** Prints what was proved. @throws when it is not so */
+/** Prints a passed check. @throws if it fails */
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
   if (!Bun.deepEquals(found, expected))
     throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
@@ -31,12 +31,12 @@ export function requireProgram(name: string, remedy: string): string {
   throw new Error(`${wanted} was not found; ${remedy}, or name it with ${variable}`);
 }
 
-/** Daemons are in folders that are not on everybody's path. */
+/** Daemons are in folders that are not on every PATH. */
 const PATH = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`;
 
 /**
  * @param packages of Debian by program
- * @returns finds the path of one of them
+ * @returns a function that finds the path of one of them
  * @throws Error that names the missing programs and the command that installs them
  */
 export function requirePrograms(packages: Readonly<Record<string, string>>): (name: string) => string {

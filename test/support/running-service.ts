@@ -1,4 +1,4 @@
-// The service as a real child process: started, asked over its socket, told to stop.
+// The service as a real child process: started, called over its socket, and stopped.
 import { productCommand, SHORT_LIVED } from "./cli/executable.ts";
 
 export interface RunningService {
@@ -7,9 +7,9 @@ export interface RunningService {
   /** everything printed so far */
   stdout(): string;
   stderr(): string;
-  /** the password that the first start showed */
+  /** the password that the first start printed */
   password(): string;
-  /** Resolves when the log on stderr holds `text` as many times as said. */
+  /** Resolves when the log on stderr contains `text` that many times. */
   logged(text: string, times?: number): Promise<void>;
   signal(name: NodeJS.Signals): void;
   /** @returns the exit code */
@@ -67,7 +67,7 @@ export async function startService({
   };
 }
 
-/** Collects what a stream says, and lets tests wait for a line instead of for time to pass. */
+/** Collects the output of a stream, and lets tests wait for a line instead of for time to pass. */
 export function follow(stream: ReadableStream<Uint8Array>) {
   let said = "";
   let wake = () => {};

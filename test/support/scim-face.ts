@@ -1,4 +1,4 @@
-// The HTTP face as an identity provider meets it: one token, paths below the base, and what came back.
+// The server as an identity provider uses it: one token, paths below the base, and the responses.
 import { expect } from "bun:test";
 import type { ScimProfile } from "../../src/domain/scim/model.ts";
 import { CORE_GROUP, CORE_USER, PATCH_OP, SCIM_BASE_PATH, SCIM_ERROR } from "../../src/domain/scim/wire.ts";
@@ -10,7 +10,7 @@ import {
   type TestServerOptions,
 } from "./server.ts";
 
-/** An answer, its body read. */
+/** A response, with its body read. */
 export interface ScimAnswered {
   status: number;
   headers: Headers;
@@ -23,22 +23,22 @@ export interface ScimAnswered {
 
 export interface ScimFace extends AsyncDisposable {
   face: TestServer;
-  /** @param path below /scim/v2; a body that is no text, bytes or stream goes out as SCIM JSON */
+  /** @param path below /scim/v2; a body that is not text, bytes or a stream is sent as SCIM JSON */
   ask(method: string, path: string, sent?: Sent): Promise<ScimAnswered>;
-  /** Makes a user and gives the id. */
+  /** Creates a user and returns the id. */
   user(userName: string, attributes?: object): Promise<string>;
-  /** Makes a group of these users and gives the id. */
+  /** Creates a group of these users and returns the id. */
   group(displayName: string, ...members: string[]): Promise<string>;
   /** @returns ids of a group's members */
   membersOf(groupId: string): Promise<string[]>;
 }
 
 export interface ScimFaceOptions extends TestServerOptions {
-  /** the configured token, of the profile `standard`, when left out */
+  /** default: the configured token, of the profile `standard` */
   profile?: ScimProfile;
 }
 
-/** @returns a face of its own for one test: `await using` */
+/** @returns a separate face for one test: `await using` */
 export async function createScimFace({ profile, ...options }: ScimFaceOptions = {}): Promise<ScimFace> {
   const face = await createTestServer(options);
   const token = profile ? await tokenOf(face, profile) : SCIM_TOKEN;
@@ -76,7 +76,7 @@ async function tokenOf({ domain, world }: TestServer, profile: ScimProfile): Pro
   return token.reveal();
 }
 
-/** @returns the answer, read */
+/** @returns the response, with its body read */
 export async function answered(response: Response): Promise<ScimAnswered> {
   const { status, headers } = response;
   const text = await response.text();

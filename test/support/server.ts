@@ -1,4 +1,4 @@
-// The HTTP face over the real domain in a small real world, and callers who came in the way people and workstations do.
+// The server over the real domain in a small real world, and callers who signed in like people and workstations do.
 
 import { join } from "node:path";
 import { Registry } from "prom-client";
@@ -44,7 +44,7 @@ import { createWorld, type World } from "./world.ts";
 
 export const BASE_URL = "https://control.example.com";
 export const PASSWORD = "correct horse battery";
-/** where requests come from unless they say otherwise */
+/** address of requests by default */
 export const ADDRESS = "192.0.2.7";
 /** the configured token of an identity provider */
 export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
@@ -100,49 +100,49 @@ const SESSIONS: SessionSettings = {
 };
 
 export interface TestServerOptions {
-  /** not shared with other tests: for one about what a server keeps in memory beside its rows */
+  /** not shared with other tests: for tests of what a server keeps in memory in addition to its rows */
   isOwn?: true;
-  /** in place of a harness file */
+  /** replaces the harness file */
   readHarnesses?: () => HarnessesInForce;
-  /** disposed with the server; made when left out */
+  /** disposed with the server; created by default */
   world?: World;
   access?: Partial<AccessSettings>;
   limits?: Partial<LimitSettings>;
   identity?: Partial<IdentitySettings>;
-  /** sign-in at an identity provider; none when left out */
+  /** sign-in at an identity provider; none by default */
   sso?: CurrentSsoSettings;
   observeSso?: SsoObserver;
   scim?: Partial<ScimSettings>;
-  /** of captured sessions, which are in the world's directory when left out */
+  /** store of captured sessions; in the world's directory by default */
   sessions?: Partial<SessionSettings>;
-  /** none when left out */
+  /** none by default */
   s3Objects?: ObjectStore;
-  /** writes large uploads; inline when left out */
+  /** writes large uploads; inline by default */
   writeUploads?: OpenWriter;
   uploadTimes?: UploadTimes;
-  /** there is a console when left out */
+  /** whether there is a console; true by default */
   hasConsole?: boolean;
   consoleAuditors?: () => readonly string[];
   /** drafts need another administrator only if this is set */
   requiresSecondAdministrator?: boolean;
   formerRevisionsServed?: number;
-  /** the configuration file; none when left out */
+  /** the configuration file; none by default */
   configuration?: () => Configuration;
-  /** of the configuration; SCIM_TOKEN when left out, none when undefined */
+  /** of the configuration; default: SCIM_TOKEN; none if undefined */
   scimToken?: string | undefined;
-  /** gateway mode is off when left out; gateway-server.ts has it on */
+  /** gateway mode is off by default; gateway-server.ts turns it on */
   gatewayMode?: GatewayMode;
-  /** nothing is forwarded when left out; proxy-server.ts forwards */
+  /** nothing is forwarded by default; proxy-server.ts forwards */
   proxySettings?: ProxySettings;
   proxyFigures?: () => ProxyFigures;
-  /** of inference per user and day; none when left out */
+  /** of inference per user and day; none by default */
   budgets?: { requestsPerDay: number; tokensPerDay: number };
-  /** nothing can be reached when left out */
+  /** nothing can be reached by default */
   outbound?: Outbound;
-  /** repository connections; none when left out */
+  /** repository connections; none by default */
   mirroring?: Mirroring;
   bodyTimes?: BodyTimes;
-  /** the domain as the server sees it; the domain itself when left out */
+  /** the domain as the server sees it; default: the domain itself */
   watch?: (domain: Domain) => Domain;
 }
 
@@ -151,14 +151,14 @@ export interface Sent {
   token?: string | undefined;
   /** sent as `Cookie`, as it is */
   cookie?: string | undefined;
-  /** text, bytes and streams go out as they are, anything else as JSON */
+  /** text, bytes and streams are sent as they are, anything else as JSON */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** the caller's network address; ADDRESS when left out */
+  /** the caller's network address; ADDRESS by default */
   address?: string | null;
 }
 
-/** A user with a signed-in browser and a workstation that came in through it. */
+/** A user with a signed-in browser and a workstation that it approved. */
 export interface Caller {
   user: User;
   actor: Actor;
@@ -172,7 +172,7 @@ export interface Caller {
 
 export interface SigningIn {
   email?: string;
-  /** of the workstation's tokens, space separated; all that a client asks for when left out */
+  /** of the workstation's tokens, space separated; by default all that a client requests */
   scope?: string;
 }
 
@@ -186,13 +186,16 @@ export interface TestServer extends AsyncDisposable {
   /** of the provisioner of gateway keys, oldest first */
   provisionerCalls: ProvisionerCall[];
   request(method: string, path: string, sent?: Sent): Promise<Response>;
-  /** Makes a user with PASSWORD and signs a browser and a workstation of theirs in. */
+  /** Creates a user with PASSWORD and signs in a browser and a workstation of theirs. */
   signedIn(role: Role, options?: SigningIn): Promise<Caller>;
-  /** Signs another browser and workstation of a user in. */
+  /** Signs in another browser and workstation of a user. */
   signInAgain(user: User, options?: SigningIn): Promise<Caller>;
 }
 
-/** @returns a server that answers `request`; `await using` ends it, or leaves it to the next test of the file that wants one like it */
+/**
+ * @returns a server that answers `request`; `await using` stops it, or leaves it to the next test of the file that needs an equal
+ *   one
+ */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const isShared = !options.isOwn && areAlike(options);
   return isShared ? await lend(options, () => makeTestServer(options)) : await makeTestServer(options);
@@ -242,7 +245,7 @@ async function makeTestServer(options: TestServerOptions): Promise<TestServer> {
 
 let keysMade: Promise<Copy> | undefined;
 
-/** Signing keys are made once for all servers of a process. */
+/** Signing keys are created once for all servers of a process. */
 async function createWorldWithKeys(): Promise<World> {
   keysMade ??= directoryOfServer();
   return await createWorld({ copy: await keysMade });
@@ -323,7 +326,7 @@ async function joinDomain(
 const configuredToken = ({ scimToken }: TestServerOptions): Secret | undefined =>
   scimToken === undefined ? undefined : new Secret(scimToken);
 
-/** Composing all routes takes longer than anything else here, and many tests ask the domain only. */
+/** Composing all routes takes longer than anything else here, and many tests use the domain only. */
 function servedLater(compose: () => Server): Server {
   let made: Server | undefined;
   const composed = (): Server => {
@@ -380,7 +383,7 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, ...serv
   });
 }
 
-/** @returns the request as the listener would hand it over */
+/** @returns the request as the listener would pass it on */
 export function requestOf(method: string, path: string, sent: Sent = {}): Request {
   const headers = new Headers();
   if (sent.token !== undefined) headers.set("authorization", `Bearer ${sent.token}`);

@@ -1,12 +1,12 @@
-// A server that takes longer to make than a test to run, made once for many tests of a file and put back after each.
+// A server that takes longer to create than a test to run, created once for many tests of a file and reset after each.
 import { afterAll, afterEach } from "bun:test";
 import { type KeptRows, keepRows } from "./lending/kept-rows.ts";
 import type { TestServer } from "./server.ts";
 
 /**
- * For tests that leave alone what a server keeps in memory beside its rows: budgets, counters and open streams.
+ * For tests that do not change what a server keeps in memory in addition to its rows: budgets, counters and open streams.
  * @param serverOf the server in what `create` makes
- * @returns a function that makes it when it is first called. It has the same rows, clock and empty log for each test
+ * @returns a function that creates it when it is first called. It has the same rows, clock and empty log for each test
  */
 export function shared<T extends AsyncDisposable>(
   create: () => Promise<T>,

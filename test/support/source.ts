@@ -1,4 +1,4 @@
-// Reads our own source text for the architecture tests: imports with resolved paths, code without its comments.
+// Reads the project's own source text for the architecture tests: imports with resolved paths, code without its comments.
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 
@@ -7,9 +7,9 @@ export const ROOT = join(import.meta.dir, "../..");
 export interface Import {
   /** path from the root of the repository, or the name of a package or built-in module */
   readonly target: string;
-  /** what stands between `import` and `from`, as written */
+  /** the text between `import` and `from`, as written */
   readonly names: string;
-  /** gone after compilation: it cannot make anything happen */
+  /** removed by the compiler: it has no effect at run time */
   readonly typeOnly: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Loaded into a service under test before its own code: writes down every turn of its event loop that took long, in
-// processor time of the main thread, so that neither other threads nor other processes count.
+// Loaded into a service under test before its own code: records every long turn of its event loop, in processor time of the main
+// thread, so that other threads and processes do not count.
 import { appendFileSync, readFileSync } from "node:fs";
 
 const STATISTICS = `/proc/self/task/${process.pid}/schedstat`;

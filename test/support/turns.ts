@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { OPTIMIZED } from "./cli/executable.ts";
 
 const PROBE = join(import.meta.dir, "turns-probe.ts");
-/** the probe writes a turn down in the next one */
+/** the probe records a turn in the next one */
 const WRITTEN_WITHIN_MS = 20;
 
 export interface Turns {
   /** for the service */
   env: Readonly<Record<string, string>>;
-  /** @returns the longest turn meanwhile, in milliseconds of processor time; 0 where all were short */
+  /** @returns the longest turn in the meantime, in milliseconds of processor time; 0 if all were short */
   longest(work: () => Promise<unknown>): Promise<number>;
 }
 

@@ -1,5 +1,5 @@
-// The small real world a test runs in: a temporary directory, a migrated database file in it, a clock that only
-// moves when told, the system's ids, and one organization. Areas and their services are joined by each test.
+// The small real world in which a test runs: a temporary directory, a migrated database file in it, a clock that only moves when
+// told, the system's ids, and one organization. Each test adds areas and their services.
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,9 +32,9 @@ export interface World extends AsyncDisposable {
   readonly audit: Audit;
   /** of the one organization, which has a row */
   readonly organizationId: string;
-  /** acts for the service itself in that organization */
+  /** the service itself as an actor in that organization */
   readonly system: Actor;
-  /** Closes the database and removes the directory; `await using` does it. Safe to repeat. */
+  /** Closes the database and removes the directory; called by `await using`. Can be repeated. */
   dispose(): Promise<void>;
 }
 
@@ -57,11 +57,11 @@ export const DATABASE = "quartermaster.db";
 
 export const PREFIX = "quartermaster-test-";
 
-/** A file system in memory, where the machine has a roomy one: a world is written and synced more than it is read. */
+/** A file system in memory, if the machine has one with enough space: a world is written and synced more than it is read. */
 const MEMORY = "/dev/shm";
 const MEMORY_BYTES_MIN = 2 ** 30;
 
-/** Where tests keep what they write much to. */
+/** Where tests keep files that they write often. */
 export const placeOfWorlds = hasSpace(MEMORY) ? MEMORY : tmpdir();
 
 /** @returns a new empty directory, on the disk unless told otherwise; the caller removes it */
@@ -72,17 +72,17 @@ function hasSpace(place: string): boolean {
     const { bavail, bsize } = statfsSync(place);
     return bavail * bsize >= MEMORY_BYTES_MIN;
   } catch {
-    return false; // there is none, or it is not ours
+    return false; // there is none, or it belongs to another user
   }
 }
 
 export interface WorldOptions {
   startMs?: number;
-  /** what is in the directory to begin with; an empty database when left out */
+  /** initial content of the directory; an empty database by default */
   copy?: Copy;
 }
 
-/** Opens a world of its own for one test: `await using world = await createWorld()`. */
+/** Opens a separate world for one test: `await using world = await createWorld()`. */
 export async function createWorld({ startMs, copy }: WorldOptions = {}): Promise<World> {
   const directory = temporaryDirectory(placeOfWorlds);
   const file = join(directory, DATABASE);
@@ -119,7 +119,7 @@ async function addOrganization(db: Db, createdAtMs: number): Promise<string> {
 
 let emptyCopy: Copy | undefined;
 
-/** @returns an empty database of the schema in force, named DATABASE */
+/** @returns an empty database of the current schema, named DATABASE */
 export function copyOfEmpty(): Copy {
   if (emptyCopy) return emptyCopy;
   const directory = temporaryDirectory();

@@ -1,5 +1,5 @@
-// Callers that change something over HTTP and keep a ledger of it: what they sent, and what the service acknowledged.
-// A change that broke off with its connection may be there or not; one that was acknowledged must be.
+// Callers that change something over HTTP and keep a ledger of what they sent and what the service acknowledged. A change whose
+// connection broke may be stored or not; an acknowledged one must be.
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../src/platform/ids.ts";
 import { clientReport } from "../bench/clients/client-report.ts";
@@ -11,9 +11,12 @@ export interface Caller {
   readonly name: string;
   /** how many changes were acknowledged */
   readonly acknowledged: number;
-  /** Sends one change; never rejects because the service is gone. @throws when it answers what it must not */
+  /** Sends one change; never rejects because the service is down. @throws for a response that is not allowed */
   change(): Promise<void>;
-  /** @returns what of its ledger since the last time is not in the database, or is there although it was never sent */
+  /**
+   * @returns entries of its ledger since the last time that are missing from the database, or that are there although they were
+   *   never sent
+   */
   faults(database: Database): string[];
 }
 
@@ -25,7 +28,7 @@ interface Call {
   body: unknown;
 }
 
-/** @returns the answer and its JSON, or undefined when the connection broke */
+/** @returns the response and its JSON, or undefined if the connection broke */
 async function call(site: Address, { method, path, token, type = "application/json", body }: Call) {
   const headers: Record<string, string> = { "content-type": type };
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
@@ -35,13 +38,13 @@ async function call(site: Address, { method, path, token, type = "application/js
     const text = await answer.text();
     return { status: answer.status, body: text === "" ? {} : JSON.parse(text) };
   } catch {
-    return undefined; // killed before or while it answered
+    return undefined; // killed before or during the response
   }
 }
 
 const refused = (what: string, answer: object) => new Error(`${what} was refused: ${JSON.stringify(answer)}`);
 
-/** Ledger of things that are there once they were acknowledged. */
+/** Ledger of things that exist once they are acknowledged. */
 class Made {
   acknowledged = 0;
   #unproven: string[] = [];
@@ -51,7 +54,7 @@ class Made {
     this.#unproven.push(key);
   }
 
-  /** @returns those not found; the others are not looked for again */
+  /** @returns those not found; the others are not searched again */
   missing(isThere: (key: string) => boolean): string[] {
     const missing = this.#unproven.filter((key) => !isThere(key));
     this.#unproven = [];
@@ -59,7 +62,7 @@ class Made {
   }
 }
 
-/** Ledger of one value that only grows: what is stored lies between the last acknowledged and the last sent. */
+/** Ledger of one value that only grows: the stored value is between the last acknowledged and the last sent. */
 class Counter {
   sent = 0;
   acknowledged = 0;
@@ -121,7 +124,7 @@ export function provisionedUsers(site: Address): Caller {
   };
 }
 
-/** Changes the display name of one provisioned user, one number after the other. */
+/** Changes the display name of one provisioned user to increasing numbers. */
 export function provisionedName(site: Address): Caller {
   const counter = new Counter();
   let id: string | undefined;
@@ -156,7 +159,7 @@ export function provisionedName(site: Address): Caller {
   };
 }
 
-/** Reports of one workstation, each from another host. */
+/** Reports of one workstation, each with another host name. */
 export function reports(site: Address, workstation: Workstation): Caller {
   const counter = new Counter();
   const report = clientReport(workstation.at, { revision: "unknown", packages: [] });
@@ -167,7 +170,7 @@ export function reports(site: Address, workstation: Workstation): Caller {
     },
     async change() {
       const number = ++counter.sent;
-      const { accessToken: token } = workstation; // the present one, which a refresh replaces
+      const { accessToken: token } = workstation; // the current one, which a refresh replaces
       const body = { ...report, hostname: `lab-${number}` };
       const answer = await call(site, { method: "POST", path: "/client-status", token, body });
       if (answer?.status === 204) counter.acknowledged = number;
@@ -183,7 +186,7 @@ export function reports(site: Address, workstation: Workstation): Caller {
   };
 }
 
-/** Replaces one workstation's tokens; with the last one it was given it must always be let in. */
+/** Replaces one workstation's tokens; the last ones that it received must always be accepted. */
 export function refreshes(site: Address, workstation: Workstation): Caller {
   let acknowledged = 0;
   return {
@@ -218,7 +221,7 @@ export function refreshes(site: Address, workstation: Workstation): Caller {
   };
 }
 
-/** packages of the policy, where there are some, serve this version and later ones */
+/** packages of the policy, if there are any, support this version and later ones */
 const FIRST_PATCH = 12;
 
 /** Publishes revisions of the policy, each on top of the one in force. */

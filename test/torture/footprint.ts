@@ -1,5 +1,5 @@
-// What a process takes of the machine, sample by sample: resident memory and open descriptors. Whether that is flat is
-// judged by medians, as memory rises and falls with each collection.
+// The resources of a process, sample by sample: resident memory and open descriptors. Medians decide whether they are constant,
+// because memory rises and falls with each collection.
 import { readdirSync } from "node:fs";
 import { residentMb } from "../bench/processes.ts";
 import { median } from "../bench/tools/compare.ts";
@@ -11,13 +11,13 @@ export interface Footprint {
   descriptors: number;
 }
 
-/** @returns what it takes now */
+/** @returns its current resources */
 export const footprintOf = async (pid: number): Promise<Footprint> => ({
   memoryMb: await residentMb(pid),
   descriptors: readdirSync(`/proc/${pid}/fd`).length,
 });
 
-/** Takes a sample each second. @returns a function that ends it and gives the samples */
+/** Takes a sample each second. @returns a function that stops and returns the samples */
 export function follow(pid: number): () => Footprint[] {
   const samples: Footprint[] = [];
   const timer = setInterval(() => void footprintOf(pid).then((sample) => samples.push(sample)), EVERY_MS);

@@ -1,5 +1,5 @@
-// `kill -9` of the service at a random moment under load, and of a `catalog seed` beside it, round after round on one data
-// directory. After each the service starts again, everything that was acknowledged is there, and the file is sound.
+// `kill -9` of the service at a random moment under load, and of a `catalog seed` at the same time, round after round on one data
+// directory. After each the service starts again, everything acknowledged is there, and the file is intact.
 import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,12 +20,12 @@ import { createSite, errorsIn, type Site, stop } from "./site.ts";
 
 const ROUNDS = 200;
 const LOAD_MS_MAX = 2_000;
-/** one start in so many is killed as well, before it listens */
+/** one start in this many is killed as well, before it listens */
 const START_KILLED_ONE_IN = 4;
 const START_MS_MAX = 600;
 const REPORTING = 12;
 const REFRESHING = 4;
-/** workstations: one of them is where the administrator publishes from */
+/** number of workstations; the administrator publishes from one of them */
 const WORKSTATIONS = REPORTING + REFRESHING + 1;
 const PROGRESS_EVERY = 10;
 
@@ -80,7 +80,7 @@ function callersOf(site: Site): Caller[] {
   ];
 }
 
-/** The command as a process of its own, one a round: each makes the next version of one package. */
+/** The command as a separate process, one per round: each creates the next version of one package. */
 class Seeds {
   readonly name = "catalog seeds";
   acknowledged = 0;
@@ -120,7 +120,7 @@ class Seeds {
   }
 }
 
-/** Kills a start at a random moment: while it opens, migrates nothing, seeds, or has just begun to listen. */
+/** Kills a start at a random moment: while it opens the database, seeds, or has just started to listen. */
 async function killStart(site: Site): Promise<void> {
   const child = Bun.spawn([...productCommand(), "serve", ...site.args], {
     env: {},
@@ -142,7 +142,7 @@ async function loadUntilKilled(
   const running = callers.map(async (caller) => {
     while (!isOver) await caller.change();
   });
-  // A refusal that must not be ends the round at once; without one this is until the kill.
+  // A refusal that is not allowed ends the round at once; otherwise this lasts until the kill.
   await Promise.race([Bun.sleep(Math.random() * LOAD_MS_MAX), Promise.all(running)]);
   service.signal("SIGKILL");
   await service.ended();
@@ -151,7 +151,7 @@ async function loadUntilKilled(
   await Promise.all(running);
 }
 
-/** Looks from outside, while the service that recovered the file runs. */
+/** Inspects from another process, while the service that recovered the file runs. */
 function inspect({ database: file }: Site, callers: readonly Caller[], seeds: Seeds): string[] {
   using database = new Database(file, { readonly: true, strict: true });
   const sound = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
@@ -165,7 +165,7 @@ function inspect({ database: file }: Site, callers: readonly Caller[], seeds: Se
   ];
 }
 
-/** After the last kill: what the rounds looked at, the chain of the audit log, and a proper end. */
+/** After the last kill: the results of the rounds, the chain of the audit log, and a regular end. */
 async function lastLook(site: Site, callers: readonly Caller[], seeds: Seeds): Promise<string[]> {
   await using service = await site.start();
   const faults = inspect(site, callers, seeds);

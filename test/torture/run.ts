@@ -1,12 +1,12 @@
-// `bun run torture [part[=amount] …]`: what takes too long for the tests. Each part works on a real service and prints what
-// it found; the exit code is 1 when something was lost, broken or grew.
+// `bun run torture [part[=amount] …]`: checks that take too long for the tests. Each part works on a real service and prints its
+// findings; the exit code is 1 if something was lost, damaged or grew.
 import { type Figure, printFigures } from "../bench/figures.ts";
 import { tortureByKilling } from "./kill.ts";
 import { tortureBySlowness } from "./slow.ts";
 import { soak } from "./soak/soak.ts";
 import { tortureByUpgrades } from "./upgrade/upgrade.ts";
 
-/** @param amount rounds, clients, minutes or schemas, in place of the part's own */
+/** @param amount rounds, clients, minutes or schemas; replaces the part's default */
 type Part = (amount?: number) => Promise<Figure[]>;
 
 const PARTS: Readonly<Record<string, Part>> = {

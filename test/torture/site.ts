@@ -1,5 +1,5 @@
-// What the parts of the torture work on: one data directory that outlives the service, the service as a real process that
-// is started on it again and again at the same address, and workstations that have signed in.
+// Setup of the torture parts: one data directory that outlives the service, the service as a real process that is restarted on it
+// at the same address, and signed-in workstations.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
@@ -11,7 +11,7 @@ export const EMAIL = "admin@example.com";
 export const PASSWORD = "correct horse battery";
 export const SCIM_TOKEN = "a-token-of-the-identity-provider-in-the-configuration";
 
-/** All callers come from one address, and an attempt that was killed stays counted. */
+/** All callers have one address, and an attempt that was killed stays counted. */
 export const UNLIMITED = [
   ...[
     "password-guesses-per-account",
@@ -23,7 +23,7 @@ export const UNLIMITED = [
   ...["requests-per-second", "requests-burst"].flatMap((name) => [`--scim-${name}`, "10000"]),
 ];
 
-/** What a workstation holds after its device login; all of them are the administrator's. */
+/** The tokens of a workstation after its device login; all of them belong to the administrator. */
 export interface Workstation {
   at: number;
   accessToken: string;
@@ -44,13 +44,13 @@ export interface Site extends Disposable {
 
 export interface SiteOptions {
   workstations: number;
-  /** done on the new installation */
+  /** runs on the new installation */
   prepare?: (installation: ExistingInstallation, origin: string) => Promise<unknown>;
-  /** flags of the service beside those that every part needs */
+  /** flags of the service in addition to those that every part needs */
   flags?: readonly string[];
 }
 
-/** Begins an installation with workstations; no service runs on it. */
+/** Creates an installation with workstations; no service runs on it. */
 export async function createSite(options: SiteOptions): Promise<Site> {
   const directory = temporaryDirectory();
   const data = join(directory.path, "data");
@@ -101,14 +101,14 @@ async function enrol(
   }
 }
 
-/** SIGTERM. @throws when it does not end as it should */
+/** Sends SIGTERM. @throws if the service does not end as it should */
 export async function stop(service: RunningService): Promise<void> {
   service.signal("SIGTERM");
   const code = await service.ended();
   if (code !== 0) throw new Error(`ended with ${code}: ${service.stderr()}`);
 }
 
-/** @returns lines of the log that tell of a failure */
+/** @returns lines of the log that report a failure */
 export const errorsIn = ({ stderr }: RunningService): string[] =>
   stderr()
     .split("\n")

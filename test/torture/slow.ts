@@ -1,5 +1,5 @@
-// Two thousand clients that take their time: silent ones, heads and bodies a byte at a time, answers that nobody reads.
-// Others are served all the while as if they were not there, each slow one is closed in the end, and nothing is left of them.
+// Two thousand slow clients: silent ones, heads and bodies sent a byte at a time, responses that nobody reads. In the meantime
+// others are served as usual, each slow one is closed in the end, and no resource of them remains.
 import { connect, type Socket } from "node:net";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/server/listener/listen.ts";
 import { atMost, type Figure } from "../bench/figures.ts";
@@ -10,15 +10,15 @@ import { createSite, errorsIn, type Site, stop } from "./site.ts";
 const CLIENTS = 2_000;
 const DRIP_EVERY_MS = 3_000;
 const UNREAD_ANSWERS = 5;
-/** after the silence that the service allows; it looks for silent connections every few seconds */
+/** after the silence that the service allows; it checks for silent connections every few seconds */
 const CLOSING_MS = (IDLE_TIMEOUT_SECONDS + 15) * 1_000;
 const ASK_EVERY_MS = 20;
-/** or twice what it is without the crowd, on a machine that is busy with other things */
+/** or twice the time without slow clients, on a machine that is busy with other work */
 const LATE_MS = 100;
 const CALM_MS = 20_000;
 const CHECK_EVERY_MS = 500;
 const MEMORY_MORE_MB_MAX = 100;
-/** those who are served have some open, too */
+/** ordinary clients have some open, too */
 const DESCRIPTORS_MORE_MAX = 10;
 const CONNECT_AT_ONCE = 50;
 
@@ -51,7 +51,7 @@ export async function tortureBySlowness(clients = CLIENTS): Promise<Figure[]> {
   const crowded = ask(site);
   const begin = performance.now();
   const sockets = await arrive(site, clients);
-  await Bun.sleep(CHECK_EVERY_MS); // until the last has been let in
+  await Bun.sleep(CHECK_EVERY_MS); // until the last connection has been accepted
   const during = await footprintOf(service.pid);
   const isCrowded = async () =>
     (await footprintOf(service.pid)).descriptors > before.descriptors + DESCRIPTORS_MORE_MAX;
@@ -74,7 +74,7 @@ interface Answers {
 interface Findings {
   clients: number;
   seconds: number;
-  /** what others were told before the slow ones came, and then */
+  /** latencies of other clients before the slow ones came, and then */
   calmly: Answers;
   answers: Answers;
   before: Footprint;
@@ -143,7 +143,7 @@ async function begin(port: number, manner: Manner | undefined): Promise<Socket> 
   const { begins = "", drips, reads = true } = manner ?? {};
   const connected = Promise.withResolvers<void>();
   const socket = connect(port, "127.0.0.1", connected.resolve);
-  socket.on("error", connected.reject); // afterwards nobody hears it: the connection closes, too
+  socket.on("error", connected.reject); // afterwards nobody reads: the connection is closed, too
   await connected.promise;
   if (reads) socket.resume();
   else socket.pause();
@@ -155,7 +155,7 @@ async function begin(port: number, manner: Manner | undefined): Promise<Socket> 
   return socket;
 }
 
-/** Asks at a steady pace, each time over a connection of its own; latencies count from when a request was due. */
+/** Sends requests at a steady rate, each over its own connection; latencies count from when a request was due. */
 function ask({ baseUrl }: Site) {
   const answers: Answers = { latenciesMs: [], wrong: 0 };
   const running = new Set<Promise<void>>();

@@ -33,9 +33,9 @@ interface Site {
   service: Running;
   /** Inspects a commit as an administrator. */
   inspect(ref: string): Promise<void>;
-  /** Origin of the host for the plain loop. */
+  /** Fetches a path from the host. */
   fetchFrom(path: string): Promise<Response>;
-  /** access token of a workstation */
+  /** value of the header `Authorization` of a workstation */
   authorization: string;
 }
 

@@ -1,4 +1,4 @@
-// The states of a gateway key and what leads from one to another, made from the table that the service follows.
+// The states of a gateway key and their transitions, made from the table that the service uses.
 import {
   KEY_EVENTS,
   KEY_STATES,

@@ -1,4 +1,4 @@
-// Metrics, log events and audit actions, read from the source text that makes them.
+// Metrics, log events and audit actions, read from the source text that creates them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { POLICY_EVENTS } from "../../../src/app/files/governance-file.ts";
@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, "../../..");
 const METRIC = /\b(counter|gauge|histogram)\(\s*\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
 const EVENT = /\blog\.(info|warning|error)\(\s*"([a-z_]+\.[a-z_]+)"/g;
 
-/** Logged by the recorder of answers, as a warning. */
+/** Logged by the answer recorder, as a warning. */
 const WARNING_OF_REQUEST = /\.warning = "([a-z_]+\.[a-z_]+)"/g;
 
 const sources = [...new Bun.Glob("{src,cli}/**/*.ts").scanSync(ROOT)]

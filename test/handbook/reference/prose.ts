@@ -1,4 +1,4 @@
-// Sections of the handbook that the manual page has as well: made from the one text that both share.
+// Sections of the handbook that are also in the manual page: made from one text that both share.
 import { PROSE, type Prose } from "../../../cli/commands/help/topics.ts";
 
 /** @returns Markdown: paragraphs, and a table for each list of definitions */
@@ -18,7 +18,7 @@ export const proseMarkdown = (prose: Prose): string =>
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-/** @returns the text as code; a bar would end the cell of a table */
+/** @returns the text as code; a vertical bar would end the cell of a table */
 export const code = (text: string): string => `\`${text.replaceAll("|", "\\|")}\``;
 
 /** Angle brackets would be read as HTML. */

@@ -1,11 +1,11 @@
-// The members of a file format: path, type and necessity come from the schema, default and limits from a table of notes beside the
-// constants that the reader uses. A member without a note, and a note without a member, are errors.
+// The members of a file format: path, type and whether they are required come from the schema, default and limits from a table of
+// notes next to the constants that the reader uses. A member without a note, and a note without a member, are errors.
 import { Kind, type TSchema, TypeGuard } from "@sinclair/typebox";
 
 export interface Note {
-  /** sentence fragment that begins in lower case */
+  /** sentence fragment that starts in lower case */
   about: string;
-  /** as a file would write it; a member with neither default nor `isRequired` is simply absent */
+  /** as written in a file; a member with neither default nor `isRequired` is simply absent */
   fallback?: string;
   isRequired?: true;
   limits?: string;

@@ -35,7 +35,10 @@ function entryOf(name: SettingName): string {
   return `- **${name}**: ${doc}. ${[facts, takesEffect].join(" ").trim()}\n  ${spellings}`;
 }
 
-/** @returns how the type says what it accepts when it refuses a value; a list says it of its items, so its placeholder is better */
+/**
+ * @returns the accepted values, as the type's error message describes them; for a list its placeholder, because the message
+ *   describes an item
+ */
 function typeOf(name: SettingName): string {
   const { type } = settingOf(name);
   const reading = type.read("\u0000", "/");

@@ -1,4 +1,4 @@
-// Artifacts on a real file system: what is stored is whole, what fails leaves nothing, what is killed is swept.
+// Artifacts on a real file system: what is stored is complete, a failure leaves nothing, and files of a killed process are swept.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -221,7 +221,7 @@ describe("a process that is killed while storing", () => {
       stderr: "inherit",
     });
     await child.stdout.getReader().read();
-    expect(await blobs.sweepTemporary()).toBe(0); // its writer is alive
+    expect(await blobs.sweepTemporary()).toBe(0); // the process that writes it is alive
 
     child.kill("SIGKILL");
     await child.exited;
@@ -240,7 +240,7 @@ describe("a process that is killed while storing", () => {
   });
 
   test("is recognized before its parent has asked how it ended, and when another program has its id", async () => {
-    // The shell becomes a program that asks nothing of the children it was left with.
+    // The shell is replaced by a program that does not wait for the children it inherits.
     const script = "sleep 0 & echo $!; exec sleep 60";
     const parent = Bun.spawn(["sh", "-c", script], { stdout: "pipe" });
     const { value } = await parent.stdout.getReader().read();
@@ -301,7 +301,7 @@ describe("a stored file", () => {
   });
 });
 
-/** A real process that stores without end and says so once bytes are on their way; prints how it was refused. */
+/** A real process that stores without end and reports its first bytes; prints how it was refused. */
 const STORE_FOREVER = `
   const { openBlobs } = await import(process.env.BLOBS_MODULE);
   const blobs = await openBlobs(process.env.BLOBS_DIRECTORY);

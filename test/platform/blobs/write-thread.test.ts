@@ -1,4 +1,4 @@
-// Large files that a thread writes and hashes: the same bytes as without it, nothing left after a failure, and no wait without end.
+// Large files that a thread writes and hashes: the same bytes as without it, nothing left after a failure, and no endless wait.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -41,7 +41,7 @@ function giving(): string[] {
   });
 }
 
-/** @returns nothing for a thread that has just ended */
+/** @returns undefined for a thread that has just ended */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -101,7 +101,7 @@ test("SES-60 no more than two pieces are taken before the thread has written one
     const piece = filled(PIECE_BYTES, at);
     await writer.write(piece);
     expect((await file.stat()).size).toBeGreaterThanOrEqual(at * PIECE_BYTES);
-    expect(piece.byteLength).toBe(0); // its memory has moved
+    expect(piece.byteLength).toBe(0); // the buffer was transferred
   }
 });
 
@@ -110,7 +110,7 @@ test.if(process.platform === "linux")(
   async () => {
     const before = new Set(giving());
     await blobs.put(piecesOf(filled(PIECE_BYTES, 17)), LARGE);
-    expect(giving().filter((id) => !before.has(id))).not.toBeEmpty(); // a thread that it starts gives way too
+    expect(giving().filter((id) => !before.has(id))).not.toBeEmpty(); // a thread that it starts has the same priority
   },
 );
 

@@ -1,5 +1,5 @@
-// The settings of gateway mode: one switch, everything that is missing at once, sections of another service that go on
-// working.
+// The settings of gateway mode: one switch, all missing settings reported at once, and sections of another service that are still
+// accepted.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The settings of the identity provider: what they need, and which combinations are refused or warned about.
+// The settings of the identity provider: what they require, and which combinations are refused or cause a warning.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// The settings of the inference proxy: who forwards by default, what a mode needs, and what is refused before the service starts.
+// The settings of the inference proxy: which process forwards by default, what a mode requires, and what is refused before the
+// service starts.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

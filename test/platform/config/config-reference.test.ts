@@ -1,4 +1,4 @@
-// The keys `control_api.*` of a reference deployment: read as settings of ours, or accepted with a warning.
+// The keys `control_api.*` of a reference deployment: read as settings of the service, or accepted with a warning.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Settings: precedence of every source, every type at its edges, every refusal, and that secrets stay hidden.
-// Real files in a folder of their own; flags, environment and working folder are arguments.
+// Settings: precedence of every source, every type at its limits, every refusal, and that secrets stay hidden. Real files in a
+// separate folder; flags, environment and working folder are arguments.
 import { afterEach, beforeEach, expect, describe as suite, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -128,11 +128,11 @@ suite("sources of an ordinary setting", () => {
     expect(load({ flags: { json: true, yes: true } }).get("log.level")).toBe("info");
   });
 
-  // A wrong value shows which source was read: the refusal names the setting in the spelling of that source.
+  // A wrong value shows which source was read: the error names the setting in the spelling of that source.
   test.each(SETTING_NAMES.filter((name) => settingOf(name).credential === undefined))(
     "CLI-11 CLI-12 %s is read from its flag, else its variable, else the file, else it has its default",
     (name) => {
-      // without it the settings of the gateway do not count
+      // without it the settings of the gateway are ignored
       const gateway = name === "gateway.type" ? {} : { gatewayType: "litellm" };
       const flags = { ...gateway, [attributeOf(name)]: "\0" };
       const env = { [variableOf(name)]: "\0" };
@@ -316,7 +316,7 @@ suite("form of the file", () => {
     const FRAME = 5; // the file, `governance`, the section, `list` and the list
     const yaml = JSON.stringify({ governance: { list: Array(YAML_VALUES_MAX - FRAME).fill(1) } });
     expect(load({ yaml }).content?.governance).toBeDefined();
-    // With aliases, which are read faster. Two mappings, three names, two lists and 999 values stand beside them.
+    // With aliases, which are read faster. There are also two mappings, three names, two lists and 999 values.
     const ones = (count: number) => Array(count).fill(1);
     const left = YAML_VALUES_MAX + 1 - (2 + 3 + 2 + 999);
     const rest = [...Array(Math.floor(left / 1_000)).fill("*a"), ...ones(left % 1_000)];
@@ -833,7 +833,7 @@ suite("a file that is read again", () => {
   });
 });
 
-/** What a type makes of a raw value: the value, or the whole refusal. */
+/** The result of parsing a raw value: the value, or the whole error. */
 const read = <T>(type: types.SettingType<T>, raw: unknown): unknown => {
   const reading = type.read(raw, "/folder");
   return "wrong" in reading ? reading : reading.value;

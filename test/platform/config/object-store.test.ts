@@ -1,4 +1,4 @@
-// SES-33, SES-36 and SES-47: the settings of the object store together, and the keys of a reference deployment for it.
+// SES-33, SES-36 and SES-47: the settings of the object store in combination, and the keys of a reference deployment for it.
 import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { DomainError } from "../../../src/platform/errors.ts";

@@ -1,4 +1,4 @@
-// The settings of the second machine, alone and together.
+// The settings of the second machine, each alone and in combination.
 import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { placeOf } from "../../../src/platform/config/standby/replica.ts";

@@ -1,4 +1,4 @@
-// Signatures and members of files that travel, compared with what other programs make and accept: openssl and tar.
+// Signatures and members of files that are transferred, compared with those of other programs: openssl and tar.
 import { afterAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

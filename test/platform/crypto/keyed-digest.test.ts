@@ -1,4 +1,4 @@
-// Digests that nobody else can make: of equal texts they are equal, and under another key they are others.
+// Digests that cannot be computed without the key: equal texts have equal digests, and another key gives others.
 import { expect, test } from "bun:test";
 import {
   createKeyedDigest,

@@ -1,4 +1,4 @@
-// Whose password is checked next: few at once, known browsers first, one of each account and address, and those in turns.
+// Whose password is checked next: few at once, known browsers first, one of each account and address, in turns.
 import { expect, test } from "bun:test";
 import {
   createPasswordQueue,
@@ -124,7 +124,7 @@ test("forgets an address without waiting requests: its next caller waits no long
   expect(bench.started.slice(3)).toEqual(["running 3", "bob", "ada", "eve"]);
 });
 
-/** Takes both places by work that no later asker has to do with. */
+/** Occupies both places with work that is unrelated to later callers. */
 function busyBench() {
   const bench = createBench();
   bench.ask("running 1");

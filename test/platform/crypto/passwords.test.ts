@@ -36,7 +36,7 @@ test("checking a missing account costs as much as an existing one", async () => 
   const ratios: number[] = [];
   for (let round = 0; round < 5; round += 1) ratios.push((await timed(undefined)) / (await timed(hash)));
   const median = ratios.sort((one, other) => one - other)[2] ?? 0;
-  expect(median).toBeGreaterThan(0.4); // an early answer would be a thousandth
+  expect(median).toBeGreaterThan(0.4); // an early return would take a thousandth
 });
 
 test("refuses work beyond the queue at once and completes the rest", async () => {

@@ -1,4 +1,4 @@
-// Marks that only a holder of a sealing key can make: what they depend on, and that they survive the next key.
+// Marks that only a holder of a sealing key can compute: what they depend on, and that they stay valid after the key is replaced.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

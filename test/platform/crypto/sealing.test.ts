@@ -1,4 +1,4 @@
-// Sealed secrets: what opens them, what does not, and where the keys come from.
+// Sealed secrets: what can open them, what cannot, and where the keys come from.
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ test("a sealed secret does not open if any character is changed or missing", () 
     (letter, at) => `${id}.${body.slice(0, at)}${letter === "A" ? "B" : "A"}${body.slice(at + 1)}`,
   );
   const shortened = [...body].map((_, length) => `${id}.${body.slice(0, length)}`);
-  // the last character carries bits that base64url does not use: changing only those changes nothing
+  // the last character has bits that base64url does not use: changing only those has no effect
   const bytes = (text: string) => Buffer.from(text.slice(id.length + 1), "base64url").toString("hex");
   const changed = [...swapped, ...shortened, `${id}.`].filter((text) => bytes(text) !== bytes(sealed));
   expect(changed.length).toBeGreaterThan(body.length);

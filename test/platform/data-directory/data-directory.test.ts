@@ -1,4 +1,4 @@
-// The data directory: who may use it, as whom, and that only one server does.
+// The data directory: which user may use it, and that only one server does.
 import { expect, test } from "bun:test";
 import {
   chmodSync,
@@ -22,7 +22,7 @@ import { heldClock, temporaryDirectory } from "../../support/world.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-/** A temporary directory that `using` removes; other users may pass through it. */
+/** A temporary directory that `using` removes; other users may traverse it. */
 function scratch(): { path: string } & Disposable {
   const path = temporaryDirectory();
   chmodSync(path, 0o755);

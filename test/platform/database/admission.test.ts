@@ -1,4 +1,4 @@
-// A database that may not be changed at times: refused writes change nothing, and writes that are admitted too late are undone.
+// A database that temporarily accepts no changes: refused writes change nothing, and writes that were admitted too late are undone.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { openDatabase } from "../../../src/platform/database/database.ts";

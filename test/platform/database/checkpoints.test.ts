@@ -1,4 +1,4 @@
-// Checkpoints in another thread: when the thread is asked, when commits wait for it, and what is left after it was killed.
+// Checkpoints in another thread: when the thread is called, when commits wait for it, and the state after it was killed.
 import { expect, test } from "bun:test";
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -32,7 +32,7 @@ const logPages = (file: string): number => {
   return connection.query<LogState, []>("PRAGMA wal_checkpoint(NOOP)").get()?.log ?? 0;
 };
 
-/** A database whose thread does what the test says. */
+/** A database whose thread is controlled by the test. */
 async function withThread(options: { replicated?: true } = {}) {
   const world = await createWorld();
   const asked: PromiseWithResolvers<LogState>[] = [];
@@ -95,7 +95,7 @@ test("commits wait while the thread copies the last pages, and reads do not", as
 
 test("the log is reset although commits never pause by themselves", async () => {
   await using world = await createWorld();
-  /** Copies what was there when it began, as a thread does whose disk is slower than the commits. */
+  /** Copies what was there when it started, like a thread whose disk is slower than the commits. */
   const checkpoint = async (): Promise<LogState> => {
     using reader = openConnection(world.file, { readonly: true });
     reader.run("BEGIN");

@@ -1,4 +1,4 @@
-// When a write waits for others: only while it comes often, and never for callers who send one after the other.
+// When a write waits for others: only while writes are frequent, and never for callers who send one after another.
 import { expect, test } from "bun:test";
 import {
   ANSWERED_MS,
@@ -10,7 +10,7 @@ import {
 
 const MANY = 200;
 
-/** @returns how long the last of many writes waits that come in even gaps, each answered some time after it came */
+/** @returns how long the last of many writes waits that arrive at equal intervals, each answered some time after it arrived */
 function waitAmong(gapMs: number, answeredAfterMs: number): number {
   const grouping = new CommitGrouping();
   let waitMs = 0;

@@ -1,4 +1,4 @@
-// The database: group commit, durability, revisions, and what it says when the machine fails it.
+// The database: group commit, durability, revisions, and its errors when the machine fails.
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -123,7 +123,7 @@ test("recognizes SQLite's errors from drizzle statements and from raw SQL", asyn
 
 test("a write that returns a promise does not compile, is refused at run time, and leaves no row", async () => {
   await using world = await createWorld();
-  // @ts-expect-error a promise where a plain value is wanted
+  // @ts-expect-error a promise instead of a plain value
   const asynchronous = world.db.write(async (tx) => add(tx, "a"));
   await expect(asynchronous).rejects.toThrow("must not return a promise");
   expect(idsIn(world.db)).toEqual([]);
@@ -223,7 +223,7 @@ test("writes keep their order around one in steps, and none joins its transactio
 
 test("a write in steps that returns a promise does not compile, is refused at run time, and leaves no row", async () => {
   await using world = await createWorld();
-  // @ts-expect-error a promise where a plain value is wanted
+  // @ts-expect-error a promise instead of a plain value
   const asynchronous = world.db.writeInSteps(function* (tx: Tx) {
     add(tx, "a");
     yield;
@@ -302,7 +302,7 @@ test("a write waits for COMMIT, and COMMIT waits for the disk", async () => {
   expect(modes).toEqual([2, "wal"]);
 });
 
-// A read of a mapped page that the disk refuses would end the process (SIGBUS).
+// A failing read of a memory-mapped page would end the process (SIGBUS).
 test("the file is not mapped into memory", async () => {
   await using world = await createWorld();
   expect(world.db.read.get<[number]>(sql`PRAGMA mmap_size`)).toEqual([0]);
@@ -319,7 +319,7 @@ const INSERT_B = "INSERT INTO organizations (id, name, created_at_ms) VALUES ('b
 test("queries in one turn see one moment, whatever another process commits meanwhile", async () => {
   await using world = await createWorld();
   using other = openConnection(world.file, {});
-  const { read } = world.db; // as searches keep it, with their statements
+  const { read } = world.db; // as searches keep it open, with their statements
   const seen = world.db.readConsistently(() => {
     const before = idsIn(world.db);
     other.run(INSERT_B);
@@ -474,7 +474,7 @@ test("requests that arrive together share one check for other processes' commits
     hostname: "127.0.0.1",
     port: 0,
     async fetch() {
-      await null; // as behind a hook of the framework
+      await null; // as after a hook of the framework
       seen.push(world.db.revision("access"));
       other.run("UPDATE organizations SET name = name || '+'");
       await null;
@@ -533,7 +533,10 @@ test("a lock held by another process is storage.busy, and the write works once i
   await db.close();
 });
 
-/** A file system of two megabytes, of which a new database and its log need one, in a mount namespace of the child: it is gone when the child is. */
+/**
+ * A file system of two megabytes, of which a new database and its log need one, in a mount namespace of the child: it disappears
+ * with the child.
+ */
 const smallDisk = (directory: string): string[] => {
   const namespace = ["unshare", ...(isRoot ? ["--mount"] : ["--map-root-user", "--mount"])];
   return [...namespace, "sh", "-c", `mount -t tmpfs -o size=2m none '${directory}' && exec "$0" "$@"`];
@@ -542,7 +545,7 @@ const smallDisk = (directory: string): string[] => {
 const [command = "", ...rest] = smallDisk("/mnt");
 const canMount = spawnSync(command, [...rest, "true"]).status === 0;
 
-// Where mounting is not permitted, the test after this one proves the same of a database that may not grow.
+// Where mounting is not permitted, the next test proves the same with a database that may not grow.
 test.if(canMount)(
   "a full disk is storage.full for the whole commit, until there is space again",
   async () => {

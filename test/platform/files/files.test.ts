@@ -1,4 +1,4 @@
-// Files an operator names: written whole or not at all.
+// Files that an operator names: written completely or not at all.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   mkdirSync,

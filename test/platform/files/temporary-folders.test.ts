@@ -1,4 +1,4 @@
-// Private folders for a while: removed after the work, and swept after a process that was killed.
+// Temporary private folders: removed after the work, and swept after a process was killed.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Long lists are taken out of JSON text wherever the pieces of the text end: what is taken and what stays are together the whole.
+// Long lists are extracted from JSON text, wherever its chunks end: the extracted part and the rest together are the whole text.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -23,7 +23,7 @@ interface Taken {
   placeholder: string;
 }
 
-/** Takes the lists in members named `members` out of a text that arrives in pieces of that size. */
+/** Extracts the lists in members named `members` from a text that arrives in chunks of that size. */
 function take(text: string, { pieceSize = text.length, restMax = REST_MAX } = {}): Taken {
   const lists = new LongLists({
     isWanted: (name) => name === "members",
@@ -43,7 +43,7 @@ function take(text: string, { pieceSize = text.length, restMax = REST_MAX } = {}
   return taken;
 }
 
-/** The value with the lists put back. */
+/** The value with the lists inserted again. */
 const whole = ({ rest, lists, placeholder }: Taken): unknown =>
   JSON.parse(rest, (_name, value) =>
     typeof value === "string" && value.startsWith(placeholder)

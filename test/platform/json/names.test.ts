@@ -1,4 +1,4 @@
-// Names in a JSON text: what makes two of them the same, and their hashes.
+// Names in a JSON text: when two of them are equal, and their hashes.
 import { expect, test } from "bun:test";
 import { JsonNames } from "../../../src/platform/json/names.ts";
 

@@ -1,8 +1,8 @@
-// Shapes of objects where two names have the same hash: the hash alone decides nothing.
+// Shapes of objects if two names have the same hash: the hash alone decides nothing.
 import { expect, test } from "bun:test";
 import { ObjectShapes, OpenObject } from "../../../src/platform/json/shapes.ts";
 
-/** Of so many random names, about ten pairs have the same hash of 32 bits, whatever its seed. */
+/** Of this many random names, about ten pairs have the same 32-bit hash, whatever its seed. */
 const NAMES = 300_000;
 
 /** @returns different names that mostly have no letter in common (Numerical Recipes, chapter 7.1) */

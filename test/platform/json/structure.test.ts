@@ -25,7 +25,7 @@ describe("at the limits of a text", () => {
   /** a list of objects of one member */
   const objects = (shapes: number) =>
     `[${Array.from({ length: shapes }, (_, at) => `{"k${at}":1}`).join(",")}]`;
-  /** a list of objects with whole numbers as names, and of others whose names only look like such */
+  /** a list of objects with whole numbers as names, and of objects whose names only look like numbers */
   const numbered = (more: number) => {
     const count = LARGE_OBJECT_MEMBERS_MAX / NUMBERED_OBJECT_MEMBERS - 2;
     const small = Array.from({ length: count }, (_, at) =>
@@ -35,7 +35,7 @@ describe("at the limits of a text", () => {
     const others = '{"01":1,"-1":1,"1.5":1,"1e3":1,"12345678901":1,"":1}';
     return `[${[...small, large, ...Array(count).fill(others)].join(",")}]`;
   };
-  /** a list of objects of which each has a tenth of the members of large objects that are allowed */
+  /** a list of objects, each with a tenth of the allowed members of large objects */
   const largeObjects = (more: number) => {
     const each = SHAPE_MEMBERS_MAX + LARGE_OBJECT_MEMBERS_MAX / 10;
     return `[${`{${members(each)}},`.repeat(9)}{${members(each + more)}}]`;
@@ -64,7 +64,7 @@ describe("at the limits of a text", () => {
   });
 
   describe("shapes of objects", () => {
-    /** @returns a list of the objects, and of others that add so many shapes that `more` decides */
+    /** @returns a list of the objects, and of others that add as many shapes as `more` needs to decide */
     const beside = (part: string, shapes: number, more: number) =>
       `[${part},${objects(OBJECT_SHAPES_MAX - shapes + more).slice(1)}`;
     const orders = Array.from({ length: 200 }, (_, at) => `{"x":1,"y${at % 100}":1}`).join(",");

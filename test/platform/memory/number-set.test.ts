@@ -1,4 +1,4 @@
-// The set of row numbers: what a Set of the same numbers has, in order.
+// The set of row numbers: the same content as a Set of the numbers, in order.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { NumberSet } from "../../../src/platform/memory/number-set.ts";

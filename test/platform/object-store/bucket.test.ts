@@ -1,4 +1,4 @@
-// SES-16, SES-17, SES-35 and SES-36 against a store that checks what it gets.
+// SES-16, SES-17, SES-35 and SES-36 with a store that checks every request.
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";

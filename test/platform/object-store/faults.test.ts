@@ -1,4 +1,4 @@
-// SES-35 and SES-59: stores that are silent, reset, lie, redirect, have another clock or another certificate.
+// SES-35 and SES-59: stores that do not respond, reset, lie, redirect, or have a wrong clock or certificate.
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
@@ -28,7 +28,7 @@ async function rawServer(
   let count = 0;
   const server: Server = createServer((socket) => {
     sockets.add(socket);
-    socket.on("error", () => {}); // clients hang up
+    socket.on("error", () => {}); // clients disconnect
     count += 1;
     const number = count;
     socket.once("data", () => converse(socket, number));

@@ -6,7 +6,7 @@ import {
   type PresentedCertificate,
 } from "../../../src/platform/outbound/peer-certificates.ts";
 
-/** @returns the first of so many certificates, each issued by the next; the last one issued itself */
+/** @returns the first of this many certificates, each issued by the next; the last one is self-signed */
 function presented(count: number): PresentedCertificate {
   const root: PresentedCertificate = {
     subject: { O: ["Example", "Root"] },

@@ -1,4 +1,4 @@
-// Requests to public hosts, over real TLS to a server on this machine that is taken for a public one.
+// Requests to public hosts, over real TLS to a server on this machine that counts as public.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The streaming client of the inference gateway: what counts as unreachable, and how it comes back.
+// The streaming client of the inference gateway: when the gateway counts as unreachable, and how it becomes reachable again.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import {
@@ -60,7 +60,7 @@ describe("an upstream that accepts no connection (INF-32)", () => {
     peer.pass(CONNECTION_FAILURE_PAUSE_MS - 1);
     expect(await ask(peer)).toBe("unreachable");
     peer.pass(1);
-    // The first request tries; the others do not wait for it.
+    // The first request tries to connect; the others do not wait for it.
     expect(await Promise.all([ask(peer), ask(peer), ask(peer)])).toEqual([200, "unreachable", "unreachable"]);
     expect([await ask(peer), peer.upstream.isUp]).toEqual([200, true]);
     await listener.stop(true);

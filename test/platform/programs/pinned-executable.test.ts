@@ -1,4 +1,4 @@
-// Which executables are refused, and that nothing but the pinned bytes is ever run: real files, really executed.
+// Which executables are refused, and that only the pinned bytes are ever run: real files, really executed.
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -42,7 +42,7 @@ class Place implements Disposable {
     return { path: this.path, sha256: sha256Hex(GOOD) };
   }
 
-  /** where it is executed */
+  /** the path where it is executed */
   get copy(): string {
     return join(this.private, this.pin.sha256, "tool.sh");
   }
@@ -156,7 +156,7 @@ describe("an executable", () => {
       `/bin/tool.sh belongs to user id ${NOBODY}; ${wanted}`,
       `/bin belongs to user id ${NOBODY}; ${wanted}`,
     ];
-    expect(place.problems()).toEqual(isRoot ? foreign : []); // only root can give files away
+    expect(place.problems()).toEqual(isRoot ? foreign : []); // only root can change the owner of a file
   });
 
   test("with several problems is refused with all of them", () => {
@@ -299,7 +299,7 @@ describe("the private folder", () => {
 
   test("that cannot be created is refused with the remedy", () => {
     using place = new Place();
-    linkSync(place.path, place.private); // a file where the folder should be
+    linkSync(place.path, place.private); // a file in place of the folder
     expect(() => place.open().prepare()).toThrow(DomainError);
   });
 });

@@ -1,4 +1,4 @@
-// Programs that behave badly, run for real: each is a shell script in a folder of the test.
+// Misbehaving programs, really run: each is a shell script in a folder of the test.
 import { fullGC } from "bun:jsc";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
@@ -49,7 +49,7 @@ async function reasonOf(call: Promise<unknown>): Promise<string> {
   return outcome instanceof DomainError ? outcome.reason : String(outcome);
 }
 
-/** A script that writes `pids` when it is up, and a deadline that is over as soon as it is. */
+/** A script that writes `pids` when it is up, and a deadline that passes as soon as it is. */
 async function killedWhenUp(body: string): Promise<{ reason: string; pids: number[] }> {
   const file = join(directory, `pids-${scripts}`);
   const deadline = new AbortController();
@@ -100,12 +100,12 @@ describe("a program", () => {
       .trim()
       .split("\n")
       .map((line) => line.split("=")[0]);
-    expect(names).toEqual(["GIVEN", "PATH", "PWD"]); // PWD is the shell's own doing
+    expect(names).toEqual(["GIVEN", "PATH", "PWD"]); // PWD is set by the shell
   });
 
   test("starts in the root of the file system, with three open files", async () => {
     const { output } = await run("pwd; ls /proc/self/fd | tr '\\n' ' '");
-    expect(text(output)).toBe("/\n0 1 2 3 "); // 3 is what ls reads
+    expect(text(output)).toBe("/\n0 1 2 3 "); // 3 is the descriptor that ls reads
   });
 
   test("gets no arguments", async () => {
@@ -172,19 +172,19 @@ describe("the deadline", () => {
   test("kills the program and what it started", async () => {
     const { reason, pids } = await killedWhenUp("sleep 600 &");
     expect(reason).toBe("program.too_slow");
-    await until(() => !pids.some(isAlive)); // by itself it would sleep on for long
+    await until(() => !pids.some(isAlive)); // otherwise it would sleep on for long
   });
 
   test("kills a program that ignores every signal", async () => {
     const { reason, pids } = await killedWhenUp("trap '' TERM INT HUP QUIT ALRM; sleep 600 &");
     expect(reason).toBe("program.too_slow");
-    await until(() => !pids.some(isAlive)); // by itself it would sleep on for long
+    await until(() => !pids.some(isAlive)); // otherwise it would sleep on for long
   });
 
   test("also applies if a descendant has left the group and keeps the output open", async () => {
     const { reason, pids } = await killedWhenUp("setsid sleep 600 &");
     expect(reason).toBe("program.too_slow");
-    for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL"); // the one that nobody can reach
+    for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL"); // the one that has left the group
   });
 });
 

@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** A scheduler with a connection of its own, as another process would have. */
+/** A scheduler with its own connection, like another process. */
 function processOf(options: { metrics?: Registry; ids?: Ids } = {}): { scheduler: Scheduler; db: Db } {
   const db = openDatabase(file);
   opened.push(db);
@@ -61,7 +61,7 @@ const hourly = (run: Job["run"], changes: Partial<Job> = {}): Job => ({
   ...changes,
 });
 
-/** A job that stays in its run until told otherwise, counting its runs. */
+/** A job that stays in its run until it is released, and counts its runs. */
 function heldJob(): { run: Job["run"]; runs: AbortSignal[]; begun: Promise<void>; release: () => void } {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -296,7 +296,7 @@ test("a job that is paused between the look at it and its lease is not run", asy
     }),
   );
   await scheduler.runDue();
-  const turn = scheduler.runDue(); // has looked; its lease is written in a later turn of the event loop
+  const turn = scheduler.runDue(); // has checked; its lease is written in a later turn of the event loop
   using operator = new Database(file);
   operator.run("UPDATE jobs SET paused = 1");
   await turn;
@@ -365,7 +365,7 @@ test("SVC-12 only one of many processes runs a job that all find due", async () 
   expect(runs).toBe(1);
 });
 
-/** One process begins a run and then stops responding; the other knows the same job. */
+/** One process starts a run and then stops responding; the other has the same job. */
 async function crashedRun() {
   const [crashed, other] = [processOf(), processOf()];
   const held = heldJob();
@@ -557,7 +557,7 @@ test("stop waits for a turn that is under way, and ends the run that it begins",
   const { scheduler, db } = processOf();
   scheduler.register(hourly(untilAborted));
   await scheduler.runDue();
-  scheduler.start(); // has looked at the job; its lease is written in a later turn of the event loop
+  scheduler.start(); // has checked the job; its lease is written in a later turn of the event loop
   await scheduler.stop();
   expect(rowOf(db)).toMatchObject({ lastOutcome: "stopped", leaseOwner: null });
 });

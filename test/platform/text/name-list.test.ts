@@ -1,4 +1,4 @@
-// How long lists of names are cut.
+// How long lists of names are shortened.
 import { expect, test } from "bun:test";
 import { NAMES_SHOWN_MAX, nameList } from "../../../src/platform/text/name-list.ts";
 

@@ -1,4 +1,4 @@
-// How many problems of an input are kept, and how much of the input a message repeats.
+// How many problems of an input are kept, and how much of the input a message quotes.
 import { expect, test } from "bun:test";
 import {
   PROBLEMS_MAX,

@@ -1,4 +1,4 @@
-// Changes of single members: every other character stays, and what cannot be done without changing another value is refused.
+// Changes of single members: every other character stays the same, and a change that would affect another value is refused.
 import { expect, test } from "bun:test";
 import { ProblemList } from "../../../src/platform/text/problem-list.ts";
 import { type MemberChanges, withMembers } from "../../../src/platform/text/yaml-edit.ts";

@@ -1,5 +1,5 @@
-// The fast reader of ordinary YAML agrees with the one that reads everything: on every text that it reads, both find the same values at
-// the same places, and neither finds a problem.
+// The fast reader of ordinary YAML agrees with the complete reader: on every text that it reads, both find the same values at the
+// same positions, and neither finds a problem.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../../src/platform/errors.ts";
@@ -107,7 +107,7 @@ function pathsIn(value: unknown, path: readonly string[] = []): (readonly string
   return [path, ...members.flatMap(([name, member]) => pathsIn(member, [...path, name]))];
 }
 
-/** Reads the text with the reader of everything. */
+/** Reads the text with the complete reader. */
 function readWhole(text: string) {
   const problems = new ProblemList();
   const source = parseYaml(text, problems, BOUNDS);
@@ -125,7 +125,7 @@ test.each([
       const ordinary = readOrdinaryYaml(text, BOUNDS);
       if (!ordinary) return;
       expect(readWhole(text)).toEqual({ content: ordinary.content, problems: [] });
-      // Only the other reader takes a text with a tab.
+      // Only the other reader accepts a text with a tab.
       const { positionsOf } = readYamlText(Buffer.from(`${text}\n#\t`), new ProblemList(), BOUNDS);
       const positionAt = positionsIn(text);
       const pointers = pathsIn(ordinary.content).map(pointerOf);

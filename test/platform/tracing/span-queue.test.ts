@@ -16,7 +16,7 @@ import { createTraceCollector, type TraceCollector } from "../../support/network
 const TAKEN = { taken: true, refused: 0 } satisfies Delivered;
 const DOWN = { taken: false, isFinal: false, error: "down" } satisfies Delivered;
 
-/** @param send by default it takes everything */
+/** @param send accepts everything by default */
 function createQueue(send: (spans: readonly ReadableSpan[]) => Promise<Delivered> = async () => TAKEN) {
   const queue = new SpanQueue({ send, nowMs: () => 1_000 });
   const shared = { trustsCallers: false, resource: { "service.name": "quartermaster" }, version: "1" };
@@ -74,7 +74,7 @@ test("TRC-4 a slow collector gets one request at a time, and nobody waits for it
   const flushes = [queue.forceFlush(), queue.forceFlush()];
   await started.promise;
   end(SPANS_WAITING_MAX);
-  expect(queue.figures.dropped.queue_full).toBe(1); // a span keeps its place while it is sent
+  expect(queue.figures.dropped.queue_full).toBe(1); // a span keeps its place in the queue while it is sent
   resolve(TAKEN);
   await Promise.all(flushes);
   expect(openMost).toBe(1);

@@ -1,4 +1,4 @@
-// Walks every route with every kind of caller: who is refused, how, and that nothing of the request was read before.
+// Every route with every kind of caller: who is refused, how, and that nothing of the request was read before.
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { SESSION_COOKIE, USER_SCOPES } from "../../../src/domain/access/wire.ts";
@@ -27,23 +27,23 @@ type Verdict = 401 | 403 | "through";
 
 interface Case {
   send(face: TestServer): Promise<Sent & { query?: string }>;
-  /** for every requirement but `nobody`; `scim` is refused where nothing else is said */
+  /** for every requirement but `nobody`; `scim` is refused unless stated otherwise */
   verdict(requirement: Requirement, method: string, path: string): Verdict;
   provider?: "through";
-  /** the proxy's own routes are refused where nothing else is said */
+  /** the proxy's own routes are refused unless stated otherwise */
   proxy?: "through";
 }
 
 const isRole = (requirement: Requirement): boolean =>
   requirement === "administrator" || requirement === "metrics";
 const refused = (): Verdict => 401;
-/** A browser's own: no token opens these. */
+/** Operations for a browser session only: tokens are refused. */
 const isBrowsers = (requirement: Requirement): boolean => requirement === "session";
-/** A workstation's own: no cookie opens these. */
+/** Operations for workstations only: cookies are refused. */
 const isWorkstations = (requirement: Requirement): boolean => requirement === "workstation";
 const everywhere = (requirement: Requirement): Verdict => (isWorkstations(requirement) ? 401 : "through");
 const asMember = (requirement: Requirement): Verdict => (isRole(requirement) ? 403 : everywhere(requirement));
-/** A GET that binds a login to whoever sends it: another site's page may not. */
+/** A GET that binds a login to its caller: a page of another site may not send it. */
 const isBinding = (path: string): boolean => path === "/api/device/:token";
 const asForeignPage = (requirement: Requirement, method: string, path: string): Verdict =>
   method === "GET" && !isBinding(path) ? everywhere(requirement) : 403;
@@ -143,7 +143,7 @@ const CASES: Record<string, Case> = {
   "a token of a revoked grant": {
     async send({ signedIn, domain, request }) {
       const caller = await signedIn("admin");
-      expect((await request("GET", "/auth/me", bearer(caller))).status).toBe(200); // it is known before it ends
+      expect((await request("GET", "/auth/me", bearer(caller))).status).toBe(200); // the token is known before it expires
       await domain.identity.users.revokeLogins(caller.actor, caller.user.id);
       return bearer(caller);
     },
@@ -202,7 +202,7 @@ const CASES: Record<string, Case> = {
   "a revoked SCIM token": {
     async send({ domain, world, request }) {
       const token = (await providerToken(domain, world, { label: "revoked" })).reveal();
-      expect((await request("GET", "/scim/v2/Users", { token })).status).toBe(200); // it is known before it ends
+      expect((await request("GET", "/scim/v2/Users", { token })).status).toBe(200); // the token is known before it expires
       await domain.scim.tokens.revoke(world.system, "revoked");
       return { token };
     },
@@ -240,15 +240,15 @@ async function providerToken(domain: Domain, world: World, asked: Partial<NewSci
   return (await domain.scim.tokens.create(world.system, wanted)).token;
 }
 
-/** One for all: who comes in the middle of it is no concern of who comes next. */
+/** One server for all: a caller in the middle of a test does not affect the next one. */
 const face = await createGatewayServer();
 afterAll(() => face[Symbol.asyncDispose]());
-beforeEach(() => face.world.clock.advance(HOUR_MS)); // no budget is left over
+beforeEach(() => face.world.clock.advance(HOUR_MS)); // no budget is left
 
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 const pathOf = ({ path }: DocumentedRoute): string => path.replaceAll(/:\w+/g, UNKNOWN_ID);
 const requirementOf = ({ hooks }: DocumentedRoute): Requirement => hooks.detail?.["x-requires"] ?? "nobody";
-/** The framework's word for whatever method a path has no route of its own for. */
+/** The framework's name for methods that a path has no route for. */
 const methodOf = ({ method }: DocumentedRoute): string => (method === "ALL" ? "PROPFIND" : method);
 const guarded = ({ server }: TestServer) =>
   server.routes.filter((route) => requirementOf(route) !== "nobody");
@@ -272,7 +272,7 @@ test.each(Object.entries(CASES))(
         requirement === "scim" || requirement === "proxy"
           ? own[requirement]
           : verdict(requirement, method, route.path);
-      // The request may have ended the login it came with.
+      // The request may have ended the login that it was sent with.
       if (method !== "GET" && outcome === "through") sent = await send(face);
     }
     expect(found).toEqual(expected);
@@ -334,7 +334,7 @@ test("a refusal says how to authenticate and nothing else", async () => {
   expect(await foreign.json()).toMatchObject({ status: 403, reason: "access.foreign_origin" });
 });
 
-/** What a route must say of itself. */
+/** What every route must declare. */
 function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   return [
     ...(detail?.["x-requires"] === undefined ? ["requires"] : []),
@@ -342,7 +342,7 @@ function omissionsOf({ method, hooks: { detail } }: DocumentedRoute): string[] {
   ];
 }
 
-/** Who may call what, where methods differ by method; the first pattern that matches a path wins. */
+/** Who may call what, if methods differ; the first pattern that matches a path applies. */
 const REQUIREMENTS: readonly (readonly [RegExp, Requirement | Readonly<Record<string, Requirement>>])[] = [
   [/^\/admin\//, "administrator"],
   [/^\/scim(?:\/|$)/, "scim"],
@@ -477,7 +477,7 @@ test("detects a route that declares neither", async () => {
   expect(routes.map(omissionsOf)).toEqual([["requires", "accepts"]]);
 });
 
-/** The guard names the route, so a body refused before the guard came is counted as nobody's. */
+/** The guard sets the route, so a body refused before the guard is counted without a route. */
 test("every guard runs before the body is read, on public routes too", async () => {
   for (const route of face.server.routes) {
     const method = methodOf(route);

@@ -1,4 +1,4 @@
-// Our cookies: which name is read where, and with which attributes each is set.
+// The cookies of the service: which name is read in which case, and the attributes of each.
 import { describe, expect, test } from "bun:test";
 import { ATTEMPT_TTL_MS } from "../../../src/domain/access/second-factor/model.ts";
 import { PROVIDER_ATTEMPT_TTL_MS } from "../../../src/domain/sso/browser/attempts.ts";

@@ -1,5 +1,5 @@
-// Every act that ends access, as a table: the workstation's token, the browser's cookie and an open stream of each work
-// before it and end with it, whether the act happens in this process or in another one on the same data directory.
+// Every operation that ends access, as a table: the workstation's token, the browser's cookie and an open stream of each work
+// before it and end with it, whether the operation runs in this process or in another one on the same data directory.
 
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -28,15 +28,15 @@ import {
 } from "../../support/server.ts";
 import { readSources } from "../../support/source.ts";
 
-/** The service that acts, with other settings where they are given. */
+/** The service that runs the operation, with other settings if given. */
 type Open = (options?: TestServerOptions) => Promise<TestServer>;
 
 interface Act {
   name: string;
   ends: readonly ("workstation" | "browser")[];
-  /** kept with the grant; null where the grant stays */
+  /** stored with the grant; null if the grant continues */
   reason: string | null;
-  /** @returns whose access ends; ana's when left out */
+  /** @returns whose access ends; default: ana's */
   prepare?(site: TestServer, ana: Caller): Promise<Caller>;
   perform(open: Open, caller: Caller): Promise<unknown>;
 }
@@ -372,7 +372,7 @@ async function prepare(act: Act) {
   return { site, caller, streams, open };
 }
 
-/** @returns whether a stream has ended by now, after what it still had to say */
+/** @returns whether a stream has ended by now, after its last event */
 async function hasEnded(stream: Stream): Promise<boolean> {
   const nothing = { done: false, value: undefined } as const;
   const silence = new Promise<typeof nothing>((resolve) => setImmediate(resolve, nothing));
@@ -412,7 +412,7 @@ describe.each([["this process"], ["another process"]] as const)("in %s", (where)
   });
 });
 
-/** Words of the source that are no reason for which a grant ends, or one that no grant can be found with. */
+/** Words in the source that are not the end reason of a grant, or reasons for which no grant remains. */
 const NOT_IN_TABLE = new Set([
   "last_administrator", // of a role that a user keeps
   "inviter_lost_role", // of a canceled invitation
@@ -432,7 +432,7 @@ test("the table has every reason for which the domain ends logins", async () => 
   expect(words.filter((word) => !inTable.has(word) && !NOT_IN_TABLE.has(word))).toEqual([]);
 });
 
-/** Calls that end browsers and leave no reason behind, and the act of the table for each. */
+/** Calls that end browser sessions without a reason, and the operation of the table for each. */
 const ENDS_BROWSERS: Readonly<Record<string, string>> = {
   "logins/own-logins.ts endOtherLogins": "a user ends all their other logins",
   "second-factor/factor-reset.ts endBrowserSessions": "an operator removes a user's second factors",

@@ -1,4 +1,4 @@
-// The turn of callers whose token comes for the first time: their share of the processor, their order, and their end.
+// The limit for tokens that are seen for the first time: their share of the processor, their order, and the end of the wait.
 import { describe, expect, test } from "bun:test";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -14,7 +14,7 @@ import { heldClock } from "../../support/world.ts";
 
 const ADDRESS = "192.0.2.7";
 
-/** A gate whose time passes only by work, and by `rest`. */
+/** A limit whose time passes only by work, and by `rest`. */
 function gate() {
   const clock = heldClock();
   let elapsedMs = 0;
@@ -25,7 +25,7 @@ function gate() {
     rest: (ms: number) => {
       elapsedMs += ms;
     },
-    /** takes that long to verify */
+    /** duration of one verification */
     work: <T>(ms: number, answer: T) => {
       return () => {
         elapsedMs += ms;
@@ -39,7 +39,7 @@ const refuse = () => {
   throw new DomainError("unauthenticated", "access.token_invalid", "no");
 };
 
-/** @returns the answer, or the reason of the refusal */
+/** @returns the result, or the reason of the refusal */
 const answerOf = async <T>(answer: Promise<T>): Promise<T | string> =>
   answer.catch((error) => (error instanceof DomainError ? error.reason : String(error)));
 

@@ -53,7 +53,7 @@ const asked = async (query: string) => {
   const answer = await site.request("GET", `${ACTION}?${query}`, { cookie: admin.cookie });
   return { status: answer.status, html: await answer.text() };
 };
-/** Sends the form of the page that was shown, with some fields changed. */
+/** Sends the form of the shown page, with some fields changed. */
 async function send(html: string, changes: Record<string, string> = {}, cookie = admin.cookie) {
   const form = html.slice(html.indexOf(`action="${ACTION}"`));
   const hidden = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [

@@ -1,4 +1,4 @@
-// The workstations in the console: the list with its filters, pages and file, and the page of one.
+// The workstations in the console: the list with its filters, pages and export, and the page of one workstation.
 import { afterAll, describe, expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { STALE_AFTER_DAYS } from "../../../src/domain/clients/limits.ts";

@@ -1,4 +1,4 @@
-// What every list of the console shares: columns, labels of cards, and the short spelling of a long page.
+// Common features of the console's lists: columns, labels of cards, and the short form of a long page.
 import { afterAll, describe, expect, test } from "bun:test";
 import { COMPACTED_LENGTH_MIN, compactHtml } from "../../../src/server/console/frame/compact-html.ts";
 import { LABELS_LENGTH_MAX, LABELS_MAX, LABELS_PATH } from "../../../src/server/console/list/labels.ts";

@@ -216,7 +216,7 @@ describe("CON-34 the own logins", () => {
 
   test.each([ROWS_SHOWN, ROWS_SHOWN + 1])("%d of them are shown in pages", async (count) => {
     const { user } = await site.signedIn("member", { email: `many-${count}@example.com` });
-    // each sign-in is a browser and a workstation
+    // each sign-in gives a browser and a workstation
     const browser = await browserOf(user.email);
     while (site.domain.access.logins.list({ userId: user.id, limit: 100 }).items.length < count - 1)
       await site.signInAgain(user);

@@ -24,7 +24,7 @@ const asked = async (query: string, cookie = admin.cookie) => {
   const answer = await site.request("GET", `${ACTION}?${query}`, { cookie });
   return { status: answer.status, location: answer.headers.get("location"), html: await answer.text() };
 };
-/** Sends the form of the page that was shown, with some fields changed. */
+/** Sends the form of the shown page, with some fields changed. */
 async function send(html: string, changes: Record<string, string> = {}, cookie = admin.cookie) {
   const form = html.slice(html.indexOf(`action="${ACTION}"`));
   const hidden = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
@@ -50,7 +50,7 @@ const actionsSince = (count: number) =>
   entries()
     .slice(count)
     .map(({ action }) => action);
-/** @returns the filter for users of a test, who are removed again after it */
+/** @returns the filter for users of a test, who are removed after it */
 const addMany = async (count: number, name = "many") => {
   await db.write((tx) => {
     for (let at = 0; at < count; at++) {

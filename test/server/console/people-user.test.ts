@@ -1,4 +1,4 @@
-// The page of one user in the console, and what administrators do there.
+// The page of one user in the console, and the operations of administrators there.
 import { afterAll, describe, expect, test } from "bun:test";
 import { CORE_USER } from "../../../src/domain/scim/wire.ts";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";

@@ -1,4 +1,5 @@
-// How the console writes values: times in a zone, numbers, sizes, shares, ids, texts from outside, commands, addresses and days.
+// How the console formats values: times in a zone, numbers, sizes, percentages, ids, texts from outside, commands, addresses and
+// days.
 import { describe, expect, test } from "bun:test";
 import { addressWith, fromStart, valuesOf } from "../../../src/server/console/list/address.ts";
 import { dayIn } from "../../../src/server/console/list/days.ts";

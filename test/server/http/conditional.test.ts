@@ -1,4 +1,4 @@
-// ETag, If-None-Match and If-Match on what administrators read and change (API-2).
+// ETag, If-None-Match and If-Match on resources that administrators read and change (API-2).
 import { expect, test } from "bun:test";
 import { recordTag } from "../../../src/server/http/conditional.ts";
 import { createGovernanceWorld, managedText } from "../../domain/governance/governance-world.ts";
@@ -62,7 +62,7 @@ test("API-2: each read has an entity tag, and a matching If-None-Match gets an e
   }
 });
 
-/** Answers that are no JSON, or an endless stream. */
+/** Responses that are not JSON, or an endless stream. */
 const OTHER_READS = new Set(["/admin/audit.jsonl", "/admin/blue-config/export", "/admin/events"]);
 
 test("API-2: every read of administrators has an entity tag and describes If-None-Match", async () => {
@@ -78,7 +78,7 @@ test("API-2: every read of administrators has an entity tag and describes If-Non
   const answered: string[] = [];
   for (const { path } of reads.filter(({ path }) => !path.includes("{"))) {
     const read = await world.call("GET", path);
-    if (read.status !== 200) continue; // this installation has no gateway, and some reads want parameters
+    if (read.status !== 200) continue; // this installation has no gateway, and some reads require parameters
     answered.push(path);
     tagOf(read);
   }

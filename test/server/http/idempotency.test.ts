@@ -1,4 +1,4 @@
-// Idempotency-Key on the requests that create something (API-4): one creation, one answer, bounded and sealed.
+// Idempotency-Key on requests that create something (API-4): created once, answered with the same response, bounded and sealed.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Conditional requests: what If-None-Match names, and when an answer is made anew.
+// Conditional requests: what If-None-Match names, and when a response is built again.
 import { describe, expect, test } from "bun:test";
 import {
   answerConditionally,

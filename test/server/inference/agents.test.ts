@@ -1,4 +1,4 @@
-// What the agents really send to the URL that workstations are given, and what a deployment without gateway mode answers.
+// What the agents send to the URL that workstations get, and the response of a deployment without gateway mode.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chat, createProxyServer, PREFIX, type ProxyServer } from "../../support/inference/proxy-server.ts";
 import { createTestServer } from "../../support/server.ts";

@@ -1,5 +1,5 @@
-// What comes down: status, headers and every byte of the upstream's answer, piece by piece, and never an end that looks complete
-// where the upstream has died.
+// Responses: status, headers and every byte of the upstream's response, chunk by chunk, and no end that looks complete if the
+// upstream has died.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createForwardingSite } from "../../support/inference/forwarding.ts";

@@ -1,4 +1,4 @@
-// A client that leaves ends the upstream's work, in every phase; permits, connections and memory come back.
+// A client that disconnects cancels the request to the upstream, in every phase; permits, connections and memory are released.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { createForwardingSite, SETTINGS } from "../../support/inference/forwarding.ts";

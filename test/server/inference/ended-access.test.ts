@@ -1,5 +1,5 @@
-// Running streams of callers who lose access, and keys that the upstream disowns: with real users, logins and keys, from the act to
-// the last byte.
+// Running streams of callers who lose access, and keys that the upstream disowns: with real users, logins and keys, from the
+// operation to the last byte.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chat, createProxyServer, PREFIX, type ProxyServer } from "../../support/inference/proxy-server.ts";
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const FIRST = CHAT.events[0] ?? "";
 
-/** @returns a client of the caller whose stream has begun, and is quiet */
+/** @returns a client of the caller whose stream has started, and is idle */
 async function streaming(caller: Caller): Promise<RawClient> {
   const token = await site.tokenOf(caller);
   site.models.script = async (exchange) => {
@@ -36,7 +36,7 @@ async function streaming(caller: Caller): Promise<RawClient> {
   return client;
 }
 
-/** Changes rows as another process does. */
+/** Changes rows like another process. */
 function elsewhere(statement: string, value: string): void {
   using database = new Database(site.world.file);
   database.run(statement, [value]);

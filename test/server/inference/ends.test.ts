@@ -1,5 +1,5 @@
-// How a call ends before its answer does: limits of time, access that ends, and a service that stops. The upstream is aborted, and
-// a stream gets a last event in the form of its API where one can stand.
+// How a call ends before its response does: time limits, access that ends, and a service that stops. The request to the upstream is
+// canceled, and a stream gets a last event in the format of its API where possible.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { EndedBy } from "../../../src/domain/gateway/service.ts";
 import { isBetweenEvents } from "../../../src/server/inference/forwarding/last-event.ts";
@@ -15,7 +15,7 @@ const { upstream } = site;
 afterEach(() => site.forget());
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** @returns a client that has received this much of a stream, which then stays quiet */
+/** @returns a client that has received this much of a stream, which is then idle */
 async function streaming(recording: Recording, text: string): Promise<RawClient> {
   upstream.script = async (exchange) => {
     await exchange.head(200, EVENT_STREAM);
@@ -32,7 +32,7 @@ async function waitFor(isMet: () => boolean): Promise<void> {
   while (!isMet()) await Bun.sleep(1);
 }
 
-/** Makes the caller's access end, and lets the service notice. */
+/** Ends the caller's access, and lets the service detect it. */
 function end(by: EndedBy): void {
   site.ended = new Map([[CALLER.gatewaySessionId, by]]);
   site.revision += 1;

@@ -1,5 +1,5 @@
-// Who may send: every credential that is not a valid inference token of this installation, and every act that ends access. The
-// scripted upstream counts what reaches it.
+// Who may send requests: every credential that is not a valid inference token of this installation, and every operation that ends
+// access. The scripted upstream counts the requests that reach it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
@@ -35,7 +35,7 @@ const keys = () => {
   if (!signingKeys) throw new Error("gateway mode is on");
   return signingKeys;
 };
-/** @returns a token of our key, with other claims than the valid one */
+/** @returns a token signed with the service's key, with other claims than a valid one */
 const signed = (change: Claims): string =>
   keys()
     .signer()
@@ -43,7 +43,7 @@ const signed = (change: Claims): string =>
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const nowSeconds = (): number => Math.floor(site.world.clock.nowMs() / SECOND_MS);
 
-/** @returns a token whose header says something else, with the signature of that algorithm */
+/** @returns a token with another header, and with the signature of that algorithm */
 function withHeader(header: object): string {
   const input = `${part({ ...decodeProtectedHeader(token), ...header })}.${part(decodeJwt(token))}`;
   const secret = JSON.stringify(keys().jwks().keys[0]);

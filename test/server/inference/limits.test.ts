@@ -1,5 +1,5 @@
-// How much one caller, one user and all of them together may send, and what a refused one hears: buckets by token, workstation and
-// address, requests in progress, declared lengths, and the forms of errors.
+// How much one caller, one user and all of them together may send, and the refusals: buckets by token, workstation and address,
+// requests in progress, declared lengths, and the error formats.
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Permits } from "../../../src/domain/inference/admission/permits.ts";
@@ -13,7 +13,7 @@ const outcome = async (answer: Promise<Response>) => {
   return [status, headers.get("retry-after")];
 };
 
-/** Sends the bytes and no more. @returns what came back up to the end of what is looked for */
+/** Sends the bytes and no more. @returns what came back, up to the end of the searched text */
 async function answerTo(origin: string, bytes: string, until: RegExp): Promise<string> {
   const { hostname: host, port } = new URL(origin);
   const socket = connect({ host, port: Number(port) });
@@ -26,7 +26,7 @@ async function answerTo(origin: string, bytes: string, until: RegExp): Promise<s
   return text;
 }
 
-/** Makes the upstream answer as soon as the test says so. */
+/** Makes the upstream respond as soon as the test says so. */
 function hold({ models }: ProxyServer): () => void {
   const gate = Promise.withResolvers<void>();
   models.script = async (exchange) => {

@@ -37,7 +37,7 @@ const asked = (method: string): RequestInit => {
   return method === "GET" || method === "HEAD" ? { ...request, method } : { ...chat(token), method };
 };
 
-/** @returns all that comes back for a request with these lines */
+/** @returns everything that comes back for a request with these lines */
 async function sendRaw(lines: readonly string[], body = ""): Promise<string> {
   const { host } = new URL(site.origin);
   const head = [...lines, `Host: ${host}`, `Authorization: Bearer ${token}`].join("\r\n");
@@ -76,7 +76,7 @@ test("INF-8 the operator's paths are forwarded exactly, beside the methods that 
   expect((await site.send("/v1/chat/completions", asked("GET"))).status).toBe(405);
 });
 
-/** Targets that an upstream might take for something that is not on the list, or that hide one which is. */
+/** Targets that an upstream might read as a path that is not on the list, or that hide one which is. */
 const HOSTILE = [
   // cspell:disable: words that begin within an escape
   "/inference",

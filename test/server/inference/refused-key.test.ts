@@ -19,7 +19,7 @@ const NEW_KEY = { credential: new Secret("sk-managed-0002"), credentialVersion: 
 const post = (body: string) => fetch(site.origin + CHAT.path, { method: "POST", body });
 const keysUsed = () => upstream.exchanges.map((exchange) => exchange.header("authorization"));
 
-/** @returns the refusal of a key that is gone, in so many bytes */
+/** @returns the refusal of a deleted key, with this many bytes */
 const paddedTo = (bytes: number): string => {
   const padded = (filler: string) => JSON.stringify({ filler, ...JSON.parse(GONE) });
   return padded("x".repeat(bytes - padded("").length));

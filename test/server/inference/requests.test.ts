@@ -1,5 +1,5 @@
-// What goes up: the client's request, byte for byte, with one credential that is ours, and nothing that tells who sent it or where
-// it came from.
+// Requests to the upstream: the client's request, byte for byte, with one credential of the service, and nothing that identifies
+// its sender or origin.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLIENT_SILENCE_MS } from "../../../src/server/inference/forwarding/request-body.ts";
@@ -32,7 +32,7 @@ async function waitFor(isMet: () => boolean): Promise<void> {
   while (!isMet()) await Bun.sleep(1);
 }
 
-/** Sends raw header lines. @returns what the upstream got, and what the client did */
+/** Sends raw header lines. @returns what the upstream and the client received */
 async function send(
   headers: string,
   path: string = CHAT.path,
@@ -46,7 +46,7 @@ async function send(
 }
 
 const CANARY = "canary-4e1f";
-/** Headers that never reach the upstream as the client sent them (Connection is ours). */
+/** Headers that never reach the upstream as the client sent them (Connection is set by the service). */
 const REFUSED_NAMES = [
   ...CREDENTIAL_CARRIERS,
   ...[
@@ -130,7 +130,7 @@ describe("headers on their way up (INF-15)", () => {
   });
 });
 
-/** Attribution is written down, as a claim. */
+/** Attribution is recorded, as unverified. */
 const isClaim = (name: string): boolean => /^x-(?:harness|blue)-/.test(name);
 
 const isRefused = (name: string): boolean => REFUSED_NAMES.some((refused) => refused === name);
@@ -266,7 +266,7 @@ describe("the body (INF-19)", () => {
     client.leave();
   });
 
-  /** Lets time pass until the client is answered; the silence begins when the service waits for the next part. */
+  /** Advances the time until the client gets a response; the idle time starts when the service waits for the next part. */
   const silence = (client: RawClient) =>
     waitFor(() => {
       site.pass(1_000);

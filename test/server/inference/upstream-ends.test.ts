@@ -1,5 +1,5 @@
-// An upstream that dies: at every byte of a stream, before its head, or by never answering. What the client gets never looks like
-// a finished answer, and nothing is sent twice.
+// An upstream that dies: at every byte of a stream, before its head, or without a response. The client's response never looks
+// complete, and nothing is sent twice.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createForwardingSite } from "../../support/inference/forwarding.ts";
 import { RawClient } from "../../support/inference/raw-client.ts";
@@ -13,7 +13,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 const post = (path: string, body: string) => fetch(site.origin + path, { method: "POST", body });
 
-/** Requests at the same time; more would only wait for the processor. */
+/** Parallel requests; more would only wait for the processor. */
 const WIDTH = 16;
 
 /** Runs the work for 0 to count - 1. */
@@ -198,7 +198,7 @@ describe("nothing is sent twice (INF-28)", () => {
       };
       await (await post(CHAT.path, CHAT.request)).text();
       const before = upstream.exchanges.length;
-      // The connection is in the pool. The next request on it is received, and the connection ends without an answer.
+      // The connection is in the pool. The next request on it is received, and the connection ends without a response.
       upstream.script = (exchange) => {
         upstream.script = async (again) => {
           await again.body();

@@ -1,4 +1,4 @@
-// The scripted upstream itself: what it sends and records is exact, because every test of the proxy relies on it.
+// The scripted upstream itself: it sends and records exact bytes, because every test of the proxy relies on that.
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { CHAT } from "../../support/inference/recordings.ts";

@@ -1,4 +1,4 @@
-// The socket: what a stop lets end, and that hostile HTTP is answered and survived.
+// The socket: which requests may end during a stop, and that hostile HTTP is answered and survived.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -21,11 +21,11 @@ const LOOPBACK = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
 
 const report = (error: unknown) => expect(error).toBeUndefined();
 
-/** Answers with what it takes the caller's address for. */
+/** Responds with the caller's address. */
 const echoAddress: Server["handle"] = (request, addressOf) => new Response(String(addressOf?.(request)));
 
 describe("a request head", () => {
-  /** @returns the status line of the answer to a request whose first line and headers have so many bytes */
+  /** @returns the status line of the response to a request whose first line and headers have this many bytes */
   async function statusFor(port: number, bytes: number): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const begin = "GET /?q=";
@@ -72,7 +72,7 @@ describe("stopping", () => {
     goOn.resolve();
     expect(await (await running).text()).toBe("done");
     await stopped;
-    await listener.stop(); // again: nothing happens
+    await listener.stop(); // a second time: nothing happens
   });
 });
 
@@ -81,7 +81,7 @@ describe("the listener's own TLS", () => {
   const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
   const pairs: { cert: string; private: string }[] = [];
   const write = ({ cert, private: key }: { cert: string; private: string }) => {
-    rmSync(files.key, { force: true }); // another mode than the one it was made with stays
+    rmSync(files.key, { force: true }); // a mode other than the original one is kept
     writeFileSync(files.cert, cert);
     writeFileSync(files.key, key, { mode: 0o600 });
   };

@@ -1,4 +1,4 @@
-// Whose address a request counts as, from what its peer and its forwarding headers say.
+// By which address a request is counted, depending on its peer and its forwarding headers.
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { ForwardedHeader } from "../../../src/platform/config/addresses.ts";
@@ -33,7 +33,7 @@ const X_FORWARDED_FOR: [string, string][] = [
   ["198.51.100.1, 203.0.113.7:1, 10.1.2.3:5555, [fd00::1]:80", "203.0.113.7"],
   ["203.0.113.7, ::ffff:10.1.2.3", "203.0.113.7"],
   ["198.51.100.1,203.0.113.7 , ,", "203.0.113.7"],
-  // an entry that cannot be read: the proxy that wrote it is counted
+  // an entry that cannot be parsed: the proxy that wrote it is counted
   ["198.51.100.1, unknown", PROXY],
   ["198.51.100.1, unknown, 10.1.2.3", "10.1.2.3"],
   ["198.51.100.1, _hidden", PROXY],
@@ -63,7 +63,7 @@ const FORWARDED: [string, string][] = [
   ["for=203.0.113.7:4711", "203.0.113.7"],
   ['for=198.51.100.1, for="203.0.113.7";by="a,b;for=1.1.1.1"', "203.0.113.7"],
   ["for=198.51.100.1, for=203.0.113.7, for=10.1.2.3", "203.0.113.7"],
-  // what the caller left open does not reach the entry of the proxy
+  // an unclosed quote of the caller does not affect the entry of the proxy
   ['for="198.51.100.1, for=203.0.113.7', "203.0.113.7"],
   ['for="x\\", for=203.0.113.7', "203.0.113.7"],
   ["for=198.51.100.1, for=unknown", PROXY],

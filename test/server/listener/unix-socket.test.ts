@@ -1,4 +1,4 @@
-// The file of a Unix socket: whose it is when a server begins, and when it stops.
+// The file of a Unix socket: its owner when a server starts, and when it stops.
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

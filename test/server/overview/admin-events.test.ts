@@ -1,4 +1,4 @@
-// CON-115: the stream of events for open pages: what it names, when it ends, and how many there may be.
+// CON-115: the stream of events for open pages: its content, when it ends, and the maximum number.
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import type { Principal } from "../../../src/domain/access/service.ts";
@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 afterEach(() => events.close());
 
-/** @returns the session of an administrator, as the guard has it */
+/** @returns the session of an administrator, in the form of the guard */
 async function signedIn(user = admin.user) {
   const { sessionToken } = await site.signInAgain(user);
   return domain.access.authenticator.session(sessionToken);

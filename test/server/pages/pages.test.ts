@@ -1,5 +1,5 @@
-// The browser pages as documents: escaping, structure for assistive technology, policy, and contrast of the style sheet.
-// What a browser makes of them (focus, keyboard, width) is seen by a browser, not here.
+// The browser pages as documents: escaping, structure for assistive technology, content security policy, and contrast of the style
+// sheet. test/browser tests focus, keyboard and width in a real browser.
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -136,7 +136,7 @@ const settingsOf = (word: (name: string) => string): AccountSettingsProps => ({
   branding: { organizationName: word("organization"), logoUrl: word("logo"), faviconUrl: word("icon") },
 });
 
-/** Every page, each string in it made by `word`, so that one list serves harmless and hostile props. */
+/** Every page, each string in it made by `word`, so that one list gives harmless and hostile props. */
 function everyPage(word: (name: string) => string): Record<string, string> {
   const branding = {
     organizationName: word("organization"),
@@ -262,7 +262,7 @@ function factorPages(
   };
 }
 
-/** The script of passkeys is the only one, and on these pages alone. */
+/** The script of passkeys is the only script, and on these pages only. */
 const SCRIPTED = new Set(["proof", "passkeySetup"]);
 const PASSKEY_SCRIPT = `<script src="${passkeyScriptPath}" defer></script>`;
 
@@ -492,7 +492,7 @@ describe("assets", () => {
     expect(contentSecurityPolicy).not.toMatch(/script-src|unsafe/);
   });
 
-  // Bun takes the JSX settings of the working folder, so each page names its own.
+  // Bun reads the JSX settings of the working folder, so each page names its own.
   test("pages render when the process was started in another folder", () => {
     const page = join(import.meta.dir, "../../../src/server/pages/device-login/approval-outcome.tsx");
     const script = `console.log((await import(${JSON.stringify(page)})).linkUnavailablePage({}))`;
@@ -501,7 +501,7 @@ describe("assets", () => {
   });
 });
 
-/** The custom properties of a scheme: 0 light, 1 dark. */
+/** The custom properties of a color scheme: 0 light, 1 dark. */
 const paletteOf = (scheme: 0 | 1): ReadonlyMap<string, string> =>
   new Map(
     [...styleSheetBody.matchAll(/--([\w-]+):\s*light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)].map(

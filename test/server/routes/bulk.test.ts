@@ -1,4 +1,4 @@
-// The operations on many workstations and many users: what they refuse, what a dry run tells, slices, audit.
+// The operations on many workstations and many users: refusals, dry runs, slices, audit.
 import { afterAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { like } from "drizzle-orm";

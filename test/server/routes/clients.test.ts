@@ -48,7 +48,7 @@ const attempt = (harness: string, revision: string) => ({
   reconciliation_attempt: { harness, revision },
 });
 
-/** The limits of the schema: where, how much, and members that have that much there. */
+/** The limits of the schema: where, how much, and members with that many characters or items. */
 const LIMITS: [string, number, (amount: number) => Record<string, unknown>][] = [
   ["/instance_id", INSTANCE_ID_LENGTH_MAX, (length) => ({ instance_id: text(length) })],
   ["/hostname", HOSTNAME_LENGTH_MAX, (length) => ({ hostname: text(length) })],

@@ -1,4 +1,4 @@
-// What a caller without a credential learns about its own connection: the address that the service sees, and two events.
+// What a caller without a credential can learn about its own connection: the address that the service sees, and two events.
 import { describe, expect, test } from "bun:test";
 import { type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
 import {

@@ -1,5 +1,5 @@
-// Bodies of groups that are read while they arrive: what many members do is what few would do, and a body that has enough wrong is
-// refused before the rest of it is looked at.
+// Bodies of groups that are parsed while they arrive: many members have the same result as few, and a body with enough problems is
+// refused before the rest is parsed.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { UNKNOWN_ENTRIES_MAX } from "../../../src/domain/scim/groups/member-intake.ts";
 import { REQUEST_MEMBERS_MAX } from "../../../src/domain/scim/patch/member-ids.ts";
@@ -14,9 +14,9 @@ import { GROUP_REST_CHARACTERS_MAX } from "../../../src/server/scim/group-body.t
 import { addScimUsers } from "../../domain/scim/groups/groups-world.ts";
 import { createScimFace, expectRefusal, type ScimAnswered, type ScimFace } from "../../support/scim-face.ts";
 
-/** Several slices of ids alone. */
+/** Several slices of ids only. */
 const MANY = 2_500;
-/** Not JSON: whoever reads this far refuses the body for its syntax. */
+/** Not JSON: a reader that gets this far refuses the body for its syntax. */
 const GARBAGE = "?";
 
 let scim: ScimFace;
@@ -42,7 +42,7 @@ const detailOf = (answered: ScimAnswered): string => {
   return answered.body.detail;
 };
 
-/** Sends a text in pieces of so many bytes. */
+/** Sends a text in chunks of this many bytes. */
 function inPieces(text: string, size: number, between: (sent: number) => Promise<unknown> = async () => {}) {
   const bytes = Buffer.from(text);
   let at = 0;
@@ -291,7 +291,7 @@ describe("limits", () => {
     );
   });
 
-  /** @returns the answer to a group with 20 members of 50,000 characters, of which two are in a slice, and with other objects */
+  /** @returns the response for a group with 20 members of 50,000 characters, of which two are in a slice, and with other objects */
   const detailWith = async (names: (entry: number) => string, beside: string) => {
     const entries = Array.from(
       { length: 20 },

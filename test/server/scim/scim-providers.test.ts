@@ -1,6 +1,6 @@
-// Replays requests of identity providers, reconstructed from their documentation and source code, and compares the answers
-// word for word. The fixtures are conversations. QUARTERMASTER_UPDATE_GOLDEN=1 rewrites their answers; review the difference
-// like code.
+// Replays requests of identity providers, reconstructed from their documentation and source code, and compares the responses word
+// for word. The fixtures are conversations. QUARTERMASTER_UPDATE_GOLDEN=1 rewrites their responses; review the difference like
+// code.
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import type { ScimProfile } from "../../../src/domain/scim/model.ts";
 import { SECOND_MS } from "../../../src/platform/clock.ts";
 import { createScimFace, type ScimAnswered, type ScimFace } from "../../support/scim-face.ts";
 
-/** A name of a resource in braces stands for its id. */
+/** A name of a resource in braces is replaced by its id. */
 interface Step {
   method: string;
   /** below /scim/v2 */
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** gives the resource that the answer shows a name, or those that a bulk answer locates, in their order */
+  /** names the resource in the response, or those of a bulk response, in their order */
   keep?: string | string[];
   answer?: Answer;
 }
@@ -80,7 +80,7 @@ function answerOf({ status, headers, text }: ScimAnswered, names: Names): Answer
   return { status, headers: Object.fromEntries(shown), ...body };
 }
 
-/** @returns the conversation as it really goes */
+/** @returns the conversation with the actual responses */
 async function held({ steps, userAgent, profile, ...rest }: Conversation): Promise<Conversation> {
   await using scim = await createScimFace(profile ? { profile } : {});
   const names: Names = new Map();

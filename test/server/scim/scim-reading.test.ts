@@ -1,5 +1,4 @@
-// How SCIM requests are read before anybody asks what they mean: structure of bodies, queries, search messages and
-// media types.
+// How SCIM requests are parsed before they are interpreted: structure of bodies, queries, search messages and media types.
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
@@ -10,7 +9,7 @@ import { ATTRIBUTE_LIST_CHARACTERS_MAX, listOf, readQuery, viewOf } from "../../
 import { providerIn } from "../../../src/server/scim/request-log.ts";
 import { readSearchMessage } from "../../../src/server/scim/search-message.ts";
 
-/** @returns the scimType and detail of what a call throws; nothing when it does not throw */
+/** @returns the scimType and detail of the error of a call; undefined without an error */
 async function refusalOf(
   call: () => unknown,
 ): Promise<[scimType: string | undefined, detail: string] | undefined> {

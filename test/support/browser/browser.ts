@@ -1,5 +1,5 @@
-// The HTTP face behind a real socket and a real Chromium in front of it: people with browsers, and workstations that ask to
-// sign in. Whatever a browser complains about or asks of another origin is kept, so that every test can expect nothing of it.
+// The server behind a real socket and a real Chromium: people with browsers, and workstations that ask to sign in. Browser errors
+// and requests to other origins are recorded, so that every test can expect none.
 import { eq } from "drizzle-orm";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { deviceLogins } from "../../../src/domain/access/tables.ts";
@@ -29,10 +29,10 @@ export { PASSWORD };
 /** The session cookie as the server sets it. */
 const KEPT = { name: SESSION_COOKIE, httpOnly: true, sameSite: "Lax" } as const;
 
-/** Below the test runner's own, so that a failure names what was waited for. */
+/** Shorter than the test runner's own limit, so that a failure names what was waited for. */
 const ACTION_TIMEOUT_MS = 15_000;
 
-/** A workstation in the middle of signing in: what RFC 8628 section 3.2 gave it. */
+/** A workstation that is signing in: the response of RFC 8628 section 3.2. */
 export interface Workstation {
   deviceCode: string;
   userCode: string;
@@ -42,14 +42,14 @@ export interface Workstation {
   poll(): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** Somebody's browser with one tab. */
+/** A user's browser with one tab. */
 export interface Visitor extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
 }
 
 export interface VisitorOptions extends BrowserContextOptions {
-  /** signed in already; a stranger when left out */
+  /** signed in already; signed out by default */
   as?: Account;
 }
 
@@ -67,9 +67,9 @@ export interface Site extends AsyncDisposable {
   /** A browser without scripts unless the options say otherwise. */
   visitor(options?: VisitorOptions): Promise<Visitor>;
   workstation(): Promise<Workstation>;
-  /** @returns the present time of the service in milliseconds */
+  /** @returns the current time of the service in milliseconds */
   time(): number;
-  /** Makes a member with PASSWORD and signs them in. */
+  /** Creates a member with PASSWORD and signs them in. */
   member(email: string): Promise<Account>;
   /** The same with an administrator. */
   administrator(email: string): Promise<Account>;
@@ -77,9 +77,9 @@ export interface Site extends AsyncDisposable {
   invite(email: string): Promise<string>;
   /** @returns a link with which this user sets a new password */
   passwordLink(email: string): Promise<string>;
-  /** Lets the time of this device login alone pass. */
+  /** Advances the time of this device login only. */
   expire(workstation: Workstation): Promise<void>;
-  /** @returns console messages, policy violations and requests to other origins since it was asked last */
+  /** @returns console messages, policy violations and requests to other origins since the last call */
   takeComplaints(): string[];
 }
 
@@ -89,7 +89,7 @@ type SiteOptions = Pick<ListeningOptions, "host" | "sso" | "hasConsole" | "conso
 };
 
 /**
- * Starts server and browser; `await using` or `Symbol.asyncDispose` ends both.
+ * Starts server and browser; `await using` or `Symbol.asyncDispose` stops both.
  * @param options `localhost` as the host is a secure context with a name, where browsers offer passkeys
  */
 export async function openSite({ hasGateway = false, ...options }: SiteOptions = {}): Promise<Site> {
@@ -139,16 +139,16 @@ export async function openSite({ hasGateway = false, ...options }: SiteOptions =
   };
 }
 
-/** @returns what the page says it is */
+/** @returns the heading of the page */
 export const heading = (page: Page): Promise<string | null> =>
   page.getByRole("heading", { level: 1 }).textContent();
 
-/** Sends the form of a button and waits for the page that answers. */
+/** Sends the form of a button and waits for the next page. */
 export async function press(page: Page, name: string): Promise<void> {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name, exact: true }).click()]);
 }
 
-/** Publishes what the review of a draft shows. */
+/** Publishes the draft on the review page. */
 export async function publish(page: Page): Promise<void> {
   await Promise.all([
     page.waitForEvent("load"),
@@ -180,7 +180,7 @@ async function openVisitor(
   return { context, page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Browsers that nobody uses: the next visitor takes one, without cookies, because a new one takes longer than most tests. */
+/** Idle browsers: the next visitor gets one, without cookies, because a new one takes longer than most tests. */
 function createIdleVisitors() {
   const idle = new Map<string, Visitor[]>();
   const like = (options: BrowserContextOptions) =>
@@ -203,7 +203,7 @@ const EXPECTED_MESSAGES = [
   "Autofocus processing was blocked",
 ];
 
-/** Keeps what a browser complains about, and what it asks of another origin. */
+/** Records browser errors, and requests to other origins. */
 export function listen(context: BrowserContext, baseUrl: string, complaints: string[]): void {
   context.on("console", (message) => {
     if (!EXPECTED_MESSAGES.some((start) => message.text().startsWith(start))) complaints.push(message.text());
@@ -251,7 +251,7 @@ async function inviteAs(admin: Account, baseUrl: string, email: string): Promise
   return (await answer.json()).invitation_url;
 }
 
-/** Begins a device login as a workstation does. */
+/** Starts a device login as a workstation does. */
 export async function beginDeviceLogin(baseUrl: string): Promise<Workstation> {
   const client = { client_id: OAUTH_CLIENT_ID, resource: baseUrl };
   const answer = await sendForm(`${baseUrl}/api/auth/device/code`, {

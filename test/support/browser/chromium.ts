@@ -1,15 +1,15 @@
-// A real Chromium for tests: npm ships the binary, so nothing but the lock file decides its version. Unpacks it once per
-// installation of the dependencies and starts it so that it can reach this machine only.
+// A real Chromium for tests. npm ships the binary, so the lock file determines its version. Unpacks it once per installation of the
+// dependencies and starts it so that it can reach this machine only.
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
 const ROOT = join(import.meta.dir, "../../..");
-/** Beside the package and not in the shared temporary directory, where somebody else could put a program of that name. */
+/** Next to the package and not in the shared temporary directory, where somebody else could put a program of that name. */
 const CACHE = join(ROOT, "node_modules/.cache");
 
-/** Stands for this machine too, but as another site than 127.0.0.1. */
+/** Another name of this machine, which is another site than 127.0.0.1. */
 export const FOREIGN_HOST = "elsewhere.example";
 
 const FLAGS = [
@@ -23,12 +23,15 @@ const FLAGS = [
   `--host-resolver-rules=MAP ${FOREIGN_HOST} 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
 ];
 
-/** Longer than the next file of tests takes to begin. */
+/** Longer than it takes until the next test file starts. */
 const IDLE_MS = 2_000;
 
 let shared: { browser: Promise<Browser>; users: number; closing: Timer | undefined } | undefined;
 
-/** @returns the one headless browser of this process, for contexts that the caller closes; it ends when nobody has used it for a while */
+/**
+ * @returns the one headless browser of this process, for contexts that the caller closes; it is stopped when it has been idle for a
+ *   while
+ */
 export async function borrowChromium(): Promise<{ browser: Browser } & AsyncDisposable> {
   shared ??= { browser: launchChromium(), users: 0, closing: undefined };
   const own = shared;
@@ -56,7 +59,7 @@ export async function launchChromium(): Promise<Browser> {
     executablePath: join(folder, "chromium"),
     args: FLAGS,
     headless: true,
-    // Its own libraries and fonts, also where the machine has some: every machine then sees the same.
+    // Its own libraries and fonts, even if the machine has some, so that every machine renders the same.
     env: {
       HOME: folder,
       LD_LIBRARY_PATH: join(folder, "al2023/lib"),
@@ -84,7 +87,7 @@ async function unpacked(): Promise<string> {
   return folder;
 }
 
-/** The package unpacks into the temporary directory of its process, so it gets a process with one of its own. */
+/** The package unpacks into the temporary directory of its process, so it runs in a process with a separate one. */
 async function unpackInto(directory: string): Promise<void> {
   const script = `
     import chromium, { inflate } from "@sparticuz/chromium";
@@ -102,7 +105,7 @@ async function unpackInto(directory: string): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`Chromium could not be unpacked: ${complaint}`);
 }
 
-/** In place of the package's own, which names folders of another machine; relative, so that a checkout may move. */
+/** Replaces the package's own file, which names folders of another machine; relative, so that a checkout may be moved. */
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

@@ -1,10 +1,10 @@
-// The demo as a service of its own, with its simulated workstations, in the process of a test.
+// The demo as a separate service with its simulated workstations, in the process of a test.
 import { runDemo } from "../../../src/app/demo/demo.ts";
 import type { Started } from "../../../src/app/demo/events.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 
-/** Runs a demo that ends with the result. */
+/** Runs a demo that ends when the result is disposed. */
 export async function startDemo(workstations: number): Promise<Started & AsyncDisposable> {
   const ending = new AbortController();
   const started = Promise.withResolvers<Started>();

@@ -1,7 +1,7 @@
-// A browser without a screen: keeps cookies, follows redirects, reads forms out of HTML and sends them as Chromium does
-// under our referrer policy. It runs no script, as our pages have none. A real Chromium is in browser.ts.
+// A browser without a window: stores cookies, follows redirects, parses forms in HTML and sends them as Chromium does with the
+// service's referrer policy. It runs no script. browser.ts has a real Chromium.
 
-/** Answers a request; the server's `handle` or the real `fetch`. */
+/** Responds to a request; the server's `handle` or the real `fetch`. */
 export type Send = (request: Request) => Response | Promise<Response>;
 
 interface Button {
@@ -67,7 +67,7 @@ export class FormBrowser {
     return this.submit(formTo(page, "/login"), { ...credential });
   }
 
-  /** One request with our cookies; redirects are for the caller. */
+  /** Sends one request with the browser's cookies; the caller follows redirects. */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
     const response = await this.send(this.requestTo(path, init));
     for (const text of response.headers.getSetCookie()) this.#keep(Bun.Cookie.parse(text));
@@ -155,7 +155,7 @@ function readPage(html: string): { heading: string; forms: Form[] } {
 const OPTIONS = /data-options="([^"]*)"/;
 const ENTITIES: Readonly<Record<string, string>> = { "&quot;": '"', "&amp;": "&", "&lt;": "<" };
 
-/** @returns the options for a passkey that a page has for its script */
+/** @returns the options for a passkey in a page, for its script */
 export function passkeyOptionsIn({ html, heading }: Page): object {
   const [, text] = OPTIONS.exec(html) ?? [];
   if (text === undefined) throw new Error(`no passkey is asked for under the heading "${heading}"`);

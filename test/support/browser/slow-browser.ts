@@ -1,7 +1,7 @@
-// A page in a browser with a slow processor: when it first shows something, and how long it takes to answer a press.
+// A page in a browser with a slow processor: when it first shows something, and how long it takes to respond to input.
 import type { Page } from "playwright-core";
 
-/** A processor this many times slower stands for an old laptop. */
+/** A processor this many times slower represents an old laptop. */
 export const SLOWED_TIMES = 4;
 
 /** Slows the processor down for this page, until it is closed. */

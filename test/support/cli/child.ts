@@ -1,4 +1,5 @@
-// Starts real child processes for tests and speaks with them in lines. What platform children do is platform-child.ts.
+// Starts real child processes for tests and communicates with them in lines. platform-child.ts has the operations of platform
+// children.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -6,10 +7,10 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { SHORT_LIVED } from "./executable.ts";
 
-/** `nobody`: an ordinary user, for whom permissions count. */
+/** `nobody`: an ordinary user, to whom file permissions apply. */
 export const NOBODY = 65_534;
 
-/** Names the user that the child becomes before it does anything. */
+/** Names the user that the child switches to before it does anything else. */
 export const USER_VARIABLE = "QUARTERMASTER_TEST_USER";
 
 /** Whether the tests may start children as another user. */
@@ -21,9 +22,9 @@ export interface Child {
   line(): Promise<string | undefined>;
   /** Closes its standard input: a child that waits for that continues. */
   goOn(): void;
-  /** SIGKILL: no handler, no flush, no goodbye. */
+  /** SIGKILL: no handler and no flush run. */
   kill(): void;
-  /** Lets it continue. @returns the lines nobody read yet, and the exit code (null after a signal) */
+  /** Lets it continue. @returns the unread lines, and the exit code (null after a signal) */
   ended(): Promise<{ code: number | null; lines: string[]; errors: string }>;
 }
 
@@ -38,7 +39,7 @@ export interface ChildOptions {
 export function startChild(verb: string, args: readonly string[], options: ChildOptions = {}): Child {
   const script = join(import.meta.dir, "platform-child.ts");
   const [command = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath, script];
-  // The child changes its user by itself, once it runs: another user may not be able to reach the runtime or the checkout.
+  // The child switches its user itself, once it runs: another user may have no access to the runtime or the checkout.
   const user = isRoot && options.userId !== undefined ? { [USER_VARIABLE]: String(options.userId) } : {};
   const child = spawn(command, [...rest, verb, ...args], {
     env: { ...process.env, ...SHORT_LIVED, ...user },

@@ -1,4 +1,4 @@
-// The command line with the verbs of cli-verbs.ts as a process of its own.
+// The command line with the verbs of cli-verbs.ts, as a separate process.
 import { processContext } from "../../../cli/context.ts";
 import { run } from "../../../cli/program.ts";
 import { programWithTests } from "./cli-verbs.ts";

@@ -1,4 +1,4 @@
-// The product's command line with a noun `tests` more, whose verbs do what no command of today does: ask, fail, wait, stream.
+// The product's command line with the additional noun `tests`, whose verbs do what no real command does: ask, fail, wait, stream.
 import type { CliCommand } from "../../../cli/command.ts";
 import type { Context } from "../../../cli/context.ts";
 import { SomeFailed, withFileContext } from "../../../cli/exit.ts";
@@ -19,9 +19,9 @@ const plan = { action: "remove 1 client", details: ["lab-14 (ana@example.org)"] 
 
 const NOUN = "tests";
 
-/** @returns the program with the verbs, which speak through `context` */
+/** @returns the program with the verbs, which print through `context` */
 export function programWithTests(context: Context): CliCommand {
-  const program = programFor(context, [NOUN]); // the verbs of all other nouns take most of the time
+  const program = programFor(context, [NOUN]); // building the verbs of all other nouns takes most of the time
   const tests = program.command(NOUN).description("Does what tests need.");
   const verb: AddVerb = (name, action) =>
     tests

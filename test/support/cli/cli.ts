@@ -1,5 +1,5 @@
-// Runs the command line as a real child process with a clean environment, with pipes or on a pseudo-terminal.
-// Which executable is executable.ts; commands that exist only for tests are cli-verbs.ts.
+// Runs the command line as a real child process with a clean environment, with pipes or on a pseudo-terminal. executable.ts has the
+// executable, cli-verbs.ts commands that exist only for tests.
 import { join } from "node:path";
 import { productCommand, SHORT_LIVED } from "./executable.ts";
 
@@ -11,12 +11,12 @@ export const TEST_COMMAND: readonly string[] = [
 ];
 
 export interface CliOptions {
-  /** the whole environment of the child except SHORT_LIVED, nothing when left out */
+  /** the whole environment of the child except SHORT_LIVED; default: empty */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** standard input; closed and empty when left out */
+  /** standard input; default: closed and empty */
   stdin?: string;
-  /** what is run in place of the executable */
+  /** command that replaces the executable */
   command?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
-// Blocks of the documentation: finds them in Markdown, resolves placeholders by a named table, and runs or validates each block as
-// its tag says. `run`: the test executes it. `check`: the test validates it, as what the next word says. `manual`: neither is
-// possible, for the reason given.
+// Code blocks of the documentation: finds them in Markdown, replaces placeholders from a named table, and runs or validates each
+// block according to its tag. `run`: the test executes it. `check`: the test validates it, in the way that the next word names.
+// `manual`: neither is possible, for the given reason.
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ export interface PrintedBlock {
   text: string;
 }
 
-/** A text of the document, what a test puts in its place, and why the text cannot be used as it is. */
+/** A text of the document, its replacement in a test, and why the text cannot be used as it is. */
 export type Placeholder = readonly [text: string, replacement: string, why: string];
 
-/** Where a fresh Debian 12 lets an operator install files without making a folder first. */
+/** Where a fresh Debian 12 lets an operator install files without creating a folder first. */
 export const FOLDERS_OF_DEBIAN: readonly string[] = ["usr/local/bin", "etc/systemd/system"];
 
-/** Where blocks of one document are executed, one after the other. */
+/** Where blocks of one document are executed, one after another. */
 export interface Workplace {
   directory: string;
   /** comes first in PATH */
@@ -48,7 +48,7 @@ export function expectTags(blocks: readonly PrintedBlock[]): void {
   expect(blocks.filter(({ tag }) => !TAG.test(tag))).toEqual([]);
 }
 
-/** Fails for a placeholder that no block has: the table must not outlive the text. */
+/** Fails for a placeholder that no block has, so that unused replacements are noticed. */
 export function expectPlaceholdersUsed(blocks: readonly PrintedBlock[], { placeholders }: Workplace): void {
   const all = blocks.map(({ text }) => text).join("\n");
   expect(placeholders.filter(([text]) => !all.includes(text))).toEqual([]);
@@ -86,7 +86,7 @@ async function runBlock(text: string, place: Workplace): Promise<string> {
   return output;
 }
 
-/** Not `spawnSync`: the service that a block calls may be followed by this process. */
+/** Not `spawnSync`: a service that a block calls may forward to this process. */
 async function execute(command: string[], { directory, bin }: Workplace) {
   const child = Bun.spawn(command, {
     cwd: directory,
@@ -112,7 +112,7 @@ async function expectShell(texts: readonly string[], place: Workplace): Promise<
   expect(texts.flatMap(unknownWordsIn)).toEqual([]);
 }
 
-/** Commands that judge a file of YAML, by the word after `check`; without a word it is a configuration of the service. */
+/** Commands that validate a YAML file, by the word after `check`; without a word it is a configuration of the service. */
 const JUDGES: Readonly<Record<string, readonly string[]>> = {
   check: ["quartermaster config check --config block.yaml"],
   "check policy": ["quartermaster policy check block.yaml"],

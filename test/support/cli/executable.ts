@@ -1,11 +1,11 @@
-// The compiled executable, which is what tests start wherever they need a process: built once per test run, however many
-// files and workers ask for it. It starts three times as fast as the sources, and it is what people run.
+// The compiled executable, which tests start wherever they need a process: built once per test run, however many files and workers
+// need it. It starts three times as fast as the sources, and it is what people run.
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../../src/app/release/build.ts";
 
-/** The run is the process that workers are children of, or the only one: another run must not share the folder. */
+/** The test run is the parent process of the workers, or the only process: another run must not share the folder. */
 const RUN = process.env.BUN_TEST_WORKER_ID === undefined ? process.pid : process.ppid;
 const PREFIX = "quartermaster-executable-";
 const directory = join(tmpdir(), `${PREFIX}${RUN}`);
@@ -21,7 +21,7 @@ const CHECK_EVERY_MS = 50;
 export const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" } as const;
 export const OPTIMIZED = { BUN_JSC_useDFGJIT: "1" } as const;
 
-/** Set for a test run inside a test, which cannot tell that it belongs to the outer run: airgap.test.ts. */
+/** Set for a test run inside a test, which cannot detect that it belongs to the outer run: airgap.test.ts. */
 const GIVEN = process.env.QUARTERMASTER_TEST_EXECUTABLE;
 
 /** @returns the path of the executable; the first call builds it, which takes some seconds */
@@ -33,12 +33,12 @@ export function builtExecutable(): string {
   while (!existsSync(executable)) {
     if (isFirst()) buildOrLeave();
     else if (performance.now() > deadline) throw new Error("the build of another worker did not end");
-    else Bun.sleepSync(CHECK_EVERY_MS); // no code of this worker can run meanwhile, as while it builds
+    else Bun.sleepSync(CHECK_EVERY_MS); // no code of this worker can run in the meantime, as during a build
   }
   return executable;
 }
 
-/** A build that fails, or that the limit of its test ends, leaves no folder: the next test builds again. */
+/** A build that fails, or that the time limit of its test ends, leaves no folder: the next test builds again. */
 function buildOrLeave(): void {
   try {
     build({ directory });
@@ -60,7 +60,7 @@ function isFirst(): boolean {
   }
 }
 
-/** The test runner tells nobody when it ends, so the next run removes what the last one left. */
+/** Test runs have no end event, so the next run removes the files of the last one. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     if (name.startsWith(PREFIX) && !isRunning(Number(name.slice(PREFIX.length))))

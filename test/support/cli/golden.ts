@@ -1,5 +1,5 @@
-// Compares what commands print with golden files. They are written anew only with QUARTERMASTER_UPDATE_GOLDEN=1; the
-// difference is reviewed like code.
+// Compares the output of commands with golden files. They are rewritten only with QUARTERMASTER_UPDATE_GOLDEN=1; the difference is
+// reviewed like code.
 import { expect } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,15 +8,15 @@ import type { CliResult } from "./cli.ts";
 const FOLDER = join(import.meta.dir, "../../cli/golden");
 const MUST_WRITE = process.env.QUARTERMASTER_UPDATE_GOLDEN === "1";
 
-/** How wide these columns are depends on where this machine has its temporary files. */
+/** The width of these columns depends on the path of this machine's temporary files. */
 const AS_WIDE_AS_A_PATH = /\b(VALUE|PATH) {2,}/g;
 
-/** What was typed and what came of it. */
+/** The command line and its result. */
 export interface Step extends CliResult {
   line: string;
 }
 
-/** @param replace texts that differ from run to run, and what stands for them */
+/** @param replace texts that differ from run to run, and their replacements */
 export function expectGolden(
   name: string,
   steps: readonly Step[],

@@ -1,5 +1,5 @@
-// What a second process does in the tests of src/platform: `bun platform-child.ts <verb> <arguments>`. It prints one line
-// for each thing it did, and a verb that holds something lets go of it when its standard input closes.
+// The second process in the tests of src/platform: `bun platform-child.ts <verb> <arguments>`. It prints one line for each step. A
+// verb that holds something releases it when its standard input is closed.
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const ONE_MORE: Migration = {
 };
 
 const verbs: Record<string, (...args: string[]) => unknown> = {
-  /** writes forever, and prints each id only after it was acknowledged */
+  /** writes without end, and prints each id only after it was acknowledged */
   "write-forever": async (file = "") => {
     const db = openDatabase(file);
     const writer = async () => {
@@ -88,7 +88,7 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
     say("free");
   },
   open: (file = "") => openDatabase(file),
-  /** fills the disk that holds `directory`, then makes room again; prints how each write ended */
+  /** fills the disk of `directory`, then frees space again; prints how each write ended */
   "fill-disk": async (directory = "") => {
     const file = join(directory, "quartermaster.db");
     migrate(file, { clock: systemClock, version: "child", backupDirectory: join(directory, "backups") });
@@ -113,13 +113,13 @@ const verbs: Record<string, (...args: string[]) => unknown> = {
     await openDatabase(file).close();
     say(`${from} ${to}`);
   },
-  /** applies one migration more than there are */
+  /** applies one more migration than exist */
   upgrade: async (file = "", backupDirectory = "") => {
     await readyAndTold();
     const list = [...embedded, ONE_MORE];
     migrate(file, { clock: systemClock, version: "child", backupDirectory, migrations: list });
   },
-  /** stops in the transaction of one more migration: the clock is asked for the copy, then for the journal */
+  /** stops in the transaction of one more migration: the clock is read for the copy, then for the journal */
   "migrate-and-stop": (file = "", backupDirectory = "") => {
     let asked = 0;
     const clock = { nowMs: () => (asked++ === 0 ? 0 : stopHere()) };
@@ -149,7 +149,7 @@ function fillWith(file: string): void {
   try {
     for (;;) writeSync(descriptor, chunk);
   } catch {
-    closeSync(descriptor); // no space left: what the caller wants
+    closeSync(descriptor); // no space left, as intended
   }
 }
 

@@ -1,4 +1,4 @@
-// Changes files of backups the way somebody would who knows the format.
+// Changes files of backups like somebody who knows the format.
 import { readFileSync, writeFileSync } from "node:fs";
 import { MANIFEST_BYTES } from "../../../src/domain/backup/model.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
@@ -21,7 +21,7 @@ export function changeManifest(path: string, change: (text: string) => string): 
   writeFileSync(path, bytes);
 }
 
-/** Puts the last artifact of a backup in twice, with a manifest that counts it twice. */
+/** Adds the last artifact of a backup a second time, with a manifest that counts it twice. */
 export function repeatArtifact(
   path: string,
   { digest, sizeBytes }: { digest: string; sizeBytes: number },

@@ -1,5 +1,5 @@
-// A process that inspects an archive of half a gigabyte of zeros in allowed files. Prints the reason why it is refused, and the most
-// memory that the process had, in KiB.
+// A process that inspects an archive of half a gigabyte of zeros in allowed files. Prints the reason of its refusal, and the peak
+// memory of the process, in KiB.
 import { readFileSync } from "node:fs";
 import { inspectArchive } from "../../../src/domain/catalog/archive/archive.ts";
 import { DomainError } from "../../../src/platform/errors.ts";

@@ -8,7 +8,7 @@ import { tarGzOf } from "./tar.ts";
 
 type Site = Pick<TestServer, "domain" | "world">;
 
-/** Replaces the catalog. Sources are addresses, or files in the folder of the world. */
+/** Replaces the catalog. Sources are URLs, or files in the folder of the world. */
 export async function seedCatalog({ domain, world }: Site, entries: readonly object[]): Promise<void> {
   const file = join(world.directory, "catalog.json");
   writeFileSync(file, JSON.stringify(entries));

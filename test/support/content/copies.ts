@@ -1,14 +1,14 @@
-// Directories that take long to make are made once in a process, kept in memory and written wherever a test wants its own.
+// Directories that take long to create are created once in a process, kept in memory and written wherever a test needs a copy.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Writes a directory at a new place. */
 export type Copy = (place: string) => void;
 
-/** SQLite makes it anew. */
+/** SQLite creates it again. */
 const SHARED_MEMORY = "-shm";
 
-/** Reads a directory into memory; a database in it may be open, and nobody may write. */
+/** Reads a directory into memory; a database in it may be open, but nobody may write. */
 export function remember(directory: string): Copy {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => !name.endsWith(SHARED_MEMORY))

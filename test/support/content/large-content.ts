@@ -1,9 +1,9 @@
-// The largest content that administrators may send, of the kinds that cost most: for tests and benchmarks of how long it
-// keeps others waiting.
+// The largest content that administrators may send, of the most expensive kinds: for tests and benchmarks of how long it blocks
+// other requests.
 import { HARNESS_KEYS } from "../../../src/domain/harnesses/harnesses.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
 
-/** the versions of the harness that all packages below serve */
+/** the versions of the harness that all packages below support */
 const RANGE = ">=2.1.0, <2.20.0";
 const SETTINGS_ENTRIES = 12_000;
 
@@ -46,7 +46,7 @@ export const manyServers = (value: string): Record<string, object[]> =>
     ]),
   );
 
-/** @returns a policy with so many settings of two harnesses */
+/** @returns a policy with this many settings of two harnesses */
 export function manySettings(value: number, count = SETTINGS_ENTRIES / 2): object {
   const custom = Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, value]));
   const managed_config = { custom };
@@ -80,7 +80,7 @@ const KINDS = {
   variants: (at: number) => packageOf(at, { adapters: { claude: { introduced: "2.0.0", variants } } }),
 };
 
-/** What packages are made of. */
+/** The parts of a package. */
 export type PackageKind = keyof typeof KINDS;
 export const PACKAGE_KINDS = [
   "small",
@@ -89,7 +89,7 @@ export const PACKAGE_KINDS = [
   "variants",
 ] as const satisfies readonly PackageKind[];
 
-/** @returns packages of one kind, as many as fit into so many bytes of JSON and into a list */
+/** @returns packages of one kind, as many as fit into this many bytes of JSON and into a list */
 export function largePackages(kind: PackageKind, bytes: number): object[] {
   const packages: object[] = [];
   let left = bytes;

@@ -1,8 +1,8 @@
-// Users, workstations and invitations by the thousand, straight into the file: for what only reads them.
+// Thousands of users, workstations and invitations, inserted directly into the database: for tests that only read them.
 import type { Database } from "bun:sqlite";
 
 const ROWS = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $count)";
-/** the order of the addresses is not the order in which the rows were made */
+/** the order of the addresses is not the order in which the rows were inserted */
 const ADDRESS = "printf('user-%06d@example.com', n * 7919 % 1000003)";
 const ID = "printf('01940000-0000-7000-8000-%012d', n)";
 const ORGANIZATION = "(SELECT id FROM organizations)";
@@ -21,7 +21,7 @@ const INSERTS = [
    FROM numbers`,
 ];
 
-/** Adds so many of each; each user has one workstation and has sent one invitation. */
+/** Adds this many of each; each user has one workstation and has sent one invitation. */
 export function addManyRows(connection: Database, { count, nowMs }: { count: number; nowMs: number }): void {
   connection.transaction(() => {
     for (const sql of INSERTS)

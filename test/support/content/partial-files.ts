@@ -1,4 +1,4 @@
-// The file that a process leaves in the store of artifacts when it is killed while it stores one.
+// The file that a process leaves in the artifact store when it is killed while it stores an artifact.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// Policies for tests of whatever delivers them, on any face: the first one, and packages published on top of it.
+// Policies for tests of delivery through any interface: the first one, and packages published on top of it.
 
 import type { Revision } from "../../../src/domain/governance/service.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
@@ -10,7 +10,7 @@ interface Site {
   world: Pick<TestServer["world"], "organizationId" | "system">;
 }
 
-/** Publishes the first revision, or joins what a deployment file says at a later start. @returns the id in force */
+/** Publishes the first revision, or merges a deployment file as a later start does. @returns the id in force */
 export async function publishFirst({ domain, world }: Site, more?: object): Promise<string> {
   const input = more && sectionOf(more);
   const section = input && { input: JSON.stringify(input), variables: {}, linesOf: async () => [] };
@@ -34,7 +34,7 @@ export interface Extensions {
   overrides?: Readonly<Record<string, unknown>>;
 }
 
-/** Publishes packages in place of those before. */
+/** Publishes packages that replace those before. */
 export function publishPackages(
   { domain, world }: Site,
   { packages = [], audiences = {}, overrides = {} }: Extensions,

@@ -1,4 +1,4 @@
-// Provisioned users and groups as rows, for what only reads them. How they come to be is for the tests of users and groups.
+// Provisioned users and groups as rows, for tests that only read them. Other tests provision users and groups.
 import { sql } from "drizzle-orm";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { ORGANIZATION_NUMBER } from "../../../src/domain/scim/organization-store.ts";

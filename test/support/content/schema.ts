@@ -1,15 +1,15 @@
-// Reads the shape of a real SQLite schema, to compare databases with each other and with the drizzle tables.
+// Reads a real SQLite schema, to compare databases with each other and with the drizzle tables.
 import type { Database } from "bun:sqlite";
 
 export interface Column {
   name: string;
   type: string;
   notNull: boolean;
-  /** 1-based place in the primary key, 0 outside of it */
+  /** 1-based position in the primary key, 0 outside of it */
   key: number;
 }
 
-/** @returns every table, index, trigger and view with its text, spaces evened out, by name */
+/** @returns every table, index, trigger and view with its text, with normalized spaces, by name */
 export function schemaOf(connection: Database): Record<string, string> {
   const rows = connection
     .query<{ name: string; sql: string }, []>(
@@ -19,7 +19,7 @@ export function schemaOf(connection: Database): Record<string, string> {
   return Object.fromEntries(rows.map(({ name, sql }) => [name, sql.replace(/\s+/g, " ")]));
 }
 
-/** @returns the tables of the product, without SQLite's own and without those of an index of texts */
+/** @returns the tables of the product, without SQLite's own tables and those of a text index */
 export const tablesOf = (connection: Database): string[] =>
   connection
     .query<{ name: string }, []>(

@@ -30,7 +30,7 @@ export const manifestOf = (
     })),
   });
 
-/** @returns the archive with the transcript, and what else belongs to the session before it */
+/** @returns the archive with the transcript, after the other files of the session */
 export function bundleOf(harness: string, transcript: string, companion = "state"): Uint8Array {
   const files = [
     { role: "session_companion", path: "files/0000-state.json", body: companion },
@@ -48,7 +48,7 @@ export const linesOf = (...records: readonly unknown[]): string =>
 const AT = "2026-05-04T08:30:00.000Z";
 const AT_MS = Date.parse(AT);
 
-/** One question, one thought, one call with its result, one answer and the tokens, in the form of each harness. */
+/** One question, one thought, one call with its result, one answer and the tokens, in the format of each harness. */
 export const TRANSCRIPTS: Readonly<Record<string, string>> = {
   codex: linesOf(
     { timestamp: AT, type: "session_meta", payload: { id: "0199-native", cwd: "/home/ada" } },

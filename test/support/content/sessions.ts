@@ -1,4 +1,4 @@
-// Captured sessions for tests of any face: a server whose policy asks for them, and uploads as the client sends them.
+// Captured sessions for tests of any interface: a server whose policy asks for them, and uploads as the client sends them.
 
 import { eq } from "drizzle-orm";
 import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
@@ -49,7 +49,7 @@ export const announcementOf = (bytes: string | Uint8Array, more: object = {}) =>
 export const presign = (face: Face, credential: Sent, announcement: object): Promise<Response> =>
   face.request("POST", PRESIGN_PATH, { ...credential, body: announcement });
 
-/** @returns path and query of an absolute address of ours */
+/** @returns path and query of an absolute URL of the service */
 export const pathIn = (url: string): string => {
   const { pathname, search } = new URL(url);
   return pathname + search;
@@ -63,7 +63,7 @@ export interface PresignedOnWire {
   complete_url: string;
 }
 
-/** Uploads as the client does: with the headers that it was given, and the length that its library declares. */
+/** Uploads as the client does: with the given headers, and the length that its library declares. */
 export const upload = (
   face: Face,
   { upload_url: url, headers }: Pick<PresignedOnWire, "upload_url" | "headers">,

@@ -1,4 +1,4 @@
-// Builds tar archives byte by byte, also such as no archiver would write: headers may lie about anything.
+// Builds tar archives byte by byte, also ones that no archiver would create: headers may contain anything.
 import { constants, deflateRawSync, gzipSync } from "node:zlib";
 
 const BLOCK = 512;
@@ -12,12 +12,12 @@ export interface TarHeader {
   prefix?: string;
   /** type flag; "0" file (default), "5" folder, "2" symbolic link, "x" PAX, "L" GNU long name … */
   type?: string;
-  /** size field, in bytes or as raw text; the true size of the body when left out */
+  /** size field, in bytes or as raw text; default: the actual size of the body */
   size?: number | string | Uint8Array;
   linkName?: string;
-  /** magic and version; POSIX when left out */
+  /** magic and version; default: POSIX */
   magic?: string;
-  /** mode field as octal text; 0644 when left out */
+  /** mode field as octal text; default: 0644 */
   mode?: string;
   /** a checksum other than the right one */
   checksum?: number;
@@ -93,7 +93,7 @@ export async function* chunksOf(bytes: Uint8Array, size = 65_536): AsyncGenerato
 const BOMB_PIECE_BYTES = 16 * 1024 * 1024;
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/** @returns gzip of texts, each followed by zeros in multiples of 16 MiB, in a thousandth of the room; without an end */
+/** @returns gzip of texts, each followed by zeros in multiples of 16 MiB, in a thousandth of that size; without an end */
 export async function* gzipBomb(
   ...parts: [start: Uint8Array, zeroBytes: number][]
 ): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-// The built-in provisioner over a small real gateway, reached through the real platform/outbound.
+// The built-in provisioner with a small real gateway, reached through the real platform/outbound.
 import { createLitellmProvisioner } from "../../../src/domain/gateway/provisioners/litellm/litellm.ts";
 import { createAdminRequest } from "../../../src/domain/gateway/provisioners/litellm/litellm-request.ts";
 import type { Provisioner } from "../../../src/domain/gateway/provisioners/provisioner.ts";
@@ -30,7 +30,7 @@ export interface BuiltinProvisioner extends AsyncDisposable {
   gateway: LitellmGateway;
   upstream: Upstream;
   clock: HeldClock;
-  /** @returns a provisioner over the same gateway, configured otherwise */
+  /** @returns a provisioner with the same gateway and another configuration */
   configured(options: BuiltinOptions): Provisioner;
 }
 

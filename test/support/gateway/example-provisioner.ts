@@ -1,5 +1,5 @@
-// The example executable of test/provisioner, pinned and ready to run, with the folder that is its gateway and with what a
-// test does to that gateway behind the provisioner's back.
+// The example executable of test/provisioner, pinned and ready to run, with the folder that is its gateway and with functions that
+// change that gateway without the provisioner.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createExecutableProvisioner } from "../../../src/domain/gateway/provisioners/executable/executable.ts";
@@ -14,7 +14,7 @@ import { BUILTIN_SETTINGS } from "./builtin-provisioner.ts";
 const EXAMPLE = join(import.meta.dir, "../../provisioner/provisioner.mjs");
 
 export interface ExampleUpstream extends Upstream {
-  /** What goes wrong from now on, such as `after:die`; see the README of the example. */
+  /** The fault from now on, such as `after:die`; see the README of the example. */
   trouble(what: string | undefined): void;
 }
 
@@ -41,8 +41,8 @@ export const executableSettings = (
 const sha256OfFile = (path: string): string => sha256Hex(readFileSync(path));
 
 /**
- * Installs the example in a directory of its own, so that a test may do to the file what it likes.
- * @param environment beside what the example needs
+ * Installs the example in a separate directory, so that a test may change the file.
+ * @param environment in addition to what the example needs
  */
 export function installExample(environment: Readonly<Record<string, string>> = {}) {
   const directory = temporaryDirectory();
@@ -51,14 +51,14 @@ export function installExample(environment: Readonly<Record<string, string>> = {
   const gateway = join(directory, "gateway");
   for (const name of ["accounts", "keys"]) mkdirSync(join(gateway, name), { recursive: true });
   const settings = executableSettings(path, {
-    PATH: process.env.PATH ?? "", // wherever this machine has its Node
+    PATH: process.env.PATH ?? "", // the path of Node on this machine
     PROVISIONER_DIRECTORY: gateway,
     ...environment,
   });
   return { directory, path, settings, upstream: upstreamIn(gateway) };
 }
 
-/** @returns the example as the service runs it: from a private copy, with an environment of its own */
+/** @returns the example as the service runs it: from a private copy, with a separate environment */
 export async function createExampleProvisioner(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ExampleProvisioner> {

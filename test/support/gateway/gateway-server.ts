@@ -1,4 +1,4 @@
-// The HTTP face with gateway mode on: the built-in provisioner over a small real gateway, and a token for the inference proxy.
+// The server with gateway mode on: the built-in provisioner with a small real gateway, and a token for the inference proxy.
 
 import { afterEach } from "bun:test";
 import { PROXY_DESTINATION } from "../../../src/domain/gateway/inference/proxy-health.ts";
@@ -26,11 +26,11 @@ export interface GatewayServer extends TestServer {
 
 export interface GatewayServerOptions extends Omit<TestServerOptions, "gatewayMode" | "outbound"> {
   gateway?: Partial<GatewaySettings>;
-  /** of the inference proxy, for its health; the gateway itself when left out */
+  /** URL of the inference proxy, for its health; default: the gateway itself */
   proxyOrigin?: string;
 }
 
-/** @returns a server whose users have accounts at the gateway as soon as they are signed in; `await using` ends both */
+/** @returns a server whose users have accounts at the gateway as soon as they are signed in; `await using` stops both */
 export async function createGatewayServer(options: GatewayServerOptions = {}): Promise<GatewayServer> {
   const { upstream, ...mode } = await startGateway(options);
   const face = await createTestServer({ ...options, ...mode });
@@ -50,7 +50,9 @@ export async function createGatewayServer(options: GatewayServerOptions = {}): P
   };
 }
 
-/** @returns a function that returns one server for all tests of a file, as `sharedServer` does; its gateway forgets what each test did */
+/**
+ * @returns a function that returns one server for all tests of a file, like `sharedServer`; its gateway is reset after each test
+ */
 export function sharedGatewayServer(): () => Promise<GatewayServer> {
   const same = sharedServer(createGatewayServer);
   afterEach(async () => {
@@ -73,7 +75,7 @@ export async function startGateway(options: GatewayServerOptions = {}) {
 
 let keysMade: Promise<Copy> | undefined;
 
-/** Keys for inference tokens take longer to make than most tests. */
+/** Creating keys for inference tokens takes longer than most tests. */
 async function createWorldWithKeys(): Promise<World> {
   keysMade ??= directoryOfServer();
   return await createWorld({ copy: await keysMade });

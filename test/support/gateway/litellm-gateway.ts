@@ -1,6 +1,6 @@
-// A small real HTTP server that answers as the documented admin API of a LiteLLM gateway does, as far as keys of users go:
-// addresses are found by part, aliases are unique over all keys, pages are bounded, an update of `duration` begins a life anew.
-// Faults are switched on per operation. Keys are kept in memory; tests look at them and change them as an administrator would.
+// A small real HTTP server that responds like the documented admin API of a LiteLLM gateway, for keys of users: addresses are found
+// by part, aliases are unique over all keys, pages are bounded, an update of `duration` starts a new lifetime. Faults are set per
+// operation. Keys are kept in memory; tests read and change them as an administrator would.
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../../../src/platform/clock.ts";
@@ -24,35 +24,35 @@ export interface GatewayKey {
   expires: string | null;
   created_at: string;
   blocked: boolean | null;
-  /** and whatever policy set */
+  /** and all members that the policy set */
   [member: string]: unknown;
 }
 
 export interface Fault {
   /**
-   * `never`: no answer; `stall`: none after its first half; `hang-up`: the connection ends before the answer; `half`: it ends
-   * within it; `late-hang-up`: the deed is done, and nobody hears of it
+   * `never`: no response; `stall`: none after its first half; `hang-up`: the connection ends before the response; `half`: it ends
+   * within it; `late-hang-up`: the operation is done, and the connection ends without a response
    */
   kind: "status" | "never" | "stall" | "hang-up" | "half" | "late-hang-up" | "redirect" | "garbage" | "huge";
   status?: number;
   body?: unknown;
-  /** how often; for ever without it */
+  /** how many times; without end by default */
   times?: number;
   onHit?: () => void;
 }
 
-/** `1.106` still answers for a deleted key, and calls it so; `1.74` no longer knows it. */
+/** `1.106` still returns a deleted key, marked as deleted; `1.74` no longer knows it. */
 export const LITELLM_VERSIONS = ["1.74", "1.106"] as const;
 export type LitellmVersion = (typeof LITELLM_VERSIONS)[number];
 
 export interface LitellmGatewayOptions {
-  /** how it behaves; as 1.106 where nothing is said */
+  /** version whose behavior it has; 1.106 by default */
   version?: LitellmVersion;
   clock?: Clock;
   port?: number;
-  /** whether a list says how many pages it has */
+  /** whether a list has the number of pages */
   countsPages?: boolean;
-  /** how times are written; as RFC 3339 in UTC where nothing is said */
+  /** format of times; RFC 3339 in UTC by default */
   writeTime?: (ms: number) => string;
 }
 
@@ -70,11 +70,11 @@ const refusal = (status: number, message: string): Reply => ({
 export class LitellmGateway {
   readonly users: GatewayUser[] = [];
   readonly keys: GatewayKey[] = [];
-  /** ids, or models with what a gateway may say about them beside the id */
+  /** ids, or models with the members that a gateway may send in addition to the id */
   models: (string | Members)[] = ["model-a"];
-  /** operations in the order they came, such as `POST /key/generate` */
+  /** operations in the order of arrival, such as `POST /key/generate` */
   calls: string[] = [];
-  /** bodies of the POST requests, in the order they came */
+  /** bodies of the POST requests, in the order of arrival */
   bodies: Members[] = [];
   /** keys that were deleted, which 1.106 keeps */
   readonly #deleted: GatewayKey[] = [];
@@ -113,12 +113,12 @@ export class LitellmGateway {
     return user;
   }
 
-  /** Adds a key that somebody else made. */
+  /** Adds a key that another program created. */
   addKey(members: Partial<GatewayKey>): GatewayKey {
     return this.#addKey(`sk-${randomBytes(16).toString("base64url")}`, members);
   }
 
-  /** @returns the key that a workstation could work with, if the gateway knows it, has not blocked it and its life is not over */
+  /** @returns the usable key of a workstation: known to the gateway, not blocked and not expired */
   accepts(credential: string): boolean {
     const key = this.keys.find(({ token }) => token === sha256Hex(credential));
     return key !== undefined && !key.blocked && !this.#isOver(key);
@@ -137,7 +137,7 @@ export class LitellmGateway {
     this.#faults.clear();
   }
 
-  /** Makes it as it was when it started, for the next test. */
+  /** Resets everything for the next test. */
   forget(): void {
     this.heal();
     for (const list of [this.users, this.keys, this.#deleted]) list.length = 0;
@@ -327,7 +327,7 @@ const toListed = (model: string | Members): Members => ({
 const aliasTaken = (alias: string | null): Reply =>
   refusal(400, `Key with alias '${alias}' already exists. Unique key aliases across all keys are required.`);
 
-/** A real gateway repeats a part of what it was given. */
+/** A real gateway quotes a part of the input. */
 const refuseKey = ({ headers }: IncomingMessage): Reply =>
   refusal(
     401,

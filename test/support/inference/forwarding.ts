@@ -1,5 +1,5 @@
-// Forwarding over real sockets: a client's connection, our forwarding, and the scripted upstream. Admission is the handler's; here
-// every request is admitted. Time limits are asked for with `beat`, at a time that the test chooses.
+// Forwarding over real sockets: a client's connection, the service's forwarding, and the scripted upstream. The handler admits
+// requests; here every request is admitted. `beat` checks time limits, at a time that the test sets.
 import { Registry } from "prom-client";
 import { disownedReasonIn, type EndedBy, type UsableKey } from "../../../src/domain/gateway/service.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
@@ -12,7 +12,7 @@ import type { FinishedRequest } from "../../../src/server/inference/forwarding/o
 import type { Dialect } from "../../../src/server/inference/paths.ts";
 import { type Script, ScriptedUpstream } from "./upstream.ts";
 
-/** The managed key of the only user, which the upstream gets. */
+/** The managed key of the only user, which the upstream receives. */
 export const MANAGED_KEY = "sk-managed-canary-0001";
 
 export const CALLER = {
@@ -59,27 +59,27 @@ export interface ForwardingSite extends AsyncDisposable {
   /** rows that were counted for the sums of usage */
   counted: RequestRow[];
   finished: FinishedRequest[];
-  /** collections of garbage that were asked for */
+  /** requested garbage collections */
   collections: number;
   /** errors that no step expected */
   reported: unknown[];
   metrics: Registry;
-  /** permits that are held */
+  /** permits in use */
   readonly held: number;
-  /** keys that were reported, with the reason */
+  /** reported keys, with the reason */
   disowned: { credentialVersion: string; reason: string }[];
-  /** what the next healing gives; undefined: nothing in time */
+  /** the next replacement key; undefined: none in time */
   replacement: UsableKey | undefined;
   /** sessions that have ended; set `revision` too */
   ended: Map<string, EndedBy>;
   revision: number;
   endsAtMs: number;
   allowedModels: ReadonlySet<string> | undefined;
-  /** Moves the monotonic clock on and looks at the open calls. */
+  /** Advances the monotonic clock and checks the open calls. */
   pass(ms: number): void;
   /** @returns the row of the request with this number, once it is complete */
   row(index?: number): Promise<RequestRow>;
-  /** Forgets what tests before this one did. */
+  /** Resets what earlier tests recorded. */
   forget(): void;
 }
 
@@ -88,7 +88,7 @@ export interface ForwardingSiteOptions {
   /** path of the upstream's URL */
   base?: string;
   script?: Script;
-  /** in place of the scripted upstream */
+  /** replaces the scripted upstream */
   upstreamOrigin?: string;
 }
 
@@ -180,7 +180,7 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
     hostname: "127.0.0.1",
     development: false,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: 1, // the shortest: only forwarding keeps a quiet stream alive
+    idleTimeout: 1, // the shortest idle time: only the forwarding keeps an idle stream open
     fetch(request, running) {
       const path = new URL(request.url).pathname;
       let isHeld = true;

@@ -1,5 +1,5 @@
-// A place that accepts no connection and refuses none, as a host behind a firewall that drops packets: a listening socket whose
-// queue is full, by way of the C library, because the runtime accepts every connection.
+// An address that neither accepts nor refuses connections, like a host behind a firewall that drops packets: a listening socket
+// whose queue is full, created with the C library, because the runtime accepts every connection.
 import { dlopen, FFIType } from "bun:ffi";
 import { connect } from "node:net";
 
@@ -27,7 +27,7 @@ export async function createFullBacklog(): Promise<FullBacklog> {
   const isListening = libc.bind(descriptor, address, ADDRESS_BYTES) === 0 && libc.listen(descriptor, 0) === 0;
   if (!isListening || libc.getsockname(descriptor, address, length) !== 0) throw new Error("cannot listen");
   const port = address.readUInt16BE(2);
-  const first = connect(port, "127.0.0.1"); // takes the only place in the queue
+  const first = connect(port, "127.0.0.1"); // occupies the only place in the queue
   await new Promise((resolve) => first.once("connect", resolve));
   return {
     origin: `http://127.0.0.1:${port}`,

@@ -1,5 +1,6 @@
-// A process of its own with a running request log, for tests that kill it or fill its disk. Arguments: the file, the rows to hand
-// over at first, and the room in the queue. It hands a row over every millisecond from then on, and prints its figures as lines.
+// A separate process with a running request log, for tests that kill it or fill its disk. Arguments: the file, the number of rows
+// to hand over first, and the capacity of the queue. Afterwards it hands over a row every millisecond, and prints its figures as
+// lines.
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
 import { RunningLog } from "../../../src/domain/inference/log/writing/running-log.ts";
 import { systemClock } from "../../../src/platform/clock.ts";

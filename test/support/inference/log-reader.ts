@@ -1,4 +1,4 @@
-// A process of its own that asks the thread of the request log for rows, seen values and figures, and prints them as one line.
+// A separate process that asks the thread of the request log for rows, seen values and figures, and prints them as one line.
 // Argument: the file.
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
 import { RunningLog } from "../../../src/domain/inference/log/writing/running-log.ts";

@@ -1,5 +1,5 @@
-// The service with inference behind a real socket: users with gateway keys, a scripted upstream that counts what reaches it, and
-// the handler in front of the framework as in the running service.
+// The service with inference behind a real socket: users with gateway keys, a scripted upstream that counts requests, and the
+// handler before the framework as in the running service.
 import { Registry } from "prom-client";
 import { proxySettingsOf } from "../../../src/app/installation/proxy-settings.ts";
 import { type InferenceParts, startInference } from "../../../src/app/service/inference.ts";
@@ -28,7 +28,7 @@ export interface ProxyServer extends GatewayServer {
   origin: string;
   /** where agents send their requests */
   proxyUrl: string;
-  /** receives what is forwarded; `upstream` is the administration that makes keys */
+  /** receives forwarded requests; `upstream` is the administration API that creates keys */
   models: ScriptedUpstream;
   metrics: Registry;
   /** rows handed to the request log, oldest first */
@@ -49,7 +49,7 @@ export interface ProxyServerOptions extends Omit<GatewayServerOptions, "proxySet
   parts?: Partial<Pick<InferenceParts, "requestLog">>;
 }
 
-/** @returns the settings that the table has by default */
+/** @returns the default settings */
 export function defaultProxySettings(upstreamUrl: string): ProxySettings {
   const flags = {
     gatewayType: "litellm",
@@ -126,7 +126,7 @@ async function tokenOf(face: GatewayServer, { accessToken: token }: Caller): Pro
   return (await minted.json()).token;
 }
 
-/** A request that every check lets through. */
+/** A request that passes every check. */
 export const chat = (token: string, headers: Record<string, string> = {}): RequestInit => ({
   method: "POST",
   headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },

@@ -1,11 +1,11 @@
-// A client on a raw socket: it writes the bytes of a request as told and keeps what comes back, with how the connection ended.
+// A client on a raw socket: it writes the bytes of a request as told and records the response and how the connection ended.
 import { connect, type Socket } from "node:net";
 
 export class RawClient {
   readonly socket: Socket;
-  /** all that came, as latin1 */
+  /** everything received, as latin1 */
   text = "";
-  /** when the connection stands */
+  /** when the connection is open */
   readonly connected: Promise<void>;
   /** when the connection has closed: whether it was reset, or ended cleanly */
   readonly ended: Promise<"reset" | "closed">;
@@ -48,14 +48,14 @@ export class RawClient {
     this.socket.write(bytes);
   }
 
-  /** the part behind the head, without the framing of chunks */
+  /** the part after the head, without the framing of chunks */
   get body(): Buffer {
     const end = this.text.indexOf("\r\n\r\n");
     const raw = Buffer.from(end < 0 ? "" : this.text.slice(end + 4), "latin1");
     return /\r\ntransfer-encoding: chunked/i.test(this.text.slice(0, end)) ? withoutFraming(raw) : raw;
   }
 
-  /** whether the body came to the end that its framing declares */
+  /** whether the body reached the end that its framing declares */
   get isWhole(): boolean {
     const end = this.text.indexOf("\r\n\r\n");
     if (end < 0) return false;
@@ -69,7 +69,7 @@ export class RawClient {
     return Number(this.text.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length));
   }
 
-  /** Waits until what came meets the condition; fails if the connection closes before. */
+  /** Waits until the received bytes meet the condition; fails if the connection closes before. */
   async until(isMet: (client: this) => boolean): Promise<void> {
     while (!isMet(this)) {
       if (this.socket.destroyed) throw new Error(`the connection closed after: ${this.text}`);
@@ -77,7 +77,7 @@ export class RawClient {
     }
   }
 
-  /** Leaves at once: with FIN, or with RST. */
+  /** Disconnects at once: with FIN, or with RST. */
   leave(how: "fin" | "rst" = "fin"): void {
     if (how === "fin") this.socket.destroy();
     else this.socket.resetAndDestroy();

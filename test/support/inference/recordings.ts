@@ -1,7 +1,7 @@
-// Answers of the three APIs as models send them, invented for our tests: event streams split into events, and the same answers
-// as one JSON body. Texts hold characters of two to four bytes, so that pieces can be cut inside a character.
+// Responses of the three APIs in the form that models send, invented for these tests: event streams split into events, and the same
+// responses as one JSON body. Texts have characters of two to four bytes, so that chunks can end inside a character.
 
-/** What an answer says about tokens, in our words. */
+/** The token counts of a response, in the names of the service. */
 export interface RecordedUsage {
   input: number;
   output: number;

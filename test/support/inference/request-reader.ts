@@ -7,7 +7,7 @@ interface Receiver {
   complete(): void;
 }
 
-/** What is left to read of a body: a number of bytes, or chunks. */
+/** The rest of a body: a number of bytes, or chunks. */
 type Remaining = { kind: "bytes"; count: number } | { kind: "chunks" };
 
 const HEAD_END = Buffer.from("\r\n\r\n");

@@ -1,4 +1,4 @@
-// Rows of the request log for tests, and a log that runs with its real thread on a file of its own.
+// Rows of the request log for tests, and a running log with its real thread on a separate file.
 import { join } from "node:path";
 import { startLogThread } from "../../../src/app/request-logs/start-log-thread.ts";
 import type { RequestRow } from "../../../src/domain/inference/log/record.ts";
@@ -10,7 +10,7 @@ import { START_MS } from "../world.ts";
 export const USER = "0190c5a8-0000-7000-8000-000000000001";
 const ORGANIZATION = "0190c5a8-0000-7000-8000-0000000000ff";
 
-/** @returns a row of a finished request; `number` makes its id and its time */
+/** @returns a row of a finished request; `number` determines its id and its time */
 export const rowOf = (number: number, changes: Partial<RequestRow> = {}): RequestRow => ({
   id: `0190c5a8-1111-7000-8000-${String(number).padStart(12, "0")}`,
   userId: USER,
@@ -53,7 +53,7 @@ export interface LoggedEvent {
   fields: unknown;
 }
 
-/** @returns a log that keeps what it is told */
+/** @returns a log that records its lines */
 export function keptLog(): { log: Pick<Log, "warning" | "error">; events: LoggedEvent[] } {
   const events: LoggedEvent[] = [];
   const keep =
@@ -84,7 +84,7 @@ export function startTestLog(
   return { running, file, events, [Symbol.asyncDispose]: () => running.close() };
 }
 
-/** Waits until a condition holds, without a limit of its own: the test has one. */
+/** Waits until a condition is met, without its own time limit: the test has one. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(5);
 }

@@ -1,11 +1,11 @@
-// A real HTTP/1.1 server on a raw socket that answers exactly the bytes a test scripts: piece by piece, half a head, a reset in
-// the middle, or nothing. It counts requests and open connections, and keeps the heads and bodies that arrived.
+// A real HTTP/1.1 server on a raw socket that sends exactly the bytes that a test scripts: chunk by chunk, half a head, a reset in
+// the middle, or nothing. It counts requests and open connections, and records received heads and bodies.
 import { createServer, type Server, type Socket } from "node:net";
 import { RequestReader } from "./request-reader.ts";
 
 export type Header = readonly [name: string, value: string];
 
-/** Decides how one request is answered. It runs as soon as the head has arrived; the body may still be on its way. */
+/** Determines the response to one request. It runs as soon as the head has arrived; the body may still be arriving. */
 export type Script = (exchange: UpstreamExchange) => void | Promise<void>;
 
 export interface RequestHead {
@@ -48,7 +48,7 @@ export class UpstreamExchange implements RequestHead {
     return values.length === 0 ? undefined : values.join(", ");
   }
 
-  /** @returns the whole body; rejects if the client leaves before its end */
+  /** @returns the whole body; rejects if the client disconnects before its end */
   body(): Promise<Buffer> {
     return this.#ended.promise;
   }
@@ -62,7 +62,7 @@ export class UpstreamExchange implements RequestHead {
     return !this.socket.destroyed;
   }
 
-  /** Writes bytes as they are. @returns when the socket has taken them, or the connection has closed */
+  /** Writes bytes as they are. @returns when the socket has accepted them, or the connection has closed */
   async write(bytes: string | Uint8Array): Promise<void> {
     if (this.socket.destroyed) return;
     const taken = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ export class UpstreamExchange implements RequestHead {
     await this.write("0\r\n\r\n");
   }
 
-  /** Answers completely, with the length declared. */
+  /** Sends a complete response, with its length declared. */
   async answer(
     status: number,
     body: string | Uint8Array = "",
@@ -102,7 +102,7 @@ export class UpstreamExchange implements RequestHead {
     await this.write(content);
   }
 
-  /** Answers with a complete chunked event stream, one chunk per piece. */
+  /** Sends a complete chunked event stream, one chunk per piece. */
   async stream(pieces: readonly (string | Uint8Array)[], headers: readonly Header[] = []): Promise<void> {
     await this.head(200, [...EVENT_STREAM, ...headers]);
     for (const piece of pieces) await this.chunk(piece);
@@ -119,7 +119,7 @@ export class UpstreamExchange implements RequestHead {
     this.socket.resetAndDestroy();
   }
 
-  /** Stops to read what the client sends. */
+  /** Stops reading what the client sends. */
   pause(): void {
     this.socket.pause();
   }
@@ -214,7 +214,7 @@ export class ScriptedUpstream implements AsyncDisposable {
     this.#connections += 1;
     this.#sockets.add(socket);
     socket.setNoDelay(true);
-    socket.setMaxListeners(0); // every exchange on the connection watches its end
+    socket.setMaxListeners(0); // every exchange on the connection observes its end
     socket.on("error", () => {}); // a reset by the client; `close` follows
     socket.on("close", () => this.#sockets.delete(socket));
     const reader = new RequestReader((head) => this.#begin(head, socket));
@@ -231,7 +231,7 @@ export class ScriptedUpstream implements AsyncDisposable {
     return exchange;
   }
 
-  /** A script may fail because the client left; any other failure is a mistake in the test. */
+  /** A script may fail because the client disconnected; any other failure is a mistake in the test. */
   async #run(exchange: UpstreamExchange): Promise<void> {
     try {
       await this.script(exchange);

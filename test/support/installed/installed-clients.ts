@@ -1,5 +1,5 @@
-// Workstations that report on a data directory as through the server, by the domain in this process: what the command line
-// then lists and removals off. The same directory may be in use by a running server.
+// Workstations that report on a data directory like through the server, with the domain in this process, for commands that list and
+// remove them. A running server may use the same directory.
 import type { ClientStatusReport, Reporter } from "../../../src/domain/clients/model.ts";
 import { insertRevision } from "../../../src/domain/governance/store.ts";
 import { documentWith, reportWith } from "../../domain/clients/policies.ts";
@@ -7,7 +7,7 @@ import { type DataInUse, inInstallation, logInOn } from "./installed-login.ts";
 
 export type Login = Pick<Reporter, "loginSessionId" | "grantId">;
 
-/** Puts the policy of documentWith() in force. @returns the id of the revision */
+/** Publishes the policy of documentWith(). @returns the id of the revision */
 export const publishOn = (place: DataInUse): Promise<string> =>
   inInstallation(place, async ({ db, organizationId }) => {
     const id = place.ids.uuid();
@@ -20,8 +20,8 @@ export const publishOn = (place: DataInUse): Promise<string> =>
   });
 
 /**
- * Takes reports of root@example.org's workstations.
- * @param login by which they come; a new one when left out
+ * Stores reports of root@example.org's workstations.
+ * @param login of the reports; a new one by default
  */
 export async function reportOn(
   place: DataInUse,

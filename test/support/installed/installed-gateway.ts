@@ -1,4 +1,4 @@
-// A bench with an installation, a small real gateway, and a configuration file that switches gateway mode on.
+// A bench with an installation, a small real gateway, and a configuration file that turns on gateway mode.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ADMIN_KEY, LitellmGateway } from "../gateway/litellm-gateway.ts";
@@ -9,7 +9,7 @@ export interface InstalledGateway extends AsyncDisposable {
   gateway: LitellmGateway;
 }
 
-/** @returns the text of a configuration with the built-in provisioner over a gateway */
+/** @returns the text of a configuration with the built-in provisioner for a gateway */
 export const gatewayConfiguration = ({ origin }: Pick<LitellmGateway, "origin">): string => `
 gateway:
   type: litellm

@@ -1,4 +1,4 @@
-// What the service's jobs leave on a data directory, without a service: rows of jobs that ran, and secrets sealed anew.
+// The results of the service's jobs in a data directory, without a service: rows of jobs that ran, and re-sealed secrets.
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createScheduler } from "../../../src/platform/scheduler/scheduler.ts";
@@ -17,7 +17,7 @@ export const runJobsOn = (place: DataInUse, [first, ...others]: readonly string[
     await scheduler.runDue();
   });
 
-/** Seals anew what lies under older keys. */
+/** Re-seals secrets that are sealed with older keys. */
 export const rewrapOn = (place: DataInUse): Promise<void> =>
   inInstallation(place, async ({ domain, organizationId }) => {
     const actor = { kind: "system", id: null, label: "service", organizationId } as const;

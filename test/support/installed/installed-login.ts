@@ -1,5 +1,5 @@
-// Logs in on a data directory as the server would, by the domain in this process: what the command line then lists and
-// revokes. The same directory may be in use by a running server.
+// Logs in on a data directory like the server would, with the domain in this process, for commands that list and revoke logins. A
+// running server may use the same directory.
 
 import { type ExistingInstallation, openExisting } from "../../../src/app/installation/installation.ts";
 import type { LoginKind } from "../../../src/domain/access/logins/logins.ts";
@@ -20,7 +20,7 @@ export interface DataInUse {
 const ORIGIN = "http://127.0.0.1:8080";
 const ADDRESS = "192.0.2.7";
 
-/** Opens the directory for one piece of work. */
+/** Opens the directory for one operation. */
 export async function inInstallation<T>(
   { data, clock, ids }: DataInUse,
   work: (installation: ExistingInstallation) => Promise<T>,
@@ -50,7 +50,7 @@ async function approve(
   return loginSessionId;
 }
 
-/** Leaves one login of each kind of root@example.org: a grant, the login session that approved it, and a pending device login. */
+/** Creates one login of each kind of root@example.org: a grant, the login session that approved it, and a pending device login. */
 export function logInOn(place: DataInUse) {
   return inInstallation(place, async (installation) => {
     const { deviceLogins, grants, logins } = installation.domain.access;
@@ -64,7 +64,7 @@ export function logInOn(place: DataInUse) {
   });
 }
 
-/** Gives a user an authenticator app with recovery codes, as the page would in a signed-in browser. */
+/** Gives a user an authenticator app with recovery codes, like the page in a signed-in browser. */
 export const addFactorOn = (place: DataInUse, email: string): Promise<void> =>
   inInstallation(place, async ({ db, domain, organizationId }) => {
     const { sessions, ownFactors } = domain.access;
@@ -77,14 +77,14 @@ export const addFactorOn = (place: DataInUse, email: string): Promise<void> =>
     await ownFactors.addApp(session, { sealed, code });
   });
 
-/** Tries one wrong password, as a stranger would. */
+/** Tries one wrong password without a signed-in browser. */
 export const guessOn = (place: DataInUse, email: string): Promise<unknown> =>
   inInstallation(place, async ({ domain }) => {
     const guess = { email, password: new Secret("a wrong password"), address: ADDRESS, userAgent: null };
     return await domain.access.sessions.signIn(guess).catch((error: unknown) => error);
   });
 
-/** Sends invitations as an administrator would from a browser. */
+/** Sends invitations like an administrator in a browser. */
 export const inviteOn = (
   place: DataInUse,
   { inviter, emails }: { inviter: string; emails: readonly string[] },

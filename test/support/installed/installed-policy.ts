@@ -1,4 +1,4 @@
-// The first start of the service as far as the policy goes: its first revision is published, as the service would.
+// The first start of the service, for the policy only: its first revision is published, as by the service.
 import { createDocumentThreads } from "../../../src/app/documents/document-threads.ts";
 import { applyGovernance } from "../../../src/app/files/governance-file.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
@@ -14,14 +14,14 @@ export const beginPolicyOn = (place: DataInUse): Promise<void> =>
     await applyGovernance(installation, { config, file: undefined, actor, runTask: createDocumentThreads() });
   });
 
-/** The file and the policy say something different about the seconds, as after two starts and a command between them. */
+/** Makes the file and the policy differ in the seconds, as after two starts and a command between them. */
 export const conflictOn = (place: DataInUse): Promise<void> =>
   inInstallation(place, async ({ domain, organizationId }) => {
     const actor = { kind: "operator" as const, id: null, label: "root", organizationId };
     await publishConflict({ domain, world: { organizationId, system: actor } });
   });
 
-/** Saves a draft of root@example.org, as the console would. */
+/** Saves a draft of root@example.org, like the console. */
 export const draftOn = (place: DataInUse, text: string): Promise<unknown> =>
   inInstallation(place, async ({ domain, organizationId }) => {
     const { id, email } = domain.identity.users.find(organizationId, "root@example.org");

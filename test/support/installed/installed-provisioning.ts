@@ -1,10 +1,10 @@
-// An identity provider's traces on a data directory: its last request, and what it has provisioned. The same directory may
-// be in use by a running server.
+// The rows of an identity provider in a data directory: its last request, and its provisioned users and groups. A running server
+// may use the same directory.
 
 import { addProvisionedGroup, addProvisionedUser } from "../content/provisioned-rows.ts";
 import { type DataInUse, inInstallation } from "./installed-login.ts";
 
-/** Presents the token of the configuration, which stands in that file, as a request would. */
+/** Presents the configured token, which is in that file, like a request. */
 export const presentOn = (place: DataInUse, file: string, token: string): Promise<void> =>
   inInstallation(
     place,
@@ -14,7 +14,7 @@ export const presentOn = (place: DataInUse, file: string, token: string): Promis
     { scimTokenFile: file },
   );
 
-/** Leaves two users, one of them suspended, two groups, one of them empty, and a refused request. */
+/** Creates two users, one of them suspended, two groups, one of them empty, and a refused request. */
 export const provisionOn = (place: DataInUse): Promise<void> =>
   inInstallation(place, async ({ db, domain, organizationId }) => {
     const rows = { ...place, db, organizationId };

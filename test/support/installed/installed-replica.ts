@@ -1,4 +1,4 @@
-// A replica in a folder, and a script in place of Litestream, which restores it.
+// A replica in a folder, and a script in place of Litestream that restores it.
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { START_MS } from "../world.ts";
 export const FIRST = "t00000001-aaaaaa";
 const POSITION = `${FIRST}/ltx/0/0000000000000001-0000000000000001.ltx`;
 
-/** Copies the database of the other machine to where it is told. */
+/** Copies the database of the other machine to the given path. */
 const LITESTREAM = `#!/bin/sh
 [ "$1 $2 $4" = "restore -config -o" ] || exit 9
 grep -q "path: .*/replica/${FIRST}" "$3" || { echo "another term" >&2; exit 8; }

@@ -1,4 +1,4 @@
-// Puts requests into the log and the sums of an installation, as a service that forwards them would.
+// Adds requests to the log and the sums of an installation, like a service that forwards them.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { openLogFile } from "../../../src/domain/inference/log/log-file-store.ts";

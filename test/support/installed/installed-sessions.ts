@@ -1,5 +1,5 @@
-// Sessions that a workstation captured and uploaded to a data directory, by the domain in this process: what the command line then
-// shows and removes.
+// Sessions that a workstation captured and uploaded to a data directory, with the domain in this process, for commands that show
+// and remove them.
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
@@ -20,7 +20,7 @@ interface Capturing {
   more?: object;
 }
 
-/** Announces, uploads and completes as the user, after putting a policy in force that asks for captured sessions. */
+/** Announces, uploads and completes as the user, after publishing a policy that asks for captured sessions. */
 export const captureOn = (
   place: DataInUse,
   bytes: string,
@@ -89,7 +89,7 @@ export function objectPathOf({ data }: Pick<DataInUse, "data">, bytes: string): 
   return join(data, "sessions/sha256", digest.slice(0, 2), digest);
 }
 
-/** Leaves an old object that no session names, as after a restore to before an upload. */
+/** Creates an old object without a session, as after a restore to before an upload. */
 export function leaveObject(place: Pick<DataInUse, "data">): void {
   const text = "bytes that no session names";
   const path = objectPathOf(place, text);

@@ -1,4 +1,4 @@
-// A data directory as the release before left it: of the schema before the newest, with an organization and two people.
+// A data directory of the release before: with the schema before the newest, an organization and two people.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { migrations } from "../../../migrations/index.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
@@ -8,7 +8,7 @@ import { migrate } from "../../../src/platform/database/schema/migrate.ts";
 
 export const OLDER_SCHEMA = migrations.length - 1;
 
-/** Puts it in the place of the database in `data`; no connection of this process may be to that. */
+/** Replaces the database in `data`, to which this process may have no open connection. */
 export function makeOlder(data: string, clock: Clock): void {
   const { database, backups } = placesIn(data);
   mkdirSync(data, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
-// A data directory for services that run as processes of their own. A first start in such a process takes longer than the rest of most
-// tests, and so does every password that has the cost of the product.
+// A data directory for services that run as separate processes. A first start in such a process takes longer than the rest of most
+// tests, and so does every password with the cost parameters of the product.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Copy, remember } from "../content/copies.ts";
@@ -11,7 +11,9 @@ export const ADMIN_PASSWORD = "correct horse battery";
 
 let made: Promise<Copy> | undefined;
 
-/** Writes an installation, made once in a process, to an empty or absent directory: ADMIN_EMAIL signs in with ADMIN_PASSWORD. */
+/**
+ * Writes an installation, created once in a process, to an empty or missing directory: ADMIN_EMAIL signs in with ADMIN_PASSWORD.
+ */
 export async function prepareInstallation(dataDir: string): Promise<void> {
   made ??= makeInstallation();
   const write = await made;

@@ -1,8 +1,8 @@
-// Work for the end of a process, which may run one test file or several, from where `afterAll` would concern one test.
+// Functions to run at the end of a process, which may run several test files; `afterAll` would run after one file.
 
 const works = new Set<() => Promise<void>>();
 
-/** Does this after the last file, or after each. */
+/** Runs this after the last file, or after each. */
 export const atEndOfFiles = (work: () => Promise<void>): void => void works.add(work);
 
 /** Called by test/preload.ts. */

@@ -1,11 +1,11 @@
-// The rows of a database at one time, to which it can be put back: faster than another database.
+// Restores the rows of a database to those of an earlier time, which is faster than another database.
 import { Database } from "bun:sqlite";
 import type { World } from "../world.ts";
 
 export interface KeptRows {
   /**
-   * Makes all rows and the clock those of then.
-   * @returns whether it could: not if the database is closed or has another schema
+   * Restores all rows and the clock.
+   * @returns whether it was possible: not if the database is closed or has another schema
    */
   putBack(): Promise<boolean>;
   /** Closes the connection to the database. */
@@ -15,14 +15,14 @@ export interface KeptRows {
 /** A trigger may write to one table while another one is emptied. */
 const PASSES_MAX = 3;
 
-/** @param world its rows now are kept */
+/** @param world its current rows are kept */
 export function keepRows({ db, clock, file }: World): KeptRows {
   const startMs = clock.nowMs();
   const own = new OwnConnection(file);
   return {
     async putBack() {
       try {
-        await db.write(() => {}); // after all writes that wait
+        await db.write(() => {}); // after all pending writes
       } catch {
         return false;
       }
@@ -34,8 +34,8 @@ export function keepRows({ db, clock, file }: World): KeptRows {
 }
 
 /**
- * A connection beside those of the service, whose caches are stale after each of its commits. It checks no foreign keys, so a
- * table is emptied at once.
+ * A separate connection from those of the service, whose caches are stale after each of its commits. It checks no foreign keys, so
+ * a table is emptied at once.
  */
 class OwnConnection {
   readonly #database: Database;
@@ -77,7 +77,7 @@ class OwnConnection {
     this.#database.close();
   }
 
-  /** @returns a query that finds the name of the table if it has other rows than now */
+  /** @returns a query that finds the name of the table if its rows differ from the current ones */
   #keep(table: string): string {
     const rows = `main."${table}"`;
     const kept = `temp."kept_${table}"`;
@@ -101,7 +101,7 @@ class OwnConnection {
   }
 }
 
-/** @returns the tables without those of an index of texts, which cannot be written */
+/** @returns the tables without those of a text index, which cannot be written */
 const tablesOf = (database: Database): string[] =>
   database
     .query<{ name: string }, []>(

@@ -1,4 +1,4 @@
-// Servers that one test of a file after another gets, because making one takes longer than most tests.
+// Servers that the tests of a file use one after another, because creating one takes longer than most tests.
 import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { inspect } from "node:util";
@@ -9,13 +9,13 @@ import { type KeptRows, keepRows } from "./kept-rows.ts";
 interface Kept {
   server: TestServer;
   rows: KeptRows;
-  /** names of all files at first */
+  /** names of all files at the start */
   names: string;
 }
 
-/** by the options that they were made with */
+/** by the options that they were created with */
 const idle = new Map<string, Kept[]>();
-/** the test file that left them */
+/** the test file that used them */
 let leftBy = Bun.main;
 
 async function endIdle(): Promise<void> {
@@ -29,8 +29,8 @@ atEndOfFiles(endIdle);
 const { prepare } = Database.prototype;
 
 /**
- * @returns whether servers with these options are alike: no option is a function or an object with a life of its own, and no test
- *   listens to statements as they are compiled
+ * @returns whether servers with these options are alike: no option is a function or an object with its own state, and no test
+ *   records statements as they are compiled
  */
 export const areAlike = (options: object): boolean =>
   Object.values(options).every(isPlain) && Database.prototype.prepare === prepare;
@@ -42,8 +42,8 @@ function isPlain(value: unknown): boolean {
 
 /**
  * @param options areAlike
- * @returns a server with the rows, files, clock and empty log of a new one; what it keeps in memory beside them may be of the
- *   former tests of this file. Its end makes it ready for the next test
+ * @returns a server with the rows, files, clock and empty log of a new one; its memory may have entries of earlier tests of this
+ *   file. Disposing makes it available to the next test
  */
 export async function lend(options: object, make: () => Promise<TestServer>): Promise<TestServer> {
   if (leftBy !== Bun.main) await endIdle();
@@ -68,7 +68,7 @@ const keep = (server: TestServer): Kept => ({
   names: namesIn(server.world.directory),
 });
 
-/** Puts everything back. @returns whether it could */
+/** Restores everything. @returns whether it was possible */
 async function isLikeNew({ server, rows, names }: Kept): Promise<boolean> {
   const { domain, world, logged, provisionerCalls } = server;
   await domain.usage.flush();

@@ -1,4 +1,4 @@
-// A proxy on this machine that only tunnels (CONNECT, RFC 9110 section 9.3.6): every name leads to one port here.
+// A proxy on this machine that only tunnels (CONNECT, RFC 9110 section 9.3.6): every host name leads to one port here.
 import { connect, createServer } from "node:net";
 
 export interface ConnectProxy extends AsyncDisposable {
@@ -11,7 +11,7 @@ export interface ConnectProxy extends AsyncDisposable {
 
 /**
  * @param target port on 127.0.0.1 where all tunnels end
- * @param authorization value of the header `Proxy-Authorization` that opens it; undefined for everybody
+ * @param authorization required value of the header `Proxy-Authorization`; undefined accepts everybody
  */
 export async function createConnectProxy(
   target: number,
@@ -20,7 +20,7 @@ export async function createConnectProxy(
   const asked: string[] = [];
   const sent: Buffer[] = [];
   const server = createServer((client) => {
-    client.on("error", () => {}); // a client that distrusts the certificate hangs up
+    client.on("error", () => {}); // a client that rejects the certificate disconnects
     client.once("data", (head) => {
       const [line = "", ...headers] = head.toString().split("\r\n");
       asked.push(line);

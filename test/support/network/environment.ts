@@ -1,4 +1,4 @@
-// Variables of the environment that exist for a while.
+// Temporary environment variables.
 
 /** @param variables that the environment lacks */
 export function withVariables(variables: Readonly<Record<string, string>>): Disposable {

@@ -1,4 +1,4 @@
-// Ports for servers of other people, which have to be told one.
+// Ports for servers of other programs, which need a port number.
 
 const PATIENCE_MS = 10_000;
 

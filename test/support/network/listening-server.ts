@@ -1,17 +1,17 @@
-// The test server behind a real socket on 127.0.0.1, for clients that bring their own HTTP.
+// The test server behind a real socket on 127.0.0.1, for clients with their own HTTP implementation.
 import { type Listener, listen } from "../../../src/server/listener/listen.ts";
 import { createTestServer, type TestServer, type TestServerOptions } from "../server.ts";
 
-/** Options of a listener that believes nobody. */
+/** Options of a listener that trusts no proxy. */
 export const NO_PROXIES = { trustedProxies: [], forwardedHeader: "x-forwarded-for" } as const;
 
 export interface ListeningServer extends TestServer {
-  /** our origin, with the port that was free */
+  /** the service's origin, with the free port */
   origin: string;
 }
 
 export interface ListeningOptions extends TestServerOptions {
-  /** the name by which callers reach 127.0.0.1; the address itself when left out */
+  /** the host name by which callers reach 127.0.0.1; default: the address itself */
   host?: "localhost";
 }
 
@@ -41,7 +41,7 @@ export async function createListeningServer({
   };
 }
 
-/** What escapes the server fails the test that caused it. */
+/** Uncaught errors of the server fail the test that caused them. */
 export function raise(error: unknown): never {
   throw error;
 }

@@ -1,5 +1,5 @@
-// Preloaded by the child of airgap.test.ts: switches the loopback interface of its network namespace on, as `ip link set lo up`
-// does, which not every machine has.
+// Preloaded by the child of airgap.test.ts: turns on the loopback interface of its network namespace like `ip link set lo up`,
+// which not every machine has.
 import { dlopen, FFIType } from "bun:ffi";
 
 const AF_INET = 2;

@@ -1,10 +1,10 @@
-// The service manager's end of the notify socket: a real Unix datagram socket, by way of the C library.
+// The service manager's end of the notify socket: a real Unix datagram socket, created with the C library.
 import { dlopen, FFIType } from "bun:ffi";
 
 export interface NotifyReceiver extends Disposable {
-  /** what $NOTIFY_SOCKET has to be */
+  /** value for $NOTIFY_SOCKET */
   readonly address: string;
-  /** @returns the oldest message that was not taken yet, as its assignments; undefined where none waits */
+  /** @returns the oldest unread message, as its assignments; undefined if none is waiting */
   take(): Record<string, string> | undefined;
   /** @returns the next message with an assignment of that name; those before it are dropped */
   next(name: string): Promise<Record<string, string>>;

@@ -1,4 +1,4 @@
-// A private certificate authority made for a test, and servers on this machine whose certificates it signed.
+// A private certificate authority for a test, and servers on this machine with certificates that it signed.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generate } from "selfsigned";
@@ -8,7 +8,7 @@ import { createTestServer, type TestServer, type TestServerOptions } from "../se
 import { NO_PROXIES, raise } from "./listening-server.ts";
 
 export interface Certified {
-  /** PEM: the certificate of the server and the one of its CA */
+  /** PEM: the certificate of the server and that of its CA */
   cert: string;
   key: string;
   /** certificate of the CA in PEM, which no runtime trusts by itself */
@@ -21,7 +21,7 @@ export interface CertificateOptions {
   expiresAtMs?: number;
 }
 
-/** @returns a certificate that a new CA signed; valid for 90 days unless told otherwise */
+/** @returns a certificate signed by a new CA; valid for 90 days by default */
 export async function certify({
   name = "localhost",
   expiresAtMs,

@@ -1,27 +1,27 @@
-// A client that writes bytes to a socket as it is told and keeps all that comes back, for what no HTTP client sends.
+// A client that writes bytes to a socket as told and records the response, for requests that no HTTP client sends.
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 /** Where a server listens. */
 export interface Place {
-  /** as a Listener says it: an origin, or `unix:/path` */
+  /** in the form of a Listener: an origin, or `unix:/path` */
   address: string;
 }
 
 export interface Conversation {
   /** all that the server sent */
   text: string;
-  /** whether the server closed the connection before our patience ended */
+  /** whether the server closed the connection within the time limit */
   isClosed: boolean;
 }
 
 /** Bytes to write, or milliseconds to wait before the next ones. */
 export type Step = string | number;
 
-/** How long we wait for a server to close the connection after the last step. */
+/** Milliseconds to wait for the server to close the connection after the last step. */
 const PATIENCE_MS = 400;
 
-/** Writes the steps one after another. @returns what came back until the server closed the connection, or some time passed */
+/** Writes the steps one after another. @returns the response until the server closed the connection, or the time limit passed */
 export async function converse(
   { address }: Place,
   steps: readonly Step[],

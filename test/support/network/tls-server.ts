@@ -1,4 +1,4 @@
-// A server on this machine that speaks TLS under names of its own, and the options with which downloads from public hosts accept it.
+// A server on this machine that speaks TLS under several names, and the options with which downloads from public hosts accept it.
 import { generate } from "selfsigned";
 import type { PublicHosts } from "../../../src/platform/outbound/public-https.ts";
 
@@ -8,7 +8,7 @@ export interface TlsServer extends Disposable {
   port: number;
   /** certificate in PEM, which no runtime trusts by itself */
   ca: string;
-  /** `METHOD host /path` of what came in, oldest first */
+  /** `METHOD host /path` of received requests, oldest first */
   seen: string[];
   /** every name leads to this server, whose address counts as public */
   hosts: PublicHosts;
@@ -16,7 +16,7 @@ export interface TlsServer extends Disposable {
 
 export const PUBLIC_NAME = "packages.example";
 
-/** @param answer what the server says @returns a server that listens on 127.0.0.1 until it is disposed */
+/** @param answer the server's response @returns a server that listens on 127.0.0.1 until it is disposed */
 export async function createTlsServer(
   answer: (request: Request) => Response | Promise<Response>,
   { names = [PUBLIC_NAME] }: { names?: readonly string[] } = {},
@@ -36,7 +36,7 @@ export async function createTlsServer(
   return described({ port: Number(server.port), ca: cert, seen, stop: () => void server.stop(true) });
 }
 
-/** @param answer sent as it is, whatever is asked; then the connection is closed */
+/** @param answer sent as it is, whatever is requested; then the connection is closed */
 export async function createRawTlsServer(answer: string): Promise<TlsServer> {
   const { cert, private: key } = await certificateFor([PUBLIC_NAME]);
   const server = Bun.listen({

@@ -1,4 +1,4 @@
-// A collector of traces that decodes what it gets as the JSON form of OTLP requires, and answers as it is told.
+// A collector of traces that decodes the JSON form of OTLP, and responds as told.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
@@ -48,13 +48,13 @@ export type ReceivedSpan = Omit<Static<typeof SpanOnWire>, "attributes"> & { fac
 
 export interface TraceCollector extends Disposable {
   url: string;
-  /** everything that it accepted */
+  /** all accepted spans */
   spans: ReceivedSpan[];
   resource: Record<string, unknown>;
   /** of the last request */
   headers: Headers;
   requests: number;
-  /** what it answers; a span is accepted only with 200 */
+  /** status of its responses; a span is accepted only with 200 */
   answer: () => Response;
   /** Resolves once a span with that name has arrived. */
   received(name: string): Promise<ReceivedSpan>;

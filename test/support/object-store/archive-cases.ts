@@ -1,4 +1,4 @@
-// What the object store must do with exported days of the request log. `bun run test:s3` runs the cases against a real store too.
+// What the object store must do with exported days of the request log. `bun run test:s3` runs the cases with a real store too.
 import { equal, ok, rejects } from "node:assert/strict";
 import type { Content, LogArchive } from "../../../src/domain/inference/log/log-archive.ts";
 import { DomainError } from "../../../src/platform/errors.ts";

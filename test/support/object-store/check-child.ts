@@ -1,4 +1,5 @@
-// A process of its own for variables that the runtime reads at its start: asks the bucket of $STORE once and prints what came of it.
+// A separate process for environment variables that the runtime reads at its start: checks the bucket of $STORE once and prints the
+// result.
 import { bucketAt } from "./test-bucket.ts";
 
 const { STORE: origin = "", CA: ca } = process.env;

@@ -1,8 +1,8 @@
-// The error of an operation that must fail, with all that a caller and the log see of it.
+// The error of an operation that must fail, with everything that a caller and the log see of it.
 import { inspect } from "node:util";
 import { DomainError } from "../../../src/platform/errors.ts";
 
-/** @throws if it succeeds, or fails by a bug */
+/** @throws if it succeeds, or fails with another error */
 export async function refusalOf(
   attempt: Promise<unknown>,
 ): Promise<{ reason: string; message: string; logged: string }> {

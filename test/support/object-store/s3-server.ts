@@ -1,5 +1,5 @@
 // A small S3 server on this machine: buckets in memory, every request checked for signature, expiry, length and digest. Its error
-// documents name bucket, host and key id as those of real stores do. Tests can make it answer wrongly.
+// documents name bucket, host and key id like those of real stores. Tests can make it respond wrongly.
 import { createHash } from "node:crypto";
 import { type KnownKeys, signatureFault } from "./signature-check.ts";
 
@@ -7,7 +7,7 @@ export interface KeptObject {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
   modifiedAtMs: number;
-  /** base64; undefined in a store that keeps none */
+  /** base64; undefined in a store that stores none */
   checksum: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface S3ServerOptions {
   /** names of the buckets; `sessions` by default */
   buckets?: readonly string[];
   tls?: { cert: string; key: string };
-  /** `ignored`: neither compared nor kept, as old stores do; `unkept`: compared only */
+  /** `ignored`: neither compared nor stored, as in old stores; `unkept`: compared only */
   digests?: "checked" | "unkept" | "ignored";
   /** UTC milliseconds */
   nowMs?: () => number;
@@ -35,7 +35,7 @@ export interface S3Server extends AsyncDisposable {
   keys: KnownKeys;
   /** serves objects of these buckets without a signature */
   publicBuckets: Set<string>;
-  /** answers instead of the server as long as it is set; undefined leaves the request to the server */
+  /** responds in place of the server while it is set; undefined leaves the request to the server */
   instead: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
 }
 
@@ -139,7 +139,7 @@ async function store(
 
 const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes)}"`;
 
-/** As Amazon S3 answers conditional writes. */
+/** Like conditional writes of Amazon S3. */
 function conditionFault(kept: KeptObject | undefined, { headers }: Request) {
   const expected = headers.get("if-match");
   if (headers.get("if-none-match") === "*" && kept) return { status: 412, code: "PreconditionFailed" };
@@ -182,7 +182,7 @@ function answerBucket(objects: Map<string, KeptObject>, request: Request): Respo
 
 const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);
 
-/** Says more than a caller of ours may hear. */
+/** Contains more than a caller of the service may see. */
 function refusal(
   { keys, origin }: S3Server,
   request: Request,

@@ -1,5 +1,5 @@
-// The store's side of AWS Signature Version 4 in a query, written for tests from Amazon's description and on another library than the
-// service's signer, so that a mistake there is not repeated here.
+// The store's side of AWS Signature Version 4 in a query, written for tests from Amazon's description and with another library than
+// the service's signer, so that a mistake there is not repeated here.
 export interface KnownKeys {
   accessKeyId: string;
   secretAccessKey: string;
@@ -16,7 +16,7 @@ export interface SignatureRules {
 const WEEK_SECONDS = 604_800;
 const SKEW_MS = 15 * 60 * 1_000;
 
-/** @returns the code of the refusal; undefined if the request is signed, in time, and has the headers that were signed */
+/** @returns the code of the refusal; undefined if the request is signed, in time, and has the signed headers */
 export async function signatureFault(
   request: Request,
   { keys, region, nowMs }: SignatureRules,

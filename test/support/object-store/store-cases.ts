@@ -1,5 +1,5 @@
-// What every store of captured sessions must do, whatever keeps the bytes: the data directory, a store of ours, or a real one. The cases
-// need no test runner, because `bun run test:s3` runs them too.
+// What every store of captured sessions must do: the data directory, a store of the tests, or a real one. The cases need no test
+// runner, because `bun run test:s3` runs them too.
 import { equal, ok, rejects } from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import type { ObjectStore } from "../../../src/domain/sessions/service.ts";
@@ -134,7 +134,7 @@ export const STORE_CASES: readonly StoreCase[] = [
   },
 ];
 
-/** What the addresses of stores do that workstations reach without us. */
+/** What the URLs of stores must do that workstations use without the service. */
 export const ADDRESS_CASES: readonly StoreCase[] = [
   {
     name: "takes exactly the announced bytes at an address, as often as they are sent",
@@ -215,7 +215,7 @@ async function* piecesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
 const contentOf = async (store: ObjectStore, place: string): Promise<Buffer> =>
   Buffer.concat(await Array.fromAsync(store.read(place)));
 
-/** @returns a client that sends what it is told to the address of the artifact */
+/** @returns a client that sends the given request to the URL of the artifact */
 function sender(store: ObjectStore, artifact: Placed) {
   const { url, method, headers } = store.uploadRequest(artifact, soon());
   return (body: Buffer, changed: Record<string, string | undefined> = {}) => {

@@ -12,7 +12,7 @@ export const credentialsOf = ({ accessKeyId, secretAccessKey, sessionToken }: Kn
   sessionToken: sessionToken === undefined ? undefined : new Secret(sessionToken),
 });
 
-/** @param origin of the store @returns a client of its bucket `sessions`, in path style and with TEST_KEYS unless told otherwise */
+/** @param origin of the store @returns a client of its bucket `sessions`, in path style and with TEST_KEYS by default */
 export const bucketAt = (
   origin: string,
   {

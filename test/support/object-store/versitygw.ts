@@ -1,15 +1,15 @@
-// versitygw, a real S3 server that keeps objects as files. Tests that need it are commands of their own.
+// versitygw, a real S3 server that stores objects as files. Tests that need it are separate commands.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { accepting, freePort } from "../network/free-port.ts";
 import { requireProgram } from "../proof.ts";
 import { TEST_KEYS } from "./s3-server.ts";
 
-/** @returns versitygw on PATH, or at $VERSITYGW @throws Error that says how to get it */
+/** @returns versitygw on PATH, or at $VERSITYGW @throws Error that says how to install it */
 export const requireVersitygw = (): string =>
   requireProgram("versitygw", "run go install github.com/versity/versitygw/cmd/versitygw@latest");
 
-/** Starts a server with one bucket. @param folder keeps the objects @param options more arguments of the program */
+/** Starts a server with one bucket. @param folder stores the objects @param options more arguments of the program */
 export async function startVersitygw(
   program: string,
   { folder, bucket, options = [] }: { folder: string; bucket: string; options?: string[] },

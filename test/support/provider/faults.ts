@@ -1,10 +1,10 @@
-// What a lying identity provider does wrong: a fault of a whole answer, or other members than an honest provider would send.
+// The faults of a lying identity provider: a fault of a whole response, or other members than an honest provider would send.
 import type { ServerResponse } from "node:http";
 
 /**
- * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half an answer and then nothing; `silent`: no
- * answer; `reset`: the connection ends within the answer; `redirect`: to another origin; `garbage`: JSON that is cut off;
- * `list`: JSON that is no object; `empty`: 204; `unauthorized`: 401 without JSON; `missing`: 404 with the honest body
+ * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half a response and then nothing; `silent`: no
+ * response; `reset`: the connection ends within the response; `redirect`: to another origin; `garbage`: JSON that is cut off;
+ * `list`: JSON that is not an object; `empty`: 204; `unauthorized`: 401 without JSON; `missing`: 404 with the honest body
  */
 export type AnswerFault =
   | "down"
@@ -20,7 +20,7 @@ export type AnswerFault =
   | "unauthorized"
   | "missing";
 
-/** Members that replace or, when undefined, remove those of an honest answer. */
+/** Members that replace or, if undefined, remove those of an honest response. */
 export type Overrides = Readonly<Record<string, unknown>>;
 
 export interface Faults {
@@ -48,13 +48,13 @@ export interface Faults {
    */
   signature?: "foreign" | "none" | "hs256" | "public_key_as_secret";
   userinfoClaims?: Overrides;
-  /** answers have no header `Date` */
+  /** responses have no header `Date` */
   hidesTime?: boolean;
 }
 
 const HUGE_BYTES = 10_000_000;
 
-/** Sends the faulty answer. */
+/** Sends the faulty response. */
 export function spoil(response: ServerResponse, fault: Exclude<AnswerFault, "missing">): void {
   const head = (status: number, type = "application/json", headers: Record<string, string> = {}) =>
     response.writeHead(status, { "content-type": type, ...headers });

@@ -1,5 +1,5 @@
-// A small identity provider on this machine (OpenID Connect Core 1.0, code flow with PKCE) that signs everybody in without asking
-// and can be told to lie in every way that a relying party must notice. `faults` and `claims` may change between requests.
+// A small identity provider on this machine (OpenID Connect Core 1.0, code flow with PKCE) that signs everybody in without a
+// question and can be told to lie in every way that a relying party must detect. `faults` and `claims` may change between requests.
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { jwtVerify } from "jose";
@@ -11,7 +11,7 @@ import { ProviderKeys, type TokenAlgorithm } from "./provider-keys.ts";
 export const CLIENT_ID = "quartermaster";
 export const CLIENT_SECRET = "a+secret/of the client:0123456789";
 
-/** Whom the provider signs in unless told otherwise. */
+/** The person whom the provider signs in by default. */
 export const ADA = {
   sub: "ada-1",
   email: "ada@example.com",
@@ -20,13 +20,13 @@ export const ADA = {
 } as const;
 
 export interface LyingProviderOptions {
-  /** claims of the person; ADA when left out */
+  /** claims of the person; ADA by default */
   claims?: Record<string, unknown>;
   faults?: Faults;
-  /** of the provider, in UTC milliseconds; the system's when left out */
+  /** time of the provider, in UTC milliseconds; the system's by default */
   nowMs?: () => number;
   algorithm?: TokenAlgorithm;
-  /** path of the issuer, such as `/tenant`; none when left out */
+  /** path of the issuer, such as `/tenant`; none by default */
   path?: string;
   /** the public key that `private_key_jwt` is verified with */
   clientKey?: CryptoKey;
@@ -46,13 +46,13 @@ export class LyingProvider implements AsyncDisposable {
   faults: Faults;
   /** `METHOD /path` of the requests, oldest first */
   requests: string[] = [];
-  /** access tokens and ID tokens that it gave, oldest first */
+  /** issued access tokens and ID tokens, oldest first */
   readonly tokens: string[] = [];
   /** whether authorization requests must be pushed first (RFC 9126) */
   requiresPushed = false;
-  /** claims that only the userinfo endpoint tells */
+  /** claims that only the userinfo endpoint returns */
   userinfo: Record<string, unknown> = {};
-  /** time from the head of each request until its answer was handed to the runtime, in milliseconds, summed */
+  /** time from the head of each request until its response was passed to the runtime, in milliseconds, summed */
   answeringMs = 0;
   readonly keys: ProviderKeys;
   readonly #codes = new Map<string, Code>();
@@ -100,7 +100,7 @@ export class LyingProvider implements AsyncDisposable {
   }
 
   /**
-   * Plays the browser: follows the link to the authorization endpoint, where the provider signs the person in.
+   * Acts as the browser: follows the link to the authorization endpoint, where the provider signs the person in.
    * @returns the query of the callback
    */
   async authorize(url: string | URL): Promise<URLSearchParams> {
@@ -111,7 +111,7 @@ export class LyingProvider implements AsyncDisposable {
     return new URL(location).searchParams;
   }
 
-  /** @returns a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4) with these claims beside or instead */
+  /** @returns a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4) with these additional or changed claims */
   async logoutToken(claims: Members = {}, header: Members = {}): Promise<string> {
     const honest = {
       ...this.#timed(),
@@ -321,7 +321,7 @@ export const SETTINGS: SsoSettings = {
   ca: undefined,
 };
 
-/** @returns settings whose client proves itself with this private key, in PEM */
+/** @returns settings of a client that authenticates with this private key, in PEM */
 export const withClientKey = (settings: SsoSettings, pem: string): SsoSettings => {
   const credential: ClientCredential = { method: "private_key_jwt", key: new Secret(pem) };
   return { ...settings, credential };

@@ -1,5 +1,5 @@
-// The npm package oidc-provider on this machine, as the company's identity provider that other people wrote. It signs in one person
-// without asking, and consents. `authorize` plays the browser.
+// The npm package oidc-provider on this machine, as an independent identity provider of the company. It signs in one person without
+// a question, and consents. `authorize` acts as the browser.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import Provider from "oidc-provider";
@@ -15,7 +15,7 @@ export interface OidcPeerOptions {
   features?: Readonly<Record<string, unknown>>;
 }
 
-/** Claims of the one person, beside `sub`. */
+/** Claims of the one person, in addition to `sub`. */
 export const PEER_PERSON = { email: "ada@example.com", email_verified: true, name: "Ada Example" } as const;
 export const PEER_SUBJECT = "ada-1";
 
@@ -130,7 +130,7 @@ async function signingKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: "peer" };
 }
 
-/** Logs the person on, and consents to everything that was asked for. */
+/** Logs the person on, and consents to everything that was requested. */
 async function interact(
   provider: Provider,
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-// A server and the identity provider that it trusts, with browsers that walk from one to the other.
+// A server and the identity provider that it trusts, with browsers that go from one to the other.
 import type { SsoSettings } from "../../../src/domain/sso/service.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import { FormBrowser, type Page } from "../browser/form-browser.ts";

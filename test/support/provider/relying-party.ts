@@ -1,4 +1,4 @@
-// The relying party of this product, joined to a provider on this machine without the rest of the service.
+// The relying party of this product, connected to a provider on this machine without the rest of the service.
 import { Provider } from "../../../src/domain/sso/provider/provider.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../../../src/domain/sso/settings.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -17,7 +17,7 @@ export function relyingPartyOf(
   return createRelyingParty(world, () => settings);
 }
 
-/** @returns the same, with settings that may change, and less patience */
+/** @returns the same, with settings that may change, and with shorter timeouts */
 export function createRelyingParty(
   world: World,
   settings: CurrentSsoSettings,
@@ -28,7 +28,7 @@ export function createRelyingParty(
   return provider;
 }
 
-/** @returns kind and reason of the refusal that the work ends in */
+/** @returns kind and reason of the refusal */
 export async function refusalOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
     () => undefined,

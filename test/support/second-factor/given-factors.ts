@@ -1,4 +1,4 @@
-// Second factors of a caller of the test server, set up as the pages do it.
+// Second factors of a caller of the test server, set up like on the pages.
 import { Secret } from "../../../src/platform/secret.ts";
 import { BASE_URL, type Caller, PASSWORD, type TestServer } from "../server.ts";
 import { appCode } from "./authenticator-app.ts";
@@ -12,7 +12,7 @@ export interface GivenApp {
 
 const sessionOf = ({ actor, loginSessionId: sessionId }: Caller) => ({ actor, sessionId });
 
-/** Gives a caller without a factor an authenticator app, which uses up the code of the present step. */
+/** Gives a caller without a factor an authenticator app, which uses up the code of the current time step. */
 export async function giveApp(
   { domain, world }: Pick<TestServer, "domain" | "world">,
   caller: Caller,

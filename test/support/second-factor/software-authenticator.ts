@@ -1,4 +1,4 @@
-// A passkey authenticator in software with a real key: it answers the options of our pages byte by byte as a browser would (W3C
+// A passkey authenticator in software with a real key: it responds to the options of the pages byte by byte as a browser would (W3C
 // Web Authentication sections 6.1 and 6.5), and can be told to lie.
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 

@@ -1,5 +1,5 @@
-// What the suite has in place of git, which it does not need: a server that offers repositories, and a program that answers as git does
-// and remembers how it was called. `bun run test:git` has the real ones.
+// A replacement for git, which the suite does not need: a server that offers repositories, and a program that responds like git and
+// records how it was called. `bun run test:git` has the real ones.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Connection } from "../../../src/domain/catalog/connections/connection.ts";
@@ -58,7 +58,7 @@ export interface FakeGit {
   settings(): string;
 }
 
-/** What it does in place of git, as lines of a shell, by its command. */
+/** What it does in place of git, as shell lines, by git command. */
 export type Lines = Partial<
   Record<"version" | "ls-remote" | "fetch" | "log" | "ls-tree" | "archive", string>
 >;

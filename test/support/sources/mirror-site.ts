@@ -23,7 +23,7 @@ export interface MirrorSite extends AsyncDisposable {
   world: World;
   blobs: Blobs;
   sources: PackageSources;
-  /** where archives are made */
+  /** where archives are created */
   work: string;
   observed: SourceInspection[];
   connections: Connection[];
@@ -57,7 +57,7 @@ export const mirroringOf = (connections: Connection[], work: string) => ({
   },
 });
 
-/** @returns a site; what is in `parts` replaces its own */
+/** @returns a site; members of `parts` replace its own */
 export async function createMirrorSite(
   connections: Connection[],
   {

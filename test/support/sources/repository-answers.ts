@@ -1,4 +1,4 @@
-// The answers of repository hosts: GitHub with a token or an app, GitLab, Gitea and Bitbucket Data Center.
+// The responses of repository hosts: GitHub with a token or an app, GitLab, Gitea and Bitbucket Data Center.
 import { jwtVerify } from "jose";
 import type { HostCommit, HostState } from "./repository-host.ts";
 

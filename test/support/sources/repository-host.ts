@@ -1,5 +1,5 @@
-// Repository hosts on this machine that answer as the documentation of each says: one repository with branches, tags and commits, which
-// only a credential opens. repository-answers.ts has the answers.
+// Repository hosts on this machine that respond as the documentation of each says: one repository with branches, tags and commits,
+// which requires a credential. repository-answers.ts has the responses.
 import { sha256Hex } from "../../../src/platform/ids.ts";
 import { tarEntry, tarFolder, tarGzOf, tarPax } from "../content/tar.ts";
 import { type HostKind, routesOf } from "./repository-answers.ts";
@@ -31,7 +31,7 @@ export interface HostState {
 export interface RepositoryHost extends Disposable, HostState {
   origin: string;
   seen: SeenRequest[];
-  /** answers in place of the host if it returns a response */
+  /** responds in place of the host if it returns a response */
   instead?: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
   /** Adds a commit with these files. @returns its object name */
   commit(files: Readonly<Record<string, string>>): string;
@@ -40,7 +40,7 @@ export interface RepositoryHost extends Disposable, HostState {
 export const TOKEN = "a-token-that-may-read";
 export const REPOSITORY = "acme/tools";
 
-/** @param kind which API it has @returns a host that listens on 127.0.0.1 until it is disposed */
+/** @param kind of its API @returns a host that listens on 127.0.0.1 until it is disposed */
 export function createRepositoryHost(
   kind: HostKind,
   { tls, fullName = REPOSITORY }: { tls?: { cert: string; key: string }; fullName?: string } = {},
@@ -74,7 +74,7 @@ export function createRepositoryHost(
   return host;
 }
 
-/** @returns an archive as hosts pack it: with a comment, one folder around everything, times and group rights */
+/** @returns an archive as hosts create it: with a comment, one folder around everything, times and group permissions */
 export function hostArchive(top: string, files: Readonly<Record<string, string>>): Uint8Array {
   const entries = Object.entries(files).map(([name, body]) =>
     tarEntry({ name: `${top}/${name}`, mode: name.endsWith(".sh") ? "0000775" : "0000664" }, body),

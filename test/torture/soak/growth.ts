@@ -1,5 +1,5 @@
-// Whether the figures of a soak grow. The first half of a run warms up, so only the second half counts, and a slope that a few
-// disturbed minutes do not move tells how much a figure grew there.
+// Whether the figures of a soak grow. The first half of a run warms up, so only the second half counts. A slope that a few
+// disturbed minutes do not change gives the growth of a figure there.
 import { atMost, type Figure } from "../../bench/figures.ts";
 import { median } from "../../bench/tools/compare.ts";
 import type { Minute } from "./minutes.ts";
@@ -8,13 +8,13 @@ interface Bound {
   name: keyof Minute;
   what: string;
   unit: string;
-  /** growth over the second half that is accepted: this percentage of the median there, or `least` if that is more */
+  /** accepted growth over the second half: this percentage of the median there, or `least` if that is more */
   percent: number;
   /** in its unit */
   least: number;
 }
 
-/** Answer times depend on what else the machine does; a log has a size until the next checkpoint. */
+/** Latencies depend on other load of the machine; the size of a log changes until the next checkpoint. */
 const BOUNDS: readonly Bound[] = [
   { name: "memoryMb", what: "memory", unit: "MB", percent: 5, least: 4 },
   { name: "descriptors", what: "descriptors", unit: "open", percent: 0, least: 3 },
@@ -23,14 +23,14 @@ const BOUNDS: readonly Bound[] = [
   { name: "p99Ms", what: "99th percentile", unit: "ms", percent: 25, least: 10 },
 ];
 
-/** With three minutes in the second half, one disturbed minute does not move the slope. */
+/** With three minutes in the second half, one disturbed minute does not change the slope. */
 export const JUDGED_MINUTES_MIN = 6;
 
-/** @returns one figure for each bound: none of a run without a whole minute, and without a verdict below JUDGED_MINUTES_MIN */
+/** @returns one figure for each bound: none for a run without a whole minute, and without a verdict below JUDGED_MINUTES_MIN */
 export const growthFigures = (all: readonly Minute[]): Figure[] =>
   all.length === 0 ? [] : BOUNDS.map((bound) => figureOf(bound, all));
 
-/** @returns how to read the figures of a run with so many whole minutes */
+/** @returns an explanation of the figures of a run with this many whole minutes */
 export const growthNote = (minutes: number): string =>
   minutes < JUDGED_MINUTES_MIN
     ? `The run has ${minutes} whole minutes. Growth is judged from ${JUDGED_MINUTES_MIN} minutes on.`
@@ -48,8 +48,8 @@ function figureOf({ name, what, unit, percent, least }: Bound, all: readonly Min
 const rounded = (figure: number): number => Math.round(figure * 10) / 10;
 
 /**
- * @param figures at the same distance from each other
- * @returns the median of the slopes between any two of them, which a few disturbed ones do not move; 0 of fewer than two
+ * @param figures at equal distances
+ * @returns the median of the slopes between any two of them, which a few disturbed ones do not change; 0 of fewer than two
  */
 export function slopeOf(figures: readonly number[]): number {
   const slopes = figures.flatMap((later, at) =>

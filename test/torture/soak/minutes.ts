@@ -1,4 +1,5 @@
-// What a soak measures in each minute: memory, descriptors, files, the write-ahead log, and answer times. growth.ts judges them.
+// The measurements of a soak in each minute: memory, descriptors, files, the write-ahead log, and latencies. growth.ts evaluates
+// them.
 import { readdirSync, statSync } from "node:fs";
 import { MINUTE_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { median, quantile } from "../../bench/tools/compare.ts";
@@ -18,10 +19,10 @@ export interface Minute {
   steps: number;
 }
 
-/** @returns the size in MB; 0 for a file that is not there */
+/** @returns the size in MB; 0 for a missing file */
 const sizeMb = (file: string): number => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / MEBIBYTE;
 
-/** Folders are not counted: those of stored bytes are made once for each beginning of a digest. */
+/** Folders are not counted: a folder is created once for each prefix of a digest. */
 const filesIn = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((found) => found.isFile()).length;
 

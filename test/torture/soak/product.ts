@@ -1,4 +1,4 @@
-// An installation with the whole product on: policy, captured sessions, inference, provisioning, console, backups, traces.
+// An installation with all features of the product: policy, captured sessions, inference, provisioning, console, backups, traces.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
@@ -11,7 +11,10 @@ import { sectionOf } from "../../domain/governance/governance-world.ts";
 import { createSite, type Site } from "../site.ts";
 
 const WORKSTATIONS = 48;
-/** Workstations that only have rows: as many as fill the page caches of the service, which would grow with the rows of the run. */
+/**
+ * Workstations that only have rows: as many as fill the page caches of the service, which would otherwise grow with the rows of the
+ * run.
+ */
 const ROWS = 5_000;
 const UPSTREAM = "inference/inference-upstream.ts";
 
@@ -19,7 +22,7 @@ export interface Product extends AsyncDisposable {
   site: Site;
 }
 
-/** Starts the upstream of inference, and prepares the installation. The service itself is for the caller to start. */
+/** Starts the upstream of inference, and prepares the installation. The caller starts the service itself. */
 export async function prepareProduct(): Promise<Product> {
   await using starting = new AsyncDisposableStack();
   const directory = starting.use(temporaryDirectory());
@@ -37,7 +40,7 @@ export async function prepareProduct(): Promise<Product> {
   return { site, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** All workstations belong to one user here, whose requests are not limited. */
+/** All workstations belong to one user, whose requests are not limited. */
 const settingsOf = (url: string, collector: string) => ({
   gateway: {
     ...{ type: "litellm", url },

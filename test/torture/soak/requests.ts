@@ -1,10 +1,10 @@
-// Requests of a soak: an answer is read whole, and one that is a failure of the service ends the step with an error.
+// Requests of a soak: a response is read completely, and a server error ends the step with an error.
 import { connect } from "node:net";
 import type { Site, Workstation } from "../site.ts";
 
 export const bearer = ({ accessToken }: Workstation) => ({ authorization: `Bearer ${accessToken}` });
 
-/** @returns the answer with its body read @throws when it is a failure of the service's */
+/** @returns the response with its body read @throws for a server error */
 export async function visit(
   { baseUrl }: Pick<Site, "baseUrl">,
   path: string,
@@ -16,7 +16,7 @@ export async function visit(
   return { status: answer.status, body };
 }
 
-/** @returns the JSON of a success @throws when it is another answer */
+/** @returns the JSON of a success @throws for another response */
 export async function succeed(
   site: Pick<Site, "baseUrl">,
   path: string,
@@ -27,12 +27,12 @@ export async function succeed(
   throw new Error(`${init.method} ${path} was answered ${status}: ${body.slice(0, 300)}`);
 }
 
-/** Sends bytes and hangs up. */
+/** Sends bytes and disconnects. */
 export async function sendRaw({ port }: Pick<Site, "port">, bytes: string): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   const closed = Promise.withResolvers<void>();
   socket.on("close", closed.resolve);
-  socket.on("error", () => {}); // it closes, too
+  socket.on("error", () => {}); // it is closed, too
   socket.resume();
   socket.end(bytes);
   await closed.promise;

@@ -1,5 +1,5 @@
-// Uses the whole product for an hour at a steady pace, as a fleet, people and strangers do. Memory, descriptors, files, the write-ahead
-// log and answer times must not grow, and no answer and no line of the log may be a failure of the service.
+// Uses the whole product for an hour at a steady rate, like a fleet, people and unauthenticated callers. Memory, descriptors,
+// files, the write-ahead log and latencies must not grow, and no response and no log line may be a failure of the service.
 import { MINUTE_MS } from "../../../src/platform/clock.ts";
 import { atMost, type Figure } from "../../bench/figures.ts";
 import { printTable } from "../../bench/tools/compare.ts";
@@ -76,7 +76,7 @@ const printMinute = ({ memoryMb, descriptors, files, walMb, p99Ms, steps }: Minu
     `  ${memoryMb.toFixed(0)} MB, ${descriptors} descriptors, ${files} files, log ${walMb.toFixed(1)} MB, 99th percentile ${p99Ms.toFixed(1)} ms, ${steps} steps`,
   );
 
-/** Prints a dozen minutes of the run. */
+/** Prints a dozen of the run's minutes. */
 function printMinutes(all: readonly Minute[]): void {
   const every = Math.max(1, Math.ceil(all.length / 12));
   const rows = all.map((minute, at) => ({ minute: String(at + 1), ...minute }));

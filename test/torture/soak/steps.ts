@@ -1,5 +1,5 @@
-// The steps of a soak: what a fleet, people, an identity provider and strangers do with every part of the product. What a step
-// creates beyond a bound it removes again, so that nothing has a reason to grow but the database.
+// The steps of a soak: what a fleet, people, an identity provider and unauthenticated callers do with every part of the product. A
+// step removes what it creates beyond a bound, so that only the database has a reason to grow.
 import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
 import { BENCH_HEADER } from "../../bench/inference/inference-load.ts";
@@ -10,9 +10,9 @@ import { bearer, sendRaw, succeed, visit } from "./requests.ts";
 
 export interface Step {
   name: string;
-  /** how often, in relation to the others */
+  /** how often, relative to the others */
   weight: number;
-  /** its duration says how fast the service is */
+  /** its duration shows how fast the service is */
   isTimed: boolean;
   take(): Promise<unknown>;
 }
@@ -20,10 +20,10 @@ export interface Step {
 const STREAM_MS = 2_000;
 const SESSION_BYTES = 200_000;
 const RANDOM_BYTES = 65_536;
-/** what a step lets stand before it removes the oldest */
+/** what a step keeps before it removes the oldest */
 const STANDING = 20;
 const CHAT = "/inference/v1/chat/completions";
-/** an inference token is used for so long */
+/** how long an inference token is used */
 const TOKEN_MS = 120_000;
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -33,7 +33,7 @@ const one = <T>(list: readonly T[]): T => {
   return found;
 };
 
-/** @returns every step; it prepares what the people and workstations among them need */
+/** @returns every step; prepares what the users and workstations among them need */
 export async function stepsOn(site: Site): Promise<Step[]> {
   const [administrator, ...others] = site.workstations;
   if (!administrator) throw new Error("a site has workstations");
@@ -81,7 +81,7 @@ function workstationSteps(site: Site, { administrator, others, renewing }: Fleet
 
 const busy = new WeakSet<Caller>();
 
-/** A caller's ledger is for one change at a time. */
+/** A caller's ledger supports one change at a time. */
 async function onlyOnce(caller: Caller): Promise<void> {
   if (busy.has(caller)) return;
   busy.add(caller);
@@ -104,7 +104,7 @@ function refreshers(site: Site): () => Promise<void> {
   };
 }
 
-/** Follows the policy for a while, and hangs up. */
+/** Follows the policy for a while, and disconnects. */
 async function listen({ baseUrl }: Site, workstation: Workstation): Promise<void> {
   const hangUp = new AbortController();
   const path = `${baseUrl}/governance-config/events`;
@@ -136,7 +136,7 @@ function sessionSteps(site: Site, workstations: readonly Workstation[]): Step[] 
     if (ids.length > STANDING)
       await visit(site, `/session-uploads/${ids.at(-1)}`, { method: "DELETE", headers: bearer(workstation) });
   };
-  /** Another step may have removed the session meanwhile. */
+  /** Another step may have removed the session in the meantime. */
   const download = async () => {
     const workstation = one(workstations);
     const ids = await listed(workstation);

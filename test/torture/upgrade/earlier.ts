@@ -1,5 +1,5 @@
-// Earlier versions of the product, taken from the history of the repository: for each schema the last commit that had it. They run
-// from their sources, with the packages that their lock file names.
+// Earlier versions of the product, checked out from the history of the repository: for each schema the last commit that had it.
+// They run from their sources, with the packages of their lock file.
 import { copyFileSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { migrations } from "../../../migrations/index.ts";
@@ -15,7 +15,7 @@ export interface EarlierVersion {
   knows(flag: string): boolean;
 }
 
-/** @param count at most so many, from the first to the last @returns schemas before the present one */
+/** @param count maximum number, spread from the first to the last @returns earlier schemas */
 export function earlierSchemas(count: number | undefined): number[] {
   const all = migrations.slice(0, -1).map(({ id }) => id);
   if (count === undefined || count >= all.length) return all;

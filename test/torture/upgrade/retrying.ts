@@ -1,13 +1,13 @@
-// Callers that retry until they are answered, as workstations and identity providers do, and the times of their answers.
+// Callers that retry until they get a response, like workstations and identity providers, and the times of these responses.
 import type { Caller } from "../callers.ts";
 
 const PAUSE_MS = 10;
 const PATIENCE_MS = 60_000;
-/** What a service may answer while it ends or starts. */
+/** Responses that a service may send while it ends or starts. */
 const TEMPORARY = /"status":503/;
 
 export class RetryingLoad {
-  /** answers that a retry does not help against */
+  /** responses for which a retry does not help */
   readonly refusals: string[] = [];
   #isOver = false;
   readonly #acknowledgedAtMs: number[] = [];
@@ -30,7 +30,7 @@ export class RetryingLoad {
     }
   }
 
-  /** Resolves when each caller got another answer. @throws Error after a minute */
+  /** Resolves when each caller got another response. @throws Error after a minute */
   async everyoneAnswered(): Promise<void> {
     const before = this.callers.map(({ acknowledged }) => acknowledged);
     const deadlineMs = performance.now() + PATIENCE_MS;
@@ -45,12 +45,12 @@ export class RetryingLoad {
     await Promise.all(this.#running);
   }
 
-  /** @returns the time without an answer around a moment, in milliseconds */
+  /** @returns the time without a response around a moment, in milliseconds */
   gapAround(momentMs: number): number {
     const times = this.#acknowledgedAtMs.toSorted((one, other) => one - other);
     const next = times.findIndex((time) => time > momentMs);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
-    // A request that the old version still answers may come after the moment.
+    // A request that the old version still answers may come after that moment.
     return Math.max(0, ...gaps.slice(Math.max(next - 1, 0)));
   }
 }

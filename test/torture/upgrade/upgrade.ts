@@ -1,6 +1,6 @@
-// An upgrade in place from each earlier schema, under load: the old version ends by SIGTERM and the present one starts at once, as
-// `systemctl restart` does. Measures how long callers that retry got no answer, and checks that nothing acknowledged was lost
-// and that the command printed by the old version restores it.
+// An upgrade in place from each earlier schema, under load: the old version ends by SIGTERM and the current one starts at once,
+// like `systemctl restart`. Measures how long callers that retry got no response, and checks that nothing acknowledged was lost and
+// that the command printed by the old version restores it.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { atMost, type Figure } from "../../bench/figures.ts";
@@ -24,10 +24,10 @@ const BACKUP_SCHEMA = 6;
 interface Round {
   schema: number;
   downtimeMs: number;
-  /** of which the old version took to end */
+  /** time that the old version took to end */
   endMs: number;
   faults: string[];
-  /** whether that version has a way back */
+  /** whether that version can go back */
   hasWayBack: boolean;
 }
 
@@ -145,7 +145,7 @@ async function chainFaults(data: string): Promise<string[]> {
 
 const RESTORE = /quartermaster (backup restore .+)/;
 
-/** The old version refuses the new database with a command; that command, and its start, must lead back. */
+/** The old version refuses the new database and prints a command; that command, followed by a start, must restore the old state. */
 async function goBack(
   old: EarlierVersion,
   { oldFlags, database, kept }: { oldFlags: readonly string[]; database: string; kept: number },

@@ -1,4 +1,4 @@
-// References to missing rows are found, up to a limit, and missing memory is not damage.
+// References to missing rows are found, up to a limit, and a lack of memory is not reported as damage.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import {
@@ -23,7 +23,7 @@ test.each([0, 1, FAULTS_MAX - 1, FAULTS_MAX, FAULTS_MAX + 1])(
 );
 
 test("pages that the check has no memory to read are not reported as damaged", () => {
-  // printed with `ulimit -v 445000` for a sound database of 37 MB
+  // printed with `ulimit -v 445000` for an intact database of 37 MB
   const found = (code: number) =>
     `*** in database main ***\nTree 5 page 379: unable to get the page. error code=${code}`;
   expect(damagesIn(["ok"])).toEqual([]);

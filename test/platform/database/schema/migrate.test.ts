@@ -1,4 +1,4 @@
-// How a database is brought to a newer schema, with migrations of the test's own. The product's are tested in migrations/.
+// How a database is upgraded to a newer schema, with migrations of the test. test/migrations tests the product's migrations.
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -21,7 +21,7 @@ const FAMILIES: Migration = {
   sql: `CREATE TABLE parents (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
     CREATE TABLE children (id INTEGER PRIMARY KEY, parent_id INTEGER NOT NULL REFERENCES parents (id) ON DELETE CASCADE) STRICT;`,
 };
-/** the way SQLite wants a constraint changed: copy, drop, rename */
+/** how a constraint is changed in SQLite: copy, drop, rename */
 const REBUILT_PARENT: Migration = {
   id: 2,
   name: "rebuilt-parent",

@@ -1,5 +1,5 @@
-// What holds for every page of the console, with many rows behind every list: how much it reads, its landmarks, its words, and what
-// it says where something is missing.
+// Rules for every page of the console, with many rows in every list: how much it reads, its landmarks, its words, and its text when
+// something is missing.
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// CON-25: saved views, and columns and rows of lists, in the console and through the API.
+// CON-25: saved views, and the chosen columns and rows of lists, in the console and through the API.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   LISTS_MAX,

@@ -1,4 +1,4 @@
-// CON-38: the overview, its JSON counterpart and the word in the header, over the real domain.
+// CON-38: the overview, its JSON counterpart and the number of problems in the header, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { HOUR_MS } from "../../../../src/platform/clock.ts";

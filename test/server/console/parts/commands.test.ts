@@ -28,7 +28,7 @@ function commandsIn(html: string): string[][] {
   });
 }
 
-/** Runs a command as an operator who is not asked. */
+/** Runs a command as an operator, without confirmation. */
 async function run(words: readonly string[], more: readonly string[] = []) {
   const answered = words.includes("--yes") ? [] : more;
   const args = [...words, ...answered, "--data-dir", world.directory];
@@ -37,7 +37,7 @@ async function run(words: readonly string[], more: readonly string[] = []) {
 }
 
 const entries = () => world.db.read.select().from(auditEntries).all();
-/** @returns what the audit log says of it, without who and on what */
+/** @returns the audit entries without their actor and target */
 async function recordedBy(work: () => Promise<unknown>, subjects: readonly string[]) {
   const from = entries().length;
   await work();
@@ -57,15 +57,15 @@ const report = async ({ accessToken: token }: Caller, instance: string): Promise
 const unique = (): string => world.ids.uuid().slice(-12);
 
 interface Subject {
-  /** of the question; its form posts to the same path unless told otherwise */
+  /** path of the question; its form posts to the same path by default */
   page: string;
   action?: string;
   fields?: Record<string, string>;
-  /** texts that tell this subject from the other one */
+  /** texts that distinguish this subject from the other one */
   names: readonly string[];
 }
 
-/** Makes a subject of its own for the form and for the command. */
+/** Creates one subject for the form and one for the command. */
 const ACTIONS: Readonly<Record<string, () => Promise<Subject>>> = {
   ...Object.fromEntries(
     ["make-administrator", "suspend", "end-logins", "remove"].map((action) => [

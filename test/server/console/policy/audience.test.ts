@@ -1,4 +1,4 @@
-// CON-67: who gets a package, as administrators say it in the console, over the real domain.
+// CON-67: the audience of a package in the console, over the real domain.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { AUDIENCE_USERS_MAX } from "../../../../src/domain/governance/model.ts";
 import { USER_SEARCH_MAX } from "../../../../src/domain/identity/model.ts";
@@ -31,7 +31,7 @@ const caller: ScimCaller = {
 const createGroup = async (displayName: string, members: readonly string[]): Promise<string> =>
   (await scim.groups.create(caller, { displayName, members: membersOf(members) }, {})).id;
 
-/** ids of active users `user0@example.com` and so on, as many as an audience may name, and one more */
+/** ids of active users `user0@example.com` and so on, one more than an audience may name */
 let people: string[];
 const addressOf = (at: number) => `user${at}@example.com`;
 

@@ -1,5 +1,5 @@
-// What goes wrong while a policy is changed: broken texts, revisions that are gone, two administrators at once, and ranges that no
-// workstation fulfills. Nothing that was entered is lost.
+// Problems while a policy is changed: invalid texts, revisions that no longer exist, two administrators at once, and ranges that no
+// workstation meets. No input is lost.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { PLACES_LISTED_MAX } from "../../../../src/domain/governance/drafts/draft-merge.ts";

@@ -1,4 +1,4 @@
-// The catalog in the console, over the real domain: the list, one package, and what goes into the draft.
+// The catalog in the console, over the real domain: the list, one package, and changes of the draft.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { openBlobs, parseDigest } from "../../../../src/platform/blobs/blobs.ts";

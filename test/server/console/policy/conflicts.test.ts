@@ -1,4 +1,4 @@
-// Places where the policy does not follow the configuration file, in the console: both values, and a button for each.
+// Places where the policy differs from the configuration file, in the console: both values, and a button for each.
 import { afterAll, expect, test } from "bun:test";
 import { CONFLICTS_SHOWN_MAX } from "../../../../src/server/console/policy/conflicts-part.tsx";
 import { managedText, packageOf } from "../../../domain/governance/governance-world.ts";

@@ -1,4 +1,5 @@
-// Repository connections in the console: the page of the connections, the step that mirrors a commit, and the mark of a newer one.
+// Repository connections in the console: the page of the connections, the step that mirrors a commit, and the mark of a newer
+// commit.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { packageOf } from "../../../domain/governance/governance-world.ts";

@@ -1,4 +1,4 @@
-// The harnesses in the console, over the real domain: the versions of the fleet beside the range, and the form.
+// The harnesses in the console, over the real domain: the versions of the fleet next to the range, and the form.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { reportedHarness, reportWith } from "../../../domain/clients/policies.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";

@@ -1,4 +1,5 @@
-// CON-68: a bundle is uploaded, its plan is shown, and only then the catalog changes; over the real domain, and by the API.
+// CON-68: a bundle is uploaded, its plan is shown, and only a confirmation changes the catalog; over the real domain, and with the
+// API.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readdirSync } from "node:fs";

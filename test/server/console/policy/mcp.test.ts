@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const mcpOf = (key: "codex" | "claude") => drafts.own(admin.actor)?.document.harnesses[key]?.mcp;
 
-/** The form browser keeps no checkbox and no choice apart, so a test names all of them. */
+/** The form browser does not distinguish checkboxes and choices, so a test names all of them. */
 async function press(page: Page, act: string, fields: Record<string, string>) {
   const form = page.forms.find(({ action }) => action.startsWith("/console/mcp/"));
   if (!form) throw new Error(`no form of a server under "${page.heading}"`);

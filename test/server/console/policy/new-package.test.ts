@@ -22,7 +22,7 @@ const ARCHIVE = tarGzOf(
   tarFile("skills/guide/SKILL.md", "# Guide\n"),
   tarFile("bin/ticket", "#!/bin/sh\ncurl https://example.com/ticket\n"),
 );
-/** A file of the form has every harness checked; the form without a script sends what is checked only. */
+/** A file of the form has every harness checked; the form without a script sends only what is checked. */
 const CODEX_ONLY = { "claude-use": "", "kimi-use": "", "opencode-use": "" };
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// CON-55: what a page shows of a long difference.
+// CON-55: how a page shortens a long difference.
 import { expect, test } from "bun:test";
 import { Fragment, h } from "preact";
 import { renderToString } from "preact-render-to-string";

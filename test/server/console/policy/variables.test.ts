@@ -15,7 +15,7 @@ const { governance } = site.domain;
 const current = () => governance.revisions.inForce(site.world.organizationId);
 
 const FORM = "/console/mcp/docs";
-/** every value contains it */
+/** text that occurs in every value */
 const MARK = "s3cr3t";
 const ENV = { TOKEN: `${MARK} "&<\u00e9`, PEM: `  ${MARK}\n\n\t${MARK}\n`, "A B": MARK, NONE: "" };
 const serverWith = (env: Record<string, string>) => ({ name: "docs", command: "docs", env, disabled: false });
@@ -37,7 +37,7 @@ const areasIn = (html: string): Record<string, string> =>
     ]),
   );
 
-/** As a browser sends the form: every field that the page has, and one button. */
+/** What a browser sends for the form: every field of the page, and one button. */
 const press = (page: Page, act: string, changed: Record<string, string> = {}): Promise<Page> => {
   const form = formTo(page, FORM);
   const fields = { ...form.fields, ...areasIn(page.html), kind: "local", ...changed };

@@ -1,4 +1,4 @@
-// CON-36: captured sessions as a list, as each kind of reader sees it.
+// CON-36: the list of captured sessions, for each kind of reader.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { TITLE_LENGTH_MAX } from "../../../../src/domain/sessions/limits.ts";

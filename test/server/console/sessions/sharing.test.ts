@@ -1,4 +1,4 @@
-// SES-31, SES-56: the owner shares a session in the console, and is told first what in it looks like a key.
+// SES-31, SES-56: the owner shares a session in the console, and is first told which strings in it look like keys.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";

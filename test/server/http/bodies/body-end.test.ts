@@ -1,4 +1,4 @@
-// Request bodies that are chunked, late or unread, on real sockets: what the caller hears, and when the connection ends.
+// Request bodies that are chunked, late or unread, on real sockets: what the caller receives, and when the connection ends.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,15 +13,15 @@ import { createTestServer, SCIM_TOKEN, type TestServer } from "../../../support/
 import { temporaryDirectory } from "../../../support/world.ts";
 
 const KINDS = ["tcp", "tls", "unix"] as const;
-/** Short, so that a test sees both pass. */
+/** Short, so that both time limits pass during a test. */
 const TIMES = { unauthenticatedMs: 250, graceMs: 60 };
-/** For a body that comes in time even if the machine is busy. */
+/** For a body that arrives in time even if the machine is busy. */
 const LONG_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000 };
 
 const directory = temporaryDirectory();
 type Kind = (typeof KINDS)[number];
 type Places = Map<Kind, { face: TestServer; listener: Listener }>;
-/** Each kind has a server of its own, so that all are asked at once: most of the time is spent waiting. */
+/** Each kind has its own server, so that all are tested at once: most of the time is spent waiting. */
 const places: Places = new Map();
 const patientPlaces: Places = new Map();
 
@@ -69,10 +69,10 @@ async function onEachListener(check: (kind: Kind) => Promise<void>): Promise<voi
 
 /** For a server that should close the connection, and may be busy with other tests. */
 const CLOSING_MS = 10_000;
-/** For a server that should leave it open. */
+/** For a server that should keep it open. */
 const OPEN_MS = 400;
 
-/** @returns what came back, and which requests the server took: `METHOD status` */
+/** @returns the response, and the requests that the server received: `METHOD status` */
 async function talk(kind: Kind, steps: readonly Step[], waitMaxMs = CLOSING_MS, at = places) {
   const { face, listener } = at.get(kind) ?? fail(kind);
   face.logged.length = 0;
@@ -95,7 +95,7 @@ const chunksOf = (body: string): string => `${body.length.toString(16)}\r\n${bod
 const SCIM = [`Authorization: Bearer ${SCIM_TOKEN}`, "Content-Type: application/scim+json"];
 const REFUSED = ["Authorization: Bearer unknown", "Content-Type: application/scim+json"];
 
-/** The head of a chunked request, and the status that it is answered with. */
+/** The head of a chunked request, and the status of its response. */
 const CHUNKED_REQUESTS: [string, string, number][] = [
   ["with a good credential", headOf(users, [...SCIM, CHUNKED]), 201],
   ["with a refused credential", headOf(users, [...REFUSED, CHUNKED]), 401],
@@ -106,7 +106,7 @@ const CHUNKED_REQUESTS: [string, string, number][] = [
 
 describe("on every listener, a body of small chunks", () => {
   const TINY = "1\r\n{\r\n";
-  /** So many of one byte are allowed: their bytes count as well. */
+  /** This many chunks of one byte are allowed, because their framing counts as well. */
   const TINY_CHUNKS = Math.floor((SMALL_CHUNKS_MAX * CHUNK_BYTES_MIN) / (CHUNK_BYTES_MIN - 1));
   const LARGE = `200\r\n${"x".repeat(2 * CHUNK_BYTES_MIN)}\r\n`;
 
@@ -159,7 +159,7 @@ describe("on every listener, after a chunked request", () => {
     onEachListener(async (kind) => {
       const chunks = `${chunksOf(freshBody())}\r\n`;
       const { text, isClosed, answered } = await talk(kind, [head, 10, chunks, 20, NEXT]);
-      const answers = text.match(/HTTP\/1\.1 /g) ?? []; // the one answer may be lost to a write after the close
+      const answers = text.match(/HTTP\/1\.1 /g) ?? []; // the one response may be lost because of a write after the close
       expect([answers.length > 1, isClosed]).toEqual([false, true]);
       expect(answered).toEqual([expect.stringMatching(new RegExp(` ${status}$`))]);
     }),
@@ -175,7 +175,7 @@ describe("on every listener, after a chunked request", () => {
           trailers + NEXT,
         ]);
         const [first = ""] = text.split("\r\n\r\n");
-        // An answer may be dropped on its way when a socket is closed before the caller's last bytes were read.
+        // A response may be lost if a socket is closed before the caller's last bytes were read.
         if (text !== "") expect(first.toLowerCase()).toContain("\r\nconnection: close");
         expect([isClosed, answered]).toEqual([true, [expect.any(String)]]);
       }
@@ -186,7 +186,7 @@ describe("on every listener, after a chunked request", () => {
 describe("on every listener, a slow body", () => {
   const drip = (piece: string, count: number): Step[] =>
     Array.from({ length: count }, () => [piece, 20]).flat();
-  /** for some time longer than a stranger has */
+  /** for longer than an unauthenticated caller may send */
   const slowly = (piece: string) => drip(piece, 10);
 
   test("of an unauthenticated caller ends with 408 and closes the connection", () =>
@@ -204,7 +204,7 @@ describe("on every listener, a slow body", () => {
         expect(text).toContain(name);
         expect(text.toLowerCase()).toContain("\r\nconnection: close\r\n");
         expect(isClosed).toBe(true);
-        const dripping = await talk(kind, [head, ...slowly(piece)]); // the answer may be lost to a write after the close
+        const dripping = await talk(kind, [head, ...slowly(piece)]); // the response may be lost because of a write after the close
         expect([dripping.isClosed, dripping.answered]).toEqual([true, ["POST 408"]]);
       }
     }));

@@ -1,4 +1,4 @@
-// What is refused of JSON text before it is parsed, at the limits and in the words callers read.
+// Which JSON text is refused before it is parsed, at the limits, and the error messages.
 import { describe, expect, test } from "bun:test";
 import {
   LARGE_OBJECT_MEMBERS_MAX,

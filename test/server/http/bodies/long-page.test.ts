@@ -1,4 +1,4 @@
-// Pages that refuse a form and repeat what was entered, for every form of the server.
+// Pages that refuse a form and repeat its input, for every form of the server.
 import { afterAll, expect, test } from "bun:test";
 import { UNAUTHENTICATED_BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
 import { ENTERED_CHARACTERS_MAX } from "../../../../src/server/http/bodies/long-page.ts";

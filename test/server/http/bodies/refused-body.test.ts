@@ -1,4 +1,5 @@
-// Clients that keep sending a body after it was refused: the rest has to be read, or the connection is reset and they lose the answer.
+// Clients that continue to send a body after it was refused: the server must read the rest, otherwise the connection is reset and
+// they lose the response.
 import { expect, test } from "bun:test";
 import { SCIM_BASE_PATH } from "../../../../src/domain/scim/wire.ts";
 import { listen } from "../../../../src/server/listener/listen.ts";

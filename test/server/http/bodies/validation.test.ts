@@ -1,5 +1,5 @@
-// Which problems of a request are reported, those of the member of a union that has the type of the value above all, and how
-// their number is told.
+// Which problems of a request are reported, preferably those of the union member whose type is that of the value, and how their
+// number is stated.
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
@@ -89,7 +89,7 @@ test.each([-1, 0, 1])("pointers of %i characters more than the limit may hide mo
   if (step > 0) expect(message).toEndWith("; and possibly more: the check stopped early");
 });
 
-/** A list of integers takes one read of its length before each element and at its end, and one of each element. */
+/** A list of integers needs one read of its length before each element and at its end, and one of each element. */
 const faultyList = (length: number) => Array(length).fill(1).with(-1, "x");
 
 test("a check that reads more members than the limit stops early", () => {

@@ -1,4 +1,4 @@
-// Which paths refuse in which words, at the edges between them.
+// Which error format each path uses, at the borders between them.
 import { expect, test } from "bun:test";
 import { type Dialect, dialectOf } from "../../../../src/server/http/problems/dialect.ts";
 import { createTestServer } from "../../../support/server.ts";

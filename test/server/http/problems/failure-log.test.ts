@@ -1,4 +1,4 @@
-// What the log says of requests that failed on our side, and that nobody fills it by making the service busy.
+// What is logged about requests that failed with a server error, and that nobody can fill the log by overloading the service.
 import { expect, test } from "bun:test";
 import { createLog } from "../../../../src/platform/observe/log.ts";
 import {

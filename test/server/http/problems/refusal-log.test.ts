@@ -1,5 +1,5 @@
-// What the log says of refused callers: one line with the request id for each, counts in a flood, and no e-mail address; and that
-// the example filter of fail2ban reads these lines.
+// What is logged about refused callers: one line with the request id for each, counts in a flood, and no e-mail address; and that
+// the example filter of fail2ban matches these lines.
 import { describe, expect, jest, test } from "bun:test";
 import { FAIL_EXPRESSIONS, fail2banFilter } from "../../../../src/app/monitoring/fail2ban.ts";
 import { createLog, type LogFormat } from "../../../../src/platform/observe/log.ts";
@@ -237,12 +237,12 @@ test("counts that are flushed early cancel their timer", () => {
 });
 
 describe("the fail2ban filter", () => {
-  // fail2ban's own expression for <ADDR> takes what looks like an address, IPv4 or IPv6.
+  // fail2ban's own expression for <ADDR> matches anything that looks like an IPv4 or IPv6 address.
   const expressions = FAIL_EXPRESSIONS.map(
     (text) => new RegExp(text.replace("<ADDR>", "(?<host>[0-9a-f:.]+)")),
   );
   const hostIn = (line: string) => expressions.map((one) => one.exec(line)?.groups?.host).find(Boolean);
-  /** fail2ban takes the time away first: in text all of it, in JSON with all that stands before it. */
+  /** fail2ban removes the time first: in text only the time, in JSON also everything before it. */
   const asRead = (line: string) => line.replace(/^(\{"ts":")?[\d-]+T[\d:.]+Z/, "");
 
   test.each<LogFormat>(["json", "text"])(

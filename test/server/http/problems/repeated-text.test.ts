@@ -1,4 +1,4 @@
-// Errors about a text of a body that names something unknown.
+// Errors that quote a text of the body that names something unknown.
 import { expect, test } from "bun:test";
 import { EXCERPT_CHARACTERS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { createTestServer } from "../../../support/server.ts";

@@ -1,4 +1,4 @@
-// The documents by which clients find their way: exact keys, one truth under every path, caching, and key rotation.
+// The discovery documents of clients: exact keys, the same content under every path, caching, and key rotation.
 import { describe, expect, test } from "bun:test";
 import { BASE_URL, createTestServer } from "../../../support/server.ts";
 

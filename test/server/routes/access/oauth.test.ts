@@ -1,5 +1,5 @@
-// The OAuth endpoints on the wire: every answer, also every refusal, is OAuth JSON that no cache keeps.
-// The rules behind them are tested with the access area; an ordinary client's view is in contracts/.
+// The OAuth endpoints over HTTP: every response, also every refusal, is OAuth JSON that no cache stores. test/domain/access tests
+// the rules, test/contracts an ordinary client.
 import { describe, expect, test } from "bun:test";
 import { FORM_FIELDS_MAX, UNAUTHENTICATED_BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
 import { BASE_URL, type Caller, createTestServer, type TestServer } from "../../../support/server.ts";
@@ -26,7 +26,7 @@ const post = (
     headers: { ...FORM, ...headers },
   });
 
-/** Status and code of a refusal, after proving that an OAuth client can read it. */
+/** Checks that an OAuth client can read a refusal. @returns its status and code */
 async function refusalOf(answer: Response): Promise<[status: number, code: string]> {
   expect(answer.headers.get("content-type")).toBe("application/json");
   expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -49,7 +49,7 @@ const poll = (server: TestServer, device_code: string) =>
 const decide = (server: TestServer, caller: Caller, { link, action }: { link: string; action: string }) =>
   server.request("POST", `/api/device/${link}`, { cookie: caller.cookie, body: { action } });
 
-/** A signed-in member, and a device login of theirs that was opened. */
+/** A signed-in member, and a device login that this member has opened. */
 async function opened(server: TestServer) {
   const caller = await server.signedIn("member");
   const login = await begin(server);

@@ -1,5 +1,5 @@
-// What people do with their own logins, password and records through the API, and administrators with everybody's logins.
-// What the domain makes of it is in test/domain/access/logins/own-logins.test.ts.
+// Operations of users on their own logins, password and records through the API, and of administrators on everybody's logins.
+// test/domain/access/logins/own-logins.test.ts tests the domain.
 import { expect, test } from "bun:test";
 import { LOGINS_PER_PAGE_MAX } from "../../../../src/domain/access/model.ts";
 import { reportWith } from "../../../domain/clients/policies.ts";
@@ -13,7 +13,7 @@ const sameServer = sharedServer(createTestServer);
 const NEXT = "an entirely new password";
 const UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
 
-/** @returns what was answered, with its body where it has one */
+/** @returns the response, with its body if it has one */
 async function ask(
   { request }: TestServer,
   route: string,
@@ -146,7 +146,7 @@ test("ending the current login clears its cookie and ends its event stream", asy
     expect.stringMatching(/^__Secure-better-auth\.session_token=; .*Max-Age=0/),
   ]);
   expect((await ask(face, "GET /auth/me", { cookie: ana.cookie })).status).toBe(401);
-  await stream.text(); // comes to its end
+  await stream.text(); // it ends
 });
 
 test("CON-34 a browser ends all other logins of its user, and a token cannot", async () => {
@@ -169,7 +169,7 @@ test("changing the password ends the event streams of the other browsers", async
   const other = await face.signInAgain(ana.user);
   const stream = await face.request("GET", "/governance-config/events", { cookie: other.cookie });
   expect((await changePassword(face, ana)).status).toBe(200);
-  await stream.text(); // comes to its end
+  await stream.text(); // it ends
 });
 
 test("another user's login cannot be ended and is answered like an unknown one", async () => {

@@ -1,4 +1,4 @@
-// The browser session for programs, and the decision on a device login by JSON: statuses, cookies, and who is let in.
+// The browser session for programs, and the decision on a device login with JSON: statuses, cookies, and who is accepted.
 import { describe, expect, test } from "bun:test";
 import { budgets, deviceLogins } from "../../../../src/domain/access/tables.ts";
 import type { TestServerOptions } from "../../../support/server.ts";
@@ -20,7 +20,7 @@ async function addUser(server: TestServer, email = "ada@example.com") {
   return { user, credential: { email, password: PASSWORD } };
 }
 
-/** Name, value and attributes of the one cookie that an answer sets. */
+/** @returns name, value and attributes of the one cookie that a response sets */
 function cookieOf(answer: Response): Record<string, string | true> {
   const [text = "", ...more] = answer.headers.getSetCookie();
   expect(more).toEqual([]);

@@ -112,5 +112,5 @@ test("the export has one line for each entry, and continues after an id", async 
   expect(all.map((line) => JSON.parse(line).id)).toEqual(all.map((_, index) => index + 1));
   expect(await linesAfter(`?after=${all.length - 2}`)).toEqual(all.slice(-2));
   const left = await face.request("GET", "/admin/audit.jsonl", { token: face.token });
-  await left.body?.cancel(); // a caller that leaves ends the reading
+  await left.body?.cancel(); // a caller that disconnects ends the reading
 });

@@ -1,4 +1,4 @@
-// What administrators see of the gateway keys of others through the API, and what they do about them, with a real gateway.
+// Operations of administrators on gateway keys of others through the API, with a real gateway.
 import { expect, test } from "bun:test";
 import { PER_PAGE_MAX } from "../../../../src/domain/shared/page.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";

@@ -1,4 +1,4 @@
-// Package sources over HTTP: who may name one, what the answer says, and how each refusal reads.
+// Package sources over HTTP: who may inspect one, the response, and the text of each refusal.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SOURCE_REF_CHARACTERS_MAX } from "../../../../src/domain/catalog/model.ts";
 import { PUBLIC_SOURCES_DESTINATION } from "../../../../src/domain/catalog/sources/package-sources.ts";

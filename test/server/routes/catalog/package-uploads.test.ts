@@ -1,4 +1,4 @@
-// Archives of packages over a real socket, as a sender uploads them and as none should.
+// Archives of packages over a real socket, uploaded correctly and incorrectly.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ const keptFiles = () =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-/** Writes a request by hand. @returns the status line and the reason */
+/** Writes a raw request. @returns the status line and the reason */
 async function talk(headers: readonly string[], body: readonly Step[]): Promise<string> {
   const head = [`POST ${PATH}?name=a.tar.gz HTTP/1.1`, "Host: localhost", `Authorization: Bearer ${token}`];
   const steps = [`${[...head, ...headers].join("\r\n")}\r\n\r\n`, ...body];

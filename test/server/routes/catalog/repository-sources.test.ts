@@ -1,4 +1,4 @@
-// Package sources of repository connections over HTTP: what is listed and answered, who may ask, and how an archive of a repository
+// Package sources of repository connections over HTTP: lists, responses, who may use them, and how an archive of a repository
 // reaches a workstation.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Webhooks of git hosts: only who knows the secret of a connection makes the service look, and nothing of the content is used.
+// Webhooks of git hosts: only a caller with the secret of a connection triggers a check, and nothing of the content is used.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -48,7 +48,7 @@ const announcedAtMs = (connectionId: string): number =>
 const nextRunInMs = (): number =>
   (findJob(site.world.db.read, JOB)?.nextRunAtMs ?? 0) - site.world.clock.nowMs();
 
-/** The header with which each host proves who it is. */
+/** The header with which each host authenticates. */
 const PROOFS: Readonly<Record<Provider, (body: string) => Record<string, string>>> = {
   github: (body) => ({ "x-hub-signature": "sha1=00", "x-hub-signature-256": `sha256=${signatureOf(body)}` }),
   gitlab: () => ({ "x-gitlab-token": SECRET }),
@@ -69,7 +69,7 @@ describe("SRC-27 a webhook", () => {
       expect(nextRunInMs()).toBe(ANNOUNCED_CHECK_DELAY_MS);
       site.world.clock.advance(ANNOUNCED_CHECK_DELAY_MS / 2);
       expect((await send(id, PROOFS[id](body), body)).status).toBe(204);
-      expect(nextRunInMs()).toBe(ANNOUNCED_CHECK_DELAY_MS / 2); // further ones do not delay it
+      expect(nextRunInMs()).toBe(ANNOUNCED_CHECK_DELAY_MS / 2); // further webhooks do not delay it
     },
   );
 

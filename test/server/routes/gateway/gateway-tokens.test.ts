@@ -33,7 +33,7 @@ async function tokenOf(caller = ana): Promise<string> {
   return (await answer.json()).token;
 }
 
-/** Asks as the inference proxy does after verifying a token. */
+/** Sends the request of the inference proxy after it has verified a token. */
 function resolve(token: string, told: object = {}): Promise<Response> {
   const { sub: user_id, gateway_session_id } = decodeJwt(token);
   const body = { user_id, gateway_session_id, ...told };

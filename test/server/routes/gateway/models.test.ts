@@ -1,4 +1,4 @@
-// The model catalog over HTTP with a real gateway: bodies, statuses, what workstations get, and who is locked out when.
+// The model catalog over HTTP with a real gateway: bodies, statuses, what workstations get, and who is refused when.
 import { afterEach, describe, expect, test } from "bun:test";
 import { publishFirst } from "../../../support/content/policy.ts";
 import { createGatewayServer, type GatewayServer } from "../../../support/gateway/gateway-server.ts";

@@ -1,4 +1,4 @@
-// The request log and usage through the API: filters, pages, gaps and facets as the contract has them, and rows that a separate
+// The request log and usage through the API: filters, pages, gaps and facets as the contract defines them, and rows that a separate
 // inference proxy sends.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

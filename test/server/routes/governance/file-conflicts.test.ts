@@ -1,4 +1,4 @@
-// The operations on places where the policy does not follow the configuration file.
+// The operations on places where the policy differs from the configuration file.
 import { expect, test } from "bun:test";
 import { publishConflict } from "../../../support/content/policy.ts";
 import { createTestServer } from "../../../support/server.ts";

@@ -1,4 +1,4 @@
-// The policy over HTTP as the dashboard reads and publishes it: shapes, statuses, and the order of checks.
+// Reading and publishing the policy over HTTP: shapes, statuses, and the order of checks.
 import { expect, test } from "bun:test";
 import { parse } from "yaml";
 import { COMMENT_LENGTH_MAX } from "../../../../src/domain/governance/model.ts";
@@ -16,7 +16,7 @@ const CONFIG = "/admin/governance-config";
 const EXTENSIONS = "/admin/governance-extensions";
 const CODEX = "/admin/harnesses/codex/managed-config";
 
-/** @returns what the calls of one administrator answer: the status, and the body as it is */
+/** @returns the responses to the calls of one administrator: the status, and the body as it is */
 async function asAdministrator(world: GovernanceWorld) {
   const { accessToken: token, user } = await world.signedIn("admin");
   const call = async (method: string, path: string, body?: unknown) => {

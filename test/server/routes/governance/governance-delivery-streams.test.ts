@@ -1,5 +1,5 @@
-// GET /governance-config/events: what is said and when, everything that ends a stream, and what happens to callers who do not
-// read or leave. Beats are made by hand where their number matters; five thousand streams are test/bench/revision-streams.ts's.
+// GET /governance-config/events: what is sent and when, everything that ends a stream, and callers who do not read or who
+// disconnect. Heartbeats are sent by the test where their number matters; test/bench/revision-streams.ts has five thousand streams.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -67,13 +67,13 @@ const beats = (count: number) => {
 };
 const openCount = async (): Promise<number> =>
   Number(/^quartermaster_policy_streams (\d+)$/m.exec(await metrics.metrics())?.[1]);
-/** @returns everything that was said until the end; a stream without one lets the test time out */
+/** @returns everything that was sent until the end; a stream without an end makes the test time out */
 const saidBy = (stream: ReadableStream): Promise<string> => new Response(stream).text();
 const idsIn = (text: string): string[] => [...text.matchAll(/^id: (.+)$/gm)].map(([, id = ""]) => id);
 const eventOf = (id: string) => `event: revision\nid: ${id}\ndata: {"revision":"${id}"}\n`;
 const warmthIn = (text: string): number => [...text.matchAll(/^: keepalive\n\n/gm)].length;
 
-/** Changes rows as another process does. */
+/** Changes rows like another process. */
 async function elsewhere(change: (tx: Tx) => void): Promise<void> {
   const other = openDatabase(site.world.file);
   await other.write((tx) => {
@@ -82,7 +82,7 @@ async function elsewhere(change: (tx: Tx) => void): Promise<void> {
   await other.close();
 }
 
-/** @returns the id of a revision like the first, with another document where that is given */
+/** @returns the id of a revision like the first, with another document if given */
 async function publishElsewhere(document?: string): Promise<string> {
   const id = site.world.ids.uuid();
   await elsewhere((tx) => {
@@ -218,7 +218,7 @@ describe("a stream ends", () => {
   });
 
   test("when its caller does not read the waiting events", async () => {
-    const [stream] = await openMany(1); // its first event waits already
+    const [stream] = await openMany(1); // its first event is already waiting
     beats(PARTS * (EVENTS_WAITING_MAX - 1));
     expect(await openCount()).toBe(1);
     beats(PARTS);
@@ -240,7 +240,7 @@ describe("a stream ends", () => {
   test("when a revision may have been missed, with the reason in the log", async () => {
     const stream = await open();
     await publishElsewhere("{");
-    expect(idsIn(await saidBy(stream))).toEqual([first]); // the timer found it
+    expect(idsIn(await saidBy(stream))).toEqual([first]); // the timer detected it
     expect(complaints.join()).toContain("governance.streams_ended");
   });
 
@@ -304,7 +304,7 @@ test("one user has at most STREAMS_PER_USER_MAX streams over all logins, separat
   expect(await refusalOf(spare)).toMatchObject(tooMany);
 });
 
-/** @returns callers of one user, each with a grant of its own */
+/** @returns callers of one user, each with its own grant */
 const signInOften = (user: Caller["user"], count: number): Promise<Caller[]> =>
   Promise.all(Array.from({ length: count }, () => site.signInAgain(user)));
 
@@ -351,7 +351,7 @@ describe("over a socket", () => {
     return Number(/^quartermaster_policy_streams (\d+)$/m.exec(page)?.[1]);
   };
   const decoder = new TextDecoder();
-  /** @returns the ids of so many events, as they come */
+  /** @returns the ids of this many events, as they arrive */
   async function idsOf(body: ReadableStream<Uint8Array> | null, count: number): Promise<string[]> {
     const reader = body?.getReader();
     const ids: string[] = [];
@@ -397,7 +397,7 @@ describe("over a socket", () => {
     expect(await countOpen()).toBe(1);
     leaving.abort();
     expect((await ask("HEAD")).status).toBe(200);
-    while ((await countOpen()) > 0) await Bun.sleep(1); // until the socket's end has arrived
+    while ((await countOpen()) > 0) await Bun.sleep(1); // until the end of the socket has arrived
     expect(await countOpen()).toBe(0);
   });
 
@@ -408,7 +408,7 @@ describe("over a socket", () => {
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
     expect((await answer.json()).reason).toBe("governance.too_many_streams");
     await all[0]?.body?.cancel();
-    while ((await countOpen()) === STREAMS_PER_LOGIN_MAX) await Bun.sleep(1); // until the socket's end has arrived
+    while ((await countOpen()) === STREAMS_PER_LOGIN_MAX) await Bun.sleep(1); // until the end of the socket has arrived
     expect((await ask()).status).toBe(200);
   });
 

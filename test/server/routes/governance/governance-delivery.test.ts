@@ -1,5 +1,5 @@
-// GET /governance-config over HTTP: who gets which document, what clients must understand, conditional requests, and that a
-// policy which cannot be put together is never an empty one. Gateway mode is governance-delivery-gateway.test.ts's.
+// GET /governance-config over HTTP: who gets which document, what clients must support, conditional requests, and that a policy
+// that cannot be computed is never sent as an empty one. governance-delivery-gateway.test.ts tests gateway mode.
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { governanceRevisions } from "../../../../src/domain/governance/tables.ts";
 import { CAPABILITY_LISTS_KEPT_MAX } from "../../../../src/server/policy/negotiation.ts";
@@ -117,7 +117,7 @@ describe("the entity tag", () => {
     parse.mockRestore();
     stringify.mockRestore();
     expect(status).toBe(304);
-    // The line of the log at level debug, which the test server also reads.
+    // The log line at level debug, which the test server also reads.
     expect(texts.filter((text) => !text.includes('"http.answered"'))).toEqual([]);
   });
 

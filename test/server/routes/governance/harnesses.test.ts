@@ -1,4 +1,4 @@
-// GET /harness-metadata over HTTP: the registry as workstations and dashboards read it.
+// GET /harness-metadata over HTTP: the registry for workstations and dashboards.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { HarnessMetadata } from "../../../../src/domain/governance/document/harness-metadata.ts";

@@ -151,7 +151,7 @@ describe("an invitation", () => {
   });
 });
 
-/** Advances past the expiry of invitations and renews the administrator's browser session, which expires too. */
+/** Advances the clock past the expiry of invitations and renews the administrator's browser session, which expires too. */
 async function nextDay(face: Administration): Promise<void> {
   face.world.clock.advance(INVITATION_TTL_MS);
   const { cookie } = await face.signInAgain(face.admin.user);

@@ -1,4 +1,4 @@
-// What administrators see of provisioning through the API, and the tokens that they make for identity providers.
+// Operations of administrators on provisioning through the API, and the tokens that they create for identity providers.
 import { afterAll, expect, test } from "bun:test";
 import { addProvisionedGroup, addProvisionedUser } from "../../../support/content/provisioned-rows.ts";
 import { createTestServer } from "../../../support/server.ts";

@@ -357,7 +357,7 @@ test("ending every login leaves the account unchanged", async () => {
 });
 
 test("SSO-1 the identity status shows the provider, why its last sign-in failed, and no secret", async () => {
-  const gone = "http://127.0.0.1:9"; // the discard service, which nobody runs
+  const gone = "http://127.0.0.1:9"; // the discard port, on which nothing listens
   await using idp = await createLyingProvider();
   const settings = idp.settings({ issuer: gone, providerId: "corp" });
   await using face = await createTestServer({

@@ -1,4 +1,4 @@
-// The account settings as a browser walks them: password, browsers, workstations, gateway key, signing out everywhere.
+// The account settings in a browser: password, browsers, workstations, gateway key, signing out everywhere.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";
@@ -42,7 +42,7 @@ const END = /^\/account\/logins\/[^/]+\/end$/;
 
 describe("the account settings", () => {
   let site: TestServer;
-  /** another browser of hers, with a workstation that it approved */
+  /** another browser of the same user, with a workstation that it approved */
   let ada: Caller;
   beforeEach(async () => {
     site = await sameServer();
@@ -162,7 +162,7 @@ describe("the account settings", () => {
     const [grant] = site.domain.access.logins.list({ kind: "grant" }).items;
     const page = await browser.visit("/account");
     await browser.submit(formTo(page, `/account/logins/${grant?.id}/end`), {});
-    await stream.text(); // comes to its end
+    await stream.text(); // it ends
     expect((await site.request("GET", "/auth/me", { cookie: ada.cookie })).status).toBe(200);
   });
 

@@ -14,7 +14,7 @@ const ROTATE = "/console/system/keys/sealing/rotate";
 
 let invited = 0;
 
-/** Asks for something severe over the API. @returns `done` or the reason of the refusal */
+/** Requests a severe action with the API. @returns `done` or the reason of the refusal */
 async function severe(browser: FormBrowser): Promise<string> {
   const body = JSON.stringify({ email: `new-${++invited}@example.com`, role: "admin" });
   const headers = { "content-type": "application/json" };

@@ -1,4 +1,4 @@
-// The handbook over HTTP: public, without a script, kept by browsers, and the same text that the command line prints.
+// The handbook over HTTP: public, without a script, cached by browsers, and the same text that commands print.
 import { afterAll, describe, expect, test } from "bun:test";
 import { CHAPTERS } from "../../../../src/handbook/contents.ts";
 import { contentSecurityPolicy } from "../../../../src/server/pages/assets.ts";

@@ -1,5 +1,5 @@
-// The pages as a browser walks them: sign in, approve or deny, accept an invitation, sign out; forged forms and foreign
-// sites are refused, and errors are pages. What the documents look like is in pages.test.ts.
+// The pages in a browser: sign in, approve or deny, accept an invitation, sign out; forged forms and foreign sites are refused, and
+// errors are pages. pages.test.ts tests the documents.
 import { describe, expect, test } from "bun:test";
 import { budgets, deviceLogins } from "../../../../src/domain/access/tables.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
@@ -60,7 +60,7 @@ async function begin({ domain }: TestServer) {
 const decide = (browser: FormBrowser, page: Page, decision: string) =>
   browser.submit(formTo(page, page.path), { decision });
 
-/** Every page masks its form token anew. */
+/** Every page masks its form token differently. */
 const MASKED_TOKEN = /[\da-f]{128}/;
 
 describe("signing in", () => {
@@ -122,7 +122,7 @@ describe("signing in", () => {
       email: "ada@example.com",
       password: "wrong",
     });
-    expect(answer.status).toBe(401); // the token of the first tab still counts
+    expect(answer.status).toBe(401); // the token of the first tab is still accepted
   });
 
   test("does not reveal whether an account exists", async () => {
@@ -539,7 +539,7 @@ describe("an invitation", () => {
 });
 
 describe("a form", () => {
-  /** Every form there is, in a browser that may send it. */
+  /** All forms, in a browser that may send them. */
   async function everyForm(server: TestServer) {
     const ada = await signedIn(server);
     const stranger = browse(server);

@@ -1,4 +1,4 @@
-// Sign-in at the identity provider as browsers walk it: there and back, several tabs, the proof of a password, and everything that a
+// Sign-in at the identity provider with browsers: to the provider and back, several tabs, the proof of a password, and what a
 // hostile page, browser or provider may try on the way.
 import { describe, expect, test } from "bun:test";
 import {
@@ -581,7 +581,7 @@ describe("SSO-27 the provider announces a logout", () => {
     expect(await Promise.all(paths)).toEqual([away, "/account", away, "/account"]);
   });
 
-  /** A second of the clock lies between leaving, the logout and coming back. */
+  /** A second of the clock passes between leaving, the logout and coming back. */
   async function leaveAndLogOut(site: ProviderSite, browser: FormBrowser): Promise<string> {
     const { clock } = site.world;
     const way = await leave(site, browser);
@@ -684,7 +684,7 @@ test("SSO-47 a thousand people who never come back leave no row", async () => {
     const address = `10.0.${host >> 8}.${host & 255}`;
     return (await site.browser(address).request("/login/oidc?callbackURL=/device")).status;
   };
-  expect(await begin(0)).toBe(303); // the first one finds out where the provider is, which is kept
+  expect(await begin(0)).toBe(303); // the first one fetches the provider's metadata, which is cached
   const traces = await tracesOf(site.world.file, {}, async () => {
     for (let host = 1; host <= 1_000; host += 1) if ((await begin(host)) !== 303) throw new Error("refused");
   });

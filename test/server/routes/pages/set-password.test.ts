@@ -1,4 +1,4 @@
-// The pages of a password link, as a browser without scripts sees them.
+// The pages of a password link in a browser without scripts.
 import { expect, test } from "bun:test";
 import { FormBrowser, formTo } from "../../../support/browser/form-browser.ts";
 import { ADDRESS, createTestServer, type TestServer } from "../../../support/server.ts";

@@ -1,4 +1,4 @@
-// Announcements of captured sessions: what is refused and how, what is idempotent, and how many may wait.
+// Announcements of captured sessions: refusals, idempotency, and the maximum number of pending ones.
 import { describe, expect, test } from "bun:test";
 import { unlink } from "node:fs/promises";
 import { eq } from "drizzle-orm";
@@ -219,7 +219,7 @@ test("SES-6 SES-8 an announcement repeated later gets a fresh address and a fres
   const other = await presigned(face, credential);
   expect([other.upload_id, other.upload_url === one.upload_url]).toEqual([one.upload_id, false]);
   face.world.clock.advance(UPLOAD_WINDOW_MS - 1);
-  expect((await upload(face, other, "text")).status).toBe(403); // its address has ended
+  expect((await upload(face, other, "text")).status).toBe(403); // its URL has expired
   const last = await presigned(face, credential);
   expect((await upload(face, last, "text")).status).toBe(204);
   expect((await face.request("POST", last.complete_url, credential)).status).toBe(200);

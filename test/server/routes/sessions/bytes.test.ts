@@ -1,4 +1,4 @@
-// The bytes of captured sessions on a real socket, as clients send them and as none should.
+// The bytes of captured sessions on a real socket, sent correctly and incorrectly.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { createListeningServer, type ListeningServer } from "../../../support/ne
 import { converse, type Step } from "../../../support/network/raw-socket.ts";
 
 const TIMES = { idleMs: 250, wholeMs: 600 };
-/** the idle time of these tests, and more */
+/** longer than the idle time of these tests */
 const PAUSE_MS = 500;
 const BYTES = "the bytes of a session";
 const TYPE = "application/vnd.blue.session-bundle+tar+gzip";
@@ -28,14 +28,14 @@ afterAll(() => face[Symbol.asyncDispose]());
 
 let count = 0;
 
-/** Announces a session of its own. */
+/** Announces a separate session. */
 async function announced(bytes: string | Uint8Array = BYTES, more: object = {}): Promise<PresignedOnWire> {
   count += 1;
   const announcement = announcementOf(bytes, { session_id: `native-${count}`, ...more });
   return await (await presign(face, { token }, announcement)).json();
 }
 
-/** Says what the store has of it: the state, and whether the bytes are proved. */
+/** @returns what is stored: the state, and whether the bytes are verified */
 function stateOf({ upload_id: id }: PresignedOnWire): string {
   const artifact = face.domain.sessions.artifact({ organizationId: face.world.organizationId, id });
   return `${artifact?.status}${artifact?.storedAtMs === null ? "" : ", proved"}`;
@@ -59,7 +59,7 @@ const send = async (
   init: RequestInit & { headers?: Record<string, string> },
 ): Promise<Answered> => answerOf(await fetch(url, { method: "PUT", ...init }));
 
-/** Writes a request by hand. @returns the status line's number, and whether the server closed the connection */
+/** Writes a raw request. @returns the status, and whether the server closed the connection */
 async function talk(
   { upload_url: url }: PresignedOnWire,
   headers: readonly string[],

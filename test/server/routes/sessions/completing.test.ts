@@ -1,4 +1,4 @@
-// Completion, download and removal of captured sessions: who may, when, what is proved, and what a race leaves behind.
+// Completion, download and removal of captured sessions: who may, when, how bytes are verified, and the effects of races.
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { truncate, unlink } from "node:fs/promises";

@@ -41,7 +41,7 @@ async function announced(): Promise<PresignedOnWire> {
 const temporaryFiles = async (): Promise<string[]> =>
   (await readdir(join(face.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
 
-/** Writes a request by hand. */
+/** Writes a raw request. */
 function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step[], waitMaxMs: number) {
   const { pathname, search, host } = new URL(url);
   const head = [

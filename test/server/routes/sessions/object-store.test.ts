@@ -1,4 +1,5 @@
-// Captured sessions whose bytes lie in an object store: workstations send and fetch them there, and completion asks what the store has.
+// Captured sessions whose bytes are in an object store: workstations upload and download them there, and completion checks what the
+// store has.
 import { expect, test } from "bun:test";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";

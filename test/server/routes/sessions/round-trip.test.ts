@@ -1,4 +1,4 @@
-// Captured sessions from a workstation's point of view: announce, upload, complete, download, exactly as the client sends them.
+// Captured sessions with the requests of a workstation: announce, upload, complete, download, exactly as the client sends them.
 import { expect, test } from "bun:test";
 import { publishFirst } from "../../../support/content/policy.ts";
 import {

@@ -1,4 +1,4 @@
-// The audit log of captured sessions: every act is in it, and nothing that quotes what people typed.
+// The audit log of captured sessions: it has every operation, and nothing that quotes the content.
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";

@@ -1,4 +1,4 @@
-// Lists of captured sessions, one session with its versions, and what people choose from, as each kind of caller sees them.
+// Lists of captured sessions, one session with its versions, and the facets, for each kind of caller.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/domain/identity/tables.ts";

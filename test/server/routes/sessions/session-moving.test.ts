@@ -1,4 +1,5 @@
-// Objects move between the stores while the service runs: nothing is lost, nothing stays twice, and a stopped run continues.
+// Objects are moved between the stores while the service runs: nothing is lost, nothing stays in both stores, and a stopped run can
+// be continued.
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
@@ -8,7 +9,7 @@ import { createS3Server } from "../../../support/object-store/s3-server.ts";
 import { bucketAt } from "../../../support/object-store/test-bucket.ts";
 import { createWorld } from "../../../support/world.ts";
 
-/** Three versions of two owners in the local store, two with equal bytes, beside a bucket. */
+/** Three versions of two owners in the local store, two with equal bytes, and a bucket. */
 async function site() {
   const world = await createWorld();
   const store = createS3Server({ nowMs: () => world.clock.nowMs() });

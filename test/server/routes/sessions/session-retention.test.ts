@@ -1,4 +1,4 @@
-// Retention of captured sessions: what is removed when, what a hold keeps, and what readers are told afterwards.
+// Retention of captured sessions: what is removed when, what a hold prevents, and what readers see afterwards.
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { eq, sql } from "drizzle-orm";
@@ -57,7 +57,7 @@ test("SES-40 SES-42 a session ends with its deadline: bytes go, 410 for a time, 
   expect(await turn(face)).toMatchObject({ artifacts: 0, objects: 0 });
   expect(await download(sessionId)).toBe(200);
   face.world.clock.advance(1);
-  expect(await download(sessionId)).toBe(410); // at the deadline, before any turn
+  expect(await download(sessionId)).toBe(410); // at the deadline, before any run
   expect(await turn(face)).toEqual({ artifacts: 1, sessions: 0, objects: 1, bytes: 4, isDone: true });
   expect([await places(face), statuses(face), await download(sessionId)]).toEqual([[], [], 410]);
   face.world.clock.advance(TOMBSTONE_KEPT_MS - 1);

@@ -1,4 +1,4 @@
-// Sharing captured sessions: who may, with whom, and what ends with a person's access.
+// Sharing captured sessions: who may, with whom, and what ends with a user's access.
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -164,7 +164,7 @@ test(`SES-24 at most ${RECIPIENTS_SHOWN_MAX} recipients of a session that everyb
   const { face, path, ada } = await site();
   await using _ = face;
   await put(face, path, ada, { mode: "workspace" });
-  await addUsers(face, RECIPIENTS_SHOWN_MAX - 3, ada.user.id); // beside ben and admin
+  await addUsers(face, RECIPIENTS_SHOWN_MAX - 3, ada.user.id); // in addition to ben and admin
   for (const count of [RECIPIENTS_SHOWN_MAX - 1, RECIPIENTS_SHOWN_MAX, RECIPIENTS_SHOWN_MAX + 1]) {
     const answer = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
     const { recipient_count: total, recipients } = await answer.json();

@@ -1,4 +1,4 @@
-// Objects without a row: a sweep removes them, but not what is young, named, or in a bucket that was not claimed.
+// Objects without a row: a sweep removes them, except recent ones, ones with a row, and those in a bucket that was not claimed.
 import { expect, test } from "bun:test";
 import { SWEEP_OBJECTS_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
@@ -20,7 +20,7 @@ async function* bytesOf(text: string) {
   yield Buffer.from(text);
 }
 
-/** Puts an object that no row names. */
+/** Stores an object without a row. */
 async function leave({ domain }: TestServer, text: string, place = sha256Hex(text)): Promise<string> {
   const expected = { sha256: sha256Hex(text), sizeBytes: Buffer.byteLength(text), contentType: "text/plain" };
   await domain.sessions.stores.active.put(place, bytesOf(text), expected);

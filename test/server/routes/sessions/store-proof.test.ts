@@ -1,5 +1,5 @@
-// Completion where the bytes lie in an S3-compatible store: who proves them, what happens to other bytes, and what callers learn of a
-// store that fails.
+// Completion of uploads to an S3-compatible store: how the bytes are verified, what happens to other bytes, and what callers learn
+// about a store that fails.
 import { describe, expect, test } from "bun:test";
 import { HASHED_AT_ONCE_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { createS3Objects } from "../../../../src/domain/sessions/service.ts";
@@ -33,7 +33,7 @@ async function createSite(options: S3ServerOptions = {}): Promise<Site> {
   const clock = { nowMs: Date.now };
   const s3Objects = createS3Objects({ bucket: bucketAt(store.origin), prefix: "captured/", clock });
   const face = await createSessionServer({ s3Objects, sessions: { store: "s3" } });
-  face.world.clock.set(Date.now()); // the store has a clock of its own
+  face.world.clock.set(Date.now()); // the store has its own clock
   const credential = { token: (await face.signedIn("member")).accessToken };
   return {
     ...{ face, store, credential },
@@ -58,7 +58,7 @@ async function complete({ face, credential }: Site, { complete_url: path }: Pres
 
 const statusIn = ({ face }: Site) => face.world.db.read.select().from(sessionArtifacts).get()?.status;
 
-/** Puts other bytes of equal size in place of the uploaded ones, as only the operator of a store can. */
+/** Replaces the uploaded bytes by others of the same size, which only the operator of a store can do. */
 function replaceObject({ store }: Site): void {
   for (const object of store.buckets.get("sessions")?.values() ?? [])
     Object.assign(object, {
@@ -97,7 +97,7 @@ describe("SES-20 the proof of content", () => {
     const completing = Promise.all(uploads.map((presigned) => complete(site, presigned)));
     const headsSeen = () => site.store.seen.filter((line) => line.startsWith("HEAD ")).length;
     await until(() => headsSeen() === uploads.length && held.length >= HASHED_AT_ONCE_MAX);
-    for (const _ of uploads) await fetch(site.store.origin, { method: "HEAD" }); // a further GET would arrive meanwhile
+    for (const _ of uploads) await fetch(site.store.origin, { method: "HEAD" }); // another GET would arrive in the meantime
     expect(held).toHaveLength(HASHED_AT_ONCE_MAX);
     held[0]?.();
     await until(() => held.length === uploads.length);

@@ -1,4 +1,4 @@
-// The address of captured sessions in the policy: administrators are warned about any other than that of this service.
+// The upload URL of captured sessions in the policy: administrators get a warning for every other URL than that of this service.
 import { describe, expect, test } from "bun:test";
 import { checkPolicy } from "../../../../src/app/doctor/content.ts";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";

@@ -1,4 +1,5 @@
-// The kept numbers of sessions: after every kind of change they are what counting the rows gives, and pages begin where they say.
+// The stored counts of sessions: after every kind of change they equal the counted rows, and pages start at the positions that they
+// give.
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { pageStart } from "../../../../../src/domain/sessions/lists/page-start.ts";

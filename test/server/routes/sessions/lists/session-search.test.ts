@@ -1,4 +1,4 @@
-// The index of texts changes how a search finds sessions, never which: before and after texts are added, changed and removed.
+// The text index changes how a search finds sessions, never which: before and after texts are added, changed and removed.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { SEARCH_CANDIDATES_MAX } from "../../../../../src/domain/sessions/limits.ts";

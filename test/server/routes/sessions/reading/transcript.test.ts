@@ -1,4 +1,4 @@
-// Who may read what is in a captured session, and which reading is recorded.
+// Who may read which parts of a captured session, and which reads are audited.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../../../src/domain/audit/tables.ts";

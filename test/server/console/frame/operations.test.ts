@@ -1,11 +1,11 @@
-// CON-1: what an administrator does with the API of the contract has a page or a form in the console.
+// CON-1: every operation of administrators in the API has a page or a form in the console.
 import { afterAll, expect, test } from "bun:test";
 import { createTestServer } from "../../../support/server.ts";
 
 const site = await createTestServer();
 afterAll(() => site[Symbol.asyncDispose]());
 
-/** What is done: the operation of the contract, and the page or form that does the same. */
+/** The operation of the API, and the page or form that does the same. */
 const DEEDS: Readonly<Record<string, readonly [wire: string, page: string]>> = {
   "read and publish the policy": ["PUT /admin/governance-config", "POST /console/policy/review"],
   "read the revisions": ["GET /admin/governance-config/revisions", "GET /console/policy/history"],
