@@ -53,7 +53,7 @@ function suggestionsFor(started: Started): Suggestion[] {
     {
       about: [
         "Publish a policy. The line below shows how the workstations fall behind and",
-        "catch up. Those that are asleep stay outdated.",
+        "catch up. Those that are turned off stay outdated.",
       ],
       parts: ["policy apply", shellWord(next_policy), "--yes"],
     },

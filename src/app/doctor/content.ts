@@ -185,7 +185,7 @@ export async function checkIdentityProvider(
   const reason = sso.status().last_error_reason;
   return reason !== null
     ? [check.warning(`the last sign-in failed: ${reason}`, operatorRemedy(reason) ?? SEE_LOG)]
-    : [check.ok("sign-in at the identity provider works, as far as can be known without a person")];
+    : [check.ok("sign-in at the identity provider works, as far as this can be checked without signing in")];
 }
 
 const SET_ISSUER = "set identity.oidc.issuer, or identity.mode to password";

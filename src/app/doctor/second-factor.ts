@@ -18,5 +18,5 @@ export function checkSecondFactor(
   const count = domain.access.administratorsWithoutFactor(organizationId);
   return count > 0
     ? check.warning(factorText(count), FACTOR_REMEDY)
-    : check.ok("no administrator lacks a second factor that the settings demand");
+    : check.ok("every administrator has the second factor that the settings require");
 }

@@ -23,7 +23,7 @@ export const verifyText = ({
 
 Everything here works without a network; it needs \`sha256sum\` and OpenSSL 3.
 
-1. Who signed it. \`release-key.pub\` lies here for convenience and proves nothing by itself: anybody can put a key beside a
+1. Who signed it. \`release-key.pub\` is included for convenience and proves nothing by itself: anybody can put a key beside a
    file. Compare its digest with the one you have from another source than this archive.
 
    \`\`\`sh run
@@ -78,7 +78,7 @@ export function thirdPartyText(packages: readonly BundledPackage[], runtime: str
   const parts = packages.map(({ name, version, license, licenseText }) => {
     if (licenseText === undefined && license !== OWN_LICENSE)
       throw new Error(
-        `${name} ${version} (${license}) brings no license text: find it, or leave the package out`,
+        `${name} ${version} (${license}) has no license text: add it, or leave the package out`,
       );
     const text = licenseText ?? "The text of this license is in the file LICENSE beside this one.";
     return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${text.trim()}\n`;
@@ -88,7 +88,7 @@ export function thirdPartyText(packages: readonly BundledPackage[], runtime: str
 
 const runtimeText = (
   version: string,
-): string => `What is inside the executable and was made by others, with its licenses.
+): string => `Third-party software inside the executable, with its licenses.
 
 ${RULE}
 Bun ${version} (MIT)

@@ -94,7 +94,7 @@ export async function takenOver(
     "standby.taken_over",
     `${who} (term ${newest}), so this data of term ${term} accepts no change${tail === undefined ? "" : `; ${tail}`}`,
     {
-      hint: "keep the data for an inquiry; to make this machine the active one again, stop the other one and run here: quartermaster takeover",
+      hint: "keep the data until the lost changes are known; to make this machine the active one again, stop the other one and run here: quartermaster takeover",
     },
   );
 }

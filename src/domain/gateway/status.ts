@@ -40,8 +40,7 @@ export const GatewayStatus = Type.Object({
       provisioner: Flag,
       secret_encryption: Flag,
       internal_auth: Type.Boolean({
-        description:
-          "whether this installation forwards inference itself, or a separate proxy has a token to come with",
+        description: "whether this installation forwards inference itself, or a separate proxy has a token",
       }),
       inference_jwt_signing: Flag,
     }),

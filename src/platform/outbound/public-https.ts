@@ -115,7 +115,7 @@ function refusalOf(error: unknown, signal: AbortSignal): DomainError {
   if (error instanceof DomainError) return error;
   const code = codeOf(error) ?? "";
   if (signal.aborted)
-    return refusal("too_slow", "the host did not send everything in the time there is", error);
+    return refusal("too_slow", "the host did not send everything within the time limit", error);
   if (NAME_FAULT.test(code)) return refusal("unresolved", UNRESOLVED, error);
   if (CERTIFICATE_FAULT.test(code)) {
     return refusal("untrusted", "the certificate of the host is not trusted, or not for its name", error);
@@ -126,7 +126,7 @@ function refusalOf(error: unknown, signal: AbortSignal): DomainError {
 const notPublic = () => refusal("not_public", "the host has an address that is not public");
 
 const tooLarge = (bytesMax: number) =>
-  refusal("too_large", `the host has more than ${bytesMax} bytes to send`);
+  refusal("too_large", `the response of the host has more than ${bytesMax} bytes`);
 
 const refusal = (what: string, message: string, cause?: unknown): DomainError =>
   new DomainError("invalid", `outbound.${what}`, message, { cause });

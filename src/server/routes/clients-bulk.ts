@@ -41,12 +41,12 @@ const answers = {
 const described = {
   remove: documented(
     "removeClients",
-    "Take many workstations off the inventory; they keep their logins",
+    "Remove many workstations from the inventory; they keep their logins",
     answers,
   ),
   revoke: documented(
     "revokeClients",
-    "Take many workstations off the inventory and end their logins",
+    "Remove many workstations from the inventory and end their logins",
     answers,
   ),
 };

@@ -111,7 +111,7 @@ const described = {
   getClientStatusFacets: documented("getClientStatusFacets", "Users and harnesses among the reports", {
     200: { description: "Facets", schema: ClientFacets },
   }),
-  deleteClientStatus: documented("deleteClientStatus", "Take one workstation off the inventory", {
+  deleteClientStatus: documented("deleteClientStatus", "Remove one workstation from the inventory", {
     204: { description: "Removed; its next report creates a new record" },
   }),
 };

@@ -274,6 +274,6 @@ describe("the files of a release", () => {
       sha512: "",
       imports: [],
     };
-    expect(() => thirdPartyText([bare], "1")).toThrow("brings no license text");
+    expect(() => thirdPartyText([bare], "1")).toThrow("has no license text");
   });
 });

@@ -151,6 +151,6 @@ function textOf({ message, problems, cause }: DomainError): string {
 }
 
 const notSent = (entryId: number): DomainError =>
-  new DomainError("conflict", "audit.not_sent", `the receiver has taken entries up to ${entryId} only`, {
+  new DomainError("conflict", "audit.not_sent", `the receiver has confirmed entries only up to ${entryId}`, {
     hint: "the entries after it are sent anyway; see: quartermaster audit forwarding",
   });

@@ -67,7 +67,7 @@ export class KeyAdministration {
   assertMayHaveKey({ email, status }: User): void {
     if (!this.dependencies.mode) throw gatewayOff();
     if (status === "active") return;
-    throw new DomainError("conflict", "gateway.no_access", `${email} is ${status}, and so may have no key`);
+    throw new DomainError("conflict", "gateway.no_access", `${email} is ${status} and cannot have a key`);
   }
 
   /**
@@ -149,5 +149,5 @@ const keyNotRotated = ({ email, problem }: KeyView): DomainError =>
   new DomainError(
     "upstream",
     "gateway.not_rotated",
-    `the key of ${email} is still the one before: ${problem ?? "another process is at work on it"}`,
+    `the key of ${email} was not replaced: ${problem ?? "another process is at work on it"}`,
   );

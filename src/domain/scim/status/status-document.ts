@@ -28,7 +28,7 @@ export const ShownScimStatus = Type.Object({
   refusals: Type.Array(ShownRefusal, {
     description: `the last ${REFUSALS_KEPT_MAX} refused requests, newest first`,
   }),
-  warnings: Type.Array(Type.String(), { description: "sentences about settings without effect" }),
+  warnings: Type.Array(Type.String(), { description: "warnings about settings without effect" }),
 });
 
 const refusalDocument = ({ atMs, requestId, actor, method, route, status, scimType, detail }: Refusal) => ({

@@ -15,7 +15,7 @@ export const GATEWAY_SETTINGS = {
   ),
   "gateway.inference_proxy_health_url": optional(
     anyUrl,
-    "URL for health checks of the inference proxy; by default the one of workstations",
+    "URL for health checks of the inference proxy; by default the URL that workstations use",
   ),
   "gateway.proxy_token": sealed(
     "gateway-proxy-token",

@@ -55,7 +55,7 @@ export const INFERENCE_SETTINGS = {
   ),
   "gateway.proxy.listen": optional(
     listenAddress,
-    "a listener of its own for inference: host:port, [ipv6]:port or unix:/path; by default inference is a path of server.listen",
+    "separate listener for inference: host:port, [ipv6]:port or unix:/path; by default inference is a path of server.listen",
   ),
   "gateway.proxy.max_in_flight": always(
     integer(IN_FLIGHT),
@@ -130,7 +130,7 @@ export const INFERENCE_SETTINGS = {
   "gateway.proxy.identity_headers": always(
     map(headerName),
     "{}",
-    `from a fact about the caller (${IDENTITY_FACTS.join(", ")}) to the header that tells it to the inference gateway`,
+    `headers in which the inference gateway receives facts about the caller, by fact (${IDENTITY_FACTS.join(", ")})`,
   ),
   "gateway.proxy.extra_paths": always(
     list(forwardedPath),

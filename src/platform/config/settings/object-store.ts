@@ -46,6 +46,6 @@ export const OBJECT_STORE_SETTINGS = {
   ),
   "blobs.s3.sse": optional(
     choice("AES256", "aws:kms"),
-    "encryption at rest that the store is asked for with each upload",
+    "encryption at rest that each upload requests from the store",
   ),
 } satisfies Settings;

@@ -38,7 +38,7 @@ export const RETENTION_SETTINGS = {
   ),
   "audit.forward.client_cert": optional(
     path,
-    "PEM file with the certificate chain by which the receiver knows this service",
+    "PEM file with the certificate chain with which this service identifies itself to the receiver",
   ),
   "audit.forward.client_key": optional(path, "PEM file with the private key of that certificate"),
 } satisfies Settings;

@@ -32,7 +32,7 @@ export const TRACING_SETTINGS = {
   ),
   "tracing.client_cert": optional(
     path,
-    "PEM file with the certificate chain by which the collector knows this service",
+    "PEM file with the certificate chain with which this service identifies itself to the collector",
   ),
   "tracing.client_key": optional(path, "PEM file with the private key of that certificate"),
 } satisfies Settings;

@@ -15,7 +15,7 @@ const BREADCRUMBS = [{ href: KEYS_PATH, label: "Gateway keys" }];
 /** @returns why the action is not possible; undefined if it is */
 export function whyUnavailable({ status, email }: User, key: KeyView, action: KeyAction): string | undefined {
   if (action === "revoke") return key.state === "missing" ? "There is no key to revoke." : undefined;
-  return status === "active" ? undefined : `${email} is ${status}, and so may have no key.`;
+  return status === "active" ? undefined : `${email} is ${status} and cannot have a key.`;
 }
 
 interface KeyPageProps {

@@ -83,12 +83,12 @@ export function UsualForm() {
       <Address />
       {hasChoice && (
         <button class="button quiet" type="submit" name="act" value="keep">
-          Keep these columns and rows
+          Save these columns and rows
         </button>
       )}
       {kept !== undefined && (
         <button class="button quiet" type="submit" name="act" value="forget">
-          Forget kept columns and rows
+          Reset columns and rows
         </button>
       )}
     </ConsoleForm>

@@ -36,14 +36,20 @@ export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
       requires: "nobody",
       accepts: "bytes",
       params: Type.Object({ connectionId: Type.String() }),
-      detail: operation("announceSourceChange", "A git host announces a change: the service looks soon", {
-        204: { description: "The branches and tags of the connection are looked up soon" },
-        403: { description: "The signature or the token is not valid" },
-        404: { description: "No such connection, or it expects no webhooks" },
-        413: { description: `The body has more than ${WEBHOOK_BYTES_MAX} bytes` },
-        429: { description: "Too many webhooks from this network address" },
-        503: { description: "The service must be restarted, because it began without connections to watch" },
-      }),
+      detail: operation(
+        "announceSourceChange",
+        "A git host announces a change: the service checks for newer commits soon",
+        {
+          204: { description: "The branches and tags of the connection are checked soon" },
+          403: { description: "The signature or the token is not valid" },
+          404: { description: "No such connection, or it expects no webhooks" },
+          413: { description: `The body has more than ${WEBHOOK_BYTES_MAX} bytes` },
+          429: { description: "Too many webhooks from this network address" },
+          503: {
+            description: "The service must be restarted, because it began without connections to watch",
+          },
+        },
+      ),
     },
   );
 }

@@ -134,7 +134,7 @@ test("a key that could not be replaced is reported and stays in use", async () =
   world.upstream.failure = "unavailable";
   await expect(rotate(world, user)).rejects.toMatchObject({
     reason: "gateway.not_rotated",
-    message: "the key of ana@example.org is still the one before: the gateway is unavailable",
+    message: "the key of ana@example.org was not replaced: the gateway is unavailable",
   });
   expect(directoryOf(world).show(user)).toMatchObject({ state: "ready", externalId: "key-1" });
 });

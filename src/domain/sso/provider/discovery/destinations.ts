@@ -15,10 +15,10 @@ export function destinationsOf(
   metadata: ProviderMetadata | undefined,
 ): readonly Destination[] {
   const found: readonly (readonly [name: string, url: string | undefined, why: string])[] = [
-    [PROVIDER_DESTINATION, issuer, "tells the endpoints for company sign-in"],
+    [PROVIDER_DESTINATION, issuer, "publishes the endpoints for company sign-in"],
     [`${PROVIDER_DESTINATION}-token`, metadata?.tokenEndpoint, "redeems the codes of company sign-in"],
     [`${PROVIDER_DESTINATION}-keys`, metadata?.keysEndpoint, "publishes the keys of the provider's tokens"],
-    [`${PROVIDER_DESTINATION}-userinfo`, metadata?.userinfoEndpoint, "tells claims that its tokens lack"],
+    [`${PROVIDER_DESTINATION}-userinfo`, metadata?.userinfoEndpoint, "returns claims that its tokens lack"],
     [`${PROVIDER_DESTINATION}-requests`, metadata?.pushedRequestEndpoint, "takes authorization requests"],
   ];
   const origins = new Map<string, Destination>();

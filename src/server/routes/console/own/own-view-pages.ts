@@ -55,7 +55,9 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
           await preferences.keep(ownerOf(reader), { path, query: isKept ? query : "" });
           return {
             to: path,
-            notice: isKept ? "The list keeps these columns and rows." : "The list is as it was at first.",
+            notice: isKept
+              ? "The list always opens with these columns and rows."
+              : "The list has its default columns and rows again.",
           };
         }),
       formRoute(Usual, formOperation("sendUsualList", "Keeps columns and rows of a list, or forgets them")),
