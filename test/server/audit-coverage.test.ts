@@ -757,6 +757,10 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["scim_token.revoke"],
   },
+  "POST /console/system/examination": {
+    ask: (site) => onConsole(site, { page: "/console/system", action: "/console/system/examination" }),
+    why: "it reads",
+  },
   "POST /console/audit/verify": {
     ask: (site) => onConsole(site, { page: "/console/audit", action: "/console/audit/verify" }),
     why: "only reads the log",
@@ -1228,6 +1232,10 @@ const CASES: Readonly<Record<string, Case>> = {
       const { id } = await made.json();
       return { ...bearer(caller), path: `/admin/backups/${id}/verify` };
     },
+    why: "it reads",
+  },
+  "POST /admin/doctor/examination": {
+    ask: asAdmin,
     why: "it reads",
   },
   "POST /admin/audit/verify": {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { Registry } from "prom-client";
 import { performTask } from "../../src/app/backup/perform-task.ts";
-import { diagnoseShallow } from "../../src/app/operations/doctor-thread.ts";
+import { diagnoseHere } from "../../src/app/operations/doctor-thread.ts";
 import { createOperations } from "../../src/app/operations/operations.ts";
 import { startLogThread } from "../../src/app/request-logs/start-log-thread.ts";
 import type { AccessSettings, LimitSettings } from "../../src/domain/access/service.ts";
@@ -355,11 +355,12 @@ function serve(world: World, { domain, logged, configuration, bodyTimes, ...serv
   const write = (line: string) => void logged.push(JSON.parse(line));
   const log = createLog({ level: "debug", format: "json", write, clock });
   const config = loadConfig({ flags: { dataDir: world.directory }, env: {}, cwd: world.directory });
-  const diagnose = () => diagnoseShallow({ config, clock, ids });
+  const diagnose = () => diagnoseHere({ config, clock, ids, deep: false });
+  const examine = () => diagnoseHere({ config, clock, ids, deep: true });
   return createServer({
     operations: createOperations(
       { directory: placesIn(world.directory), domain, outbound: createOutbound({ allowed: [] }) },
-      { config, clock, log, diagnose, perform: performTask },
+      { config, clock, log, diagnose, examine, perform: performTask },
     ),
     domain,
     clock,

@@ -1,6 +1,7 @@
-// The checks of doctor for a running service, without the deep ones, in a thread. The thread itself is doctor-worker.ts.
+// The checks of doctor for a running service in a thread. The thread itself is doctor-worker.ts.
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../platform/config/config.ts";
+import type { ConfigInputs } from "../../platform/config/sources.ts";
 import { resultOf } from "../../platform/task-thread.ts";
 import { type DiagnoseOptions, diagnose } from "../doctor/diagnose.ts";
 import type { Finding } from "../doctor/finding.ts";
@@ -9,14 +10,26 @@ import type { Finding } from "../doctor/finding.ts";
 const DIAGNOSIS_WAIT_MS = 60_000;
 
 /** @returns the findings of every check but the deep ones, with the settings as they are read now */
-export async function diagnoseInThread(config: Config): Promise<Finding[]> {
-  const worker = new Worker(new URL("./doctor-worker.ts", import.meta.url), { workerData: config.sources() });
-  return await resultOf<Finding[]>(worker, { signal: AbortSignal.timeout(DIAGNOSIS_WAIT_MS) });
+export const diagnoseInThread = (config: Config): Promise<Finding[]> =>
+  findingsOf({ inputs: config.sources(), deep: false }, AbortSignal.timeout(DIAGNOSIS_WAIT_MS));
+
+/** @returns the findings of every check, which may take minutes; rejected when the signal is aborted */
+export const examineInThread = (config: Config, signal: AbortSignal): Promise<Finding[]> =>
+  findingsOf({ inputs: config.sources(), deep: true }, signal);
+
+/** What the thread gets. */
+export interface DoctorTask extends Pick<DiagnoseOptions, "deep"> {
+  inputs: ConfigInputs;
+}
+
+async function findingsOf(task: DoctorTask, signal: AbortSignal): Promise<Finding[]> {
+  const worker = new Worker(new URL("./doctor-worker.ts", import.meta.url), { workerData: task });
+  return await resultOf<Finding[]>(worker, { signal });
 }
 
 /** The same in this thread. */
-export const diagnoseShallow = (
-  options: Pick<DiagnoseOptions, "config" | "clock" | "ids">,
-): Promise<Finding[]> => diagnose({ ...options, deep: false, startWatch: () => NO_WATCH });
+export const diagnoseHere = (
+  options: Pick<DiagnoseOptions, "config" | "clock" | "ids" | "deep">,
+): Promise<Finding[]> => diagnose({ ...options, startWatch: () => NO_WATCH });
 
 const NO_WATCH = { advance: () => {}, [Symbol.dispose]: () => {} };

@@ -2,10 +2,11 @@
 import { workerData } from "node:worker_threads";
 import { systemClock } from "../../platform/clock.ts";
 import { loadConfig } from "../../platform/config/config.ts";
-import type { ConfigInputs } from "../../platform/config/sources.ts";
 import { systemIds } from "../../platform/ids.ts";
 import { answerLater } from "../../platform/task-thread.ts";
-import { diagnoseShallow } from "./doctor-thread.ts";
+import { type DoctorTask, diagnoseHere } from "./doctor-thread.ts";
 
-const inputs: ConfigInputs = workerData;
-void answerLater(() => diagnoseShallow({ config: loadConfig(inputs), clock: systemClock, ids: systemIds }));
+const { inputs, deep }: DoctorTask = workerData;
+void answerLater(() =>
+  diagnoseHere({ config: loadConfig(inputs), clock: systemClock, ids: systemIds, deep }),
+);

@@ -12,7 +12,8 @@ import type { Finding } from "../doctor/finding.ts";
 import type { Installation } from "../installation/installation.ts";
 import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/configuration/settings-reload.ts";
 import { BackupWork } from "./backups.ts";
-import { diagnoseInThread } from "./doctor-thread.ts";
+import { diagnoseInThread, examineInThread } from "./doctor-thread.ts";
+import { ExaminationWork, type Examine } from "./examination.ts";
 
 /** Findings this old are shown again, because every page of the console shows whether there is a problem. */
 const DIAGNOSIS_KEPT_MS = 15_000;
@@ -24,6 +25,8 @@ export interface OperationsOptions {
   log: Pick<Log, "info" | "warning" | "error">;
   /** runs the checks of doctor; in a thread when left out */
   diagnose?: () => Promise<Finding[]>;
+  /** runs every check; in a thread when left out */
+  examine?: Examine;
   /** does the tasks of a backup; a thread does each when left out */
   perform?: PerformTask | undefined;
 }
@@ -33,7 +36,7 @@ export interface ServiceOperations extends Operations, Disposable {
   useSettings(fresh: Config | undefined): void;
 }
 
-/** @returns the operations of a service; disposing them ends a backup that is being made */
+/** @returns the operations of a service; disposing them ends a backup that is being made and an examination */
 export function createOperations(
   installation: Pick<Installation, "directory" | "domain" | "outbound">,
   options: OperationsOptions,
@@ -41,16 +44,23 @@ export function createOperations(
   const { config, clock } = options;
   const startedAtMs = clock.nowMs();
   const backups = new BackupWork(installation, options);
+  const { examine = (signal: AbortSignal) => examineInThread(config, signal) } = options;
+  const examination = new ExaminationWork(examine, options);
   let fresh = config;
   return {
     backups,
     settings: () => ({ file: config.file ?? null, items: settingsOf(config, fresh) }),
     machine: () => ({ ...machineOf(installation), startedAtMs }),
     diagnose: keepingDiagnosis(options),
+    examine: () => examination.start(),
+    examination: () => examination.state(),
     useSettings(read = fresh) {
       fresh = read;
     },
-    [Symbol.dispose]: () => backups.stop(),
+    [Symbol.dispose]() {
+      backups.stop();
+      examination.stop();
+    },
   };
 }
 

@@ -52,6 +52,25 @@ export const DiagnosisDocument = Type.Object({
   checks: Type.Array(Finding),
 });
 
+/** The checks of everything, with the deep ones, that administrators ask for. */
+export interface Examination {
+  isRunning: boolean;
+  /** the last one since the service started */
+  last: Diagnosis | undefined;
+  /** why the last one has no findings */
+  problem: string | null;
+}
+
+export const ExaminationDocument = Type.Object({
+  state: Type.Union([Type.Literal("running"), Type.Literal("done"), Type.Literal("failed"), Type.Null()], {
+    description: "null if nobody has asked for it since the service started",
+  }),
+  problem: TextOrNull,
+  last: Type.Union([DiagnosisDocument, Type.Null()], {
+    description: "the last findings since the service started",
+  }),
+});
+
 const BackupVerification = Type.Object({
   state: Type.Union(["running", "intact", "damaged"].map((state) => Type.Literal(state))),
   at: Time,
@@ -153,4 +172,8 @@ export interface Operations {
   machine(): MachineFacts;
   /** @returns the findings of a few seconds ago or new ones, without the deep checks */
   diagnose(): Promise<Diagnosis>;
+  /** Runs every check, the deep ones too, unless that runs already. @returns after some seconds, also while it continues */
+  examine(): Promise<Examination>;
+  /** @returns the state of `examine` */
+  examination(): Examination;
 }

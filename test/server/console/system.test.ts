@@ -36,6 +36,20 @@ describe("CON-91 the installation", () => {
       expect(html).toContain(`<dt>${label}</dt>`);
     expect(html).toContain("The settings allow no outgoing connection");
   });
+
+  test("examines all: deep checks run for administrators, auditors see their findings", async () => {
+    const before = await browser.visit("/console/system");
+    expect(before.html).toContain("Nobody has asked for them since the service started.");
+    expect((await auditor.visit("/console/system")).html).not.toContain("Examine all");
+    const examined = await browser.submit(formTo(before, "/console/system/examination"), {});
+    expect(examined.html).toContain("Every check is made.");
+    const { html } = await auditor.visit("/console/system");
+    expect(html.match(/<bdi>foreign keys<\/bdi>/g)).toHaveLength(1);
+    const state = await site.request("GET", "/admin/doctor/examination", { cookie: admin.cookie });
+    const { last, ...rest } = await state.json();
+    expect(rest).toEqual({ state: "done", problem: null });
+    expect(last.checks.map(({ check }: { check: string }) => check)).toContain("integrity");
+  });
 });
 
 describe("CON-92 the jobs", () => {

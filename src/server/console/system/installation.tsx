@@ -1,29 +1,54 @@
 // The installation: findings of doctor with their remedies, the running service, disk and sizes, and outgoing destinations.
 /** @jsxImportSource preact */
-import type { CheckFinding, Diagnosis, MachineFacts } from "../../../domain/system/operations.ts";
+import type {
+  CheckFinding,
+  Diagnosis,
+  Examination,
+  MachineFacts,
+} from "../../../domain/system/operations.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
+import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { percentText } from "../parts/texts.ts";
-import { Copy, Count, type Fact, Facts, Id, Size, State, Text, Time, type Tone } from "../parts/values.tsx";
+import {
+  Copy,
+  Count,
+  type Fact,
+  Facts,
+  Id,
+  Size,
+  State,
+  Text,
+  Time,
+  type Tone,
+  useReader,
+} from "../parts/values.tsx";
 
 export const SYSTEM_PATH = `${CONSOLE}/system`;
+export const EXAMINATION_PATH = `${SYSTEM_PATH}/examination`;
 
 interface InstallationProps {
   diagnosis: Diagnosis;
+  examination: Examination;
   machine: MachineFacts;
 }
 
 /** @returns the page of the installation */
-export const installationPage = ({ diagnosis, machine }: InstallationProps): ConsolePage => ({
+export const installationPage = ({ diagnosis, examination, machine }: InstallationProps): ConsolePage => ({
   title: "Installation",
   content: (
     <>
       <section>
         <h2>Checks</h2>
         <Checks diagnosis={diagnosis} />
+        <AsCommand command={["doctor"]} api={{ method: "GET", path: "/admin/doctor" }} />
+      </section>
+      <section>
+        <h2>Deep checks</h2>
+        <DeepChecks examination={examination} />
       </section>
       <section>
         <h2>Service</h2>
@@ -67,17 +92,52 @@ function Checks({ diagnosis: { atMs, findings } }: { diagnosis: Diagnosis }) {
       {others.length > 0 && (
         <details>
           <summary>
-            {others.length} other {others.length === 1 ? "check" : "checks"}
+            {others.length} {bad.length > 0 && "other "}
+            {others.length === 1 ? "check" : "checks"}
           </summary>
           <Findings findings={others} caption="Checks without a problem" />
         </details>
       )}
-      <p class="hint">
-        These checks are quick. The deep checks read every page of the database, every artifact and the whole
-        audit log, which can take minutes, so they run on the server: <code>quartermaster doctor --deep</code>{" "}
-        <Copy text="quartermaster doctor --deep" what="command" />
-      </p>
-      <AsCommand command={["doctor"]} api={{ method: "GET", path: "/admin/doctor" }} />
+    </>
+  );
+}
+
+/** Auditors see the state and the command, but no button. */
+function DeepChecks({ examination: { isRunning, last, problem } }: Pick<InstallationProps, "examination">) {
+  const { mayAdminister } = useReader();
+  return (
+    <>
+      <div class="panel">
+        {isRunning ? (
+          <p>
+            <State tone="neutral">Running</State> Load this page again for the findings.
+          </p>
+        ) : problem !== null ? (
+          <p>
+            <State tone="bad">Failed</State> <Text value={asSentence(problem)} />
+          </p>
+        ) : last === undefined ? (
+          <p>
+            <State tone="neutral">Not made</State> Nobody has asked for them since the service started.
+          </p>
+        ) : null}
+        <p class="hint">
+          They read every page of the database, every artifact and the whole audit log, which can take
+          minutes, and make all other checks again. The service answers meanwhile.
+        </p>
+        {mayAdminister && !isRunning && (
+          <ConsoleForm action={EXAMINATION_PATH}>
+            <button class="button" type="submit">
+              Examine all
+            </button>
+          </ConsoleForm>
+        )}
+        <AsCommand
+          command={["doctor", "--deep"]}
+          api={{ method: "POST", path: "/admin/doctor/examination" }}
+        />
+      </div>
+      {last && <Checks diagnosis={last} />}
     </>
   );
 }

@@ -1,7 +1,15 @@
 // API for the running installation: its settings, the checks of doctor, and its backups. Restoring is left to the command line,
 // because the service must not run meanwhile.
 import { Type } from "@sinclair/typebox";
-import { BackupFile, BackupList, DiagnosisDocument, SettingList } from "../../../domain/system/operations.ts";
+import {
+  BackupFile,
+  BackupList,
+  type Diagnosis,
+  DiagnosisDocument,
+  type Examination,
+  ExaminationDocument,
+  SettingList,
+} from "../../../domain/system/operations.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
@@ -23,6 +31,13 @@ const described = {
       200: { description: "Findings", schema: DiagnosisDocument },
     },
   ),
+  examine: describe("examineInstallation", "Run every check, the deep ones too, in the background", {
+    200: { description: "The findings", schema: ExaminationDocument },
+    202: { description: "It takes longer; ask for its state", schema: ExaminationDocument },
+  }),
+  examination: describe("getExamination", "The state and the findings of the last run of every check", {
+    200: { description: "State and findings", schema: ExaminationDocument },
+  }),
   backups: describe("listBackups", "The files in the folder of backups, newest first", {
     200: { description: "Backups", schema: BackupList },
   }),
@@ -52,11 +67,21 @@ export function installationRoutes({ router, operations }: RouteContext) {
     .get(
       "/admin/doctor",
       async () => {
-        const { atMs, findings } = await operations.diagnose();
-        const healthy = findings.every(({ result }) => result !== "failed");
-        return json({ healthy, at: toRfc3339(atMs), checks: findings });
+        return json(toDiagnosis(await operations.diagnose()));
       },
       { requires: "administrator", detail: described.doctor },
+    )
+    .get("/admin/doctor/examination", () => json(toExamination(operations.examination())), {
+      requires: "administrator",
+      detail: described.examination,
+    })
+    .post(
+      "/admin/doctor/examination",
+      async () => {
+        const examination = await operations.examine();
+        return json(toExamination(examination), { status: examination.isRunning ? 202 : 200 });
+      },
+      { requires: "administrator", accepts: "nothing", detail: described.examine },
     )
     .get("/admin/backups", () => json(backups.list()), {
       requires: "administrator",
@@ -77,3 +102,15 @@ export function installationRoutes({ router, operations }: RouteContext) {
       detail: described.verify,
     });
 }
+
+const toDiagnosis = ({ atMs, findings }: Diagnosis) => ({
+  healthy: findings.every(({ result }) => result !== "failed"),
+  at: toRfc3339(atMs),
+  checks: findings,
+});
+
+const toExamination = ({ isRunning, last, problem }: Examination) => ({
+  state: isRunning ? "running" : problem !== null ? "failed" : last ? "done" : null,
+  problem,
+  last: last ? toDiagnosis(last) : null,
+});

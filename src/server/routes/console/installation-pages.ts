@@ -2,9 +2,9 @@
 import { Value } from "@sinclair/typebox/value";
 import { DeploymentConfigExport } from "../../../domain/governance/reading/admin-view.ts";
 import type { Console } from "../../console/console.ts";
-import { installationPage, SYSTEM_PATH } from "../../console/system/installation.tsx";
+import { EXAMINATION_PATH, installationPage, SYSTEM_PATH } from "../../console/system/installation.tsx";
 import { EXPORT_PATH, exportPage, SETTINGS_PATH, settingsPage } from "../../console/system/settings.tsx";
-import { pageRoute } from "../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 
 /** @returns the pages of the installation */
@@ -29,9 +29,32 @@ export function installationPages(context: RouteContext, console: Console) {
       SYSTEM_PATH,
       ({ request }) =>
         console.show(request, "administrator", async () =>
-          installationPage({ diagnosis: await operations.diagnose(), machine: operations.machine() }),
+          installationPage({
+            diagnosis: await operations.diagnose(),
+            examination: operations.examination(),
+            machine: operations.machine(),
+          }),
         ),
       pageRoute("showInstallation", "Checks, service, disk and outgoing connections"),
+    )
+    .post(
+      EXAMINATION_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { needs: "administrator", back: SYSTEM_PATH }, async () => {
+          const { isRunning, problem } = await operations.examine();
+          if (!isRunning && problem !== null)
+            return { to: SYSTEM_PATH, notice: { kind: "attention", text: "The checks could not be made." } };
+          return {
+            to: SYSTEM_PATH,
+            notice: isRunning
+              ? "The checks continue. This page will show their findings."
+              : "Every check is made.",
+          };
+        }),
+      formRoute(
+        formOf({ csrf: FormField, by: FormField }),
+        formOperation("sendExamination", "Runs every check of the installation"),
+      ),
     )
     .get(
       SETTINGS_PATH,
