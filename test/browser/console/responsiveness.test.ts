@@ -1,15 +1,15 @@
-// CON-137: how soon a browser with a slow processor shows a page of 100 rows, and responds to input on it.
+// CON-137: what a browser has to do until it shows a page of 100 rows, and to answer a press on it. How long a slow processor takes
+// depends on what else the machine does, so the bench measures it (test/bench/console/console-pages.ts), not this test.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { openSite, type Site } from "../../support/browser/browser.ts";
-import { firstPaintMs, slowDown, slowestInteractionMs } from "../../support/browser/slow-browser.ts";
 import { addManyRows } from "../../support/content/many-rows.ts";
 
-const FIRST_PAINT_MAX_MS = 500;
-const INTERACTION_MAX_MS = 200;
-/** Other tests may use the processor at the same time, so the best attempt counts. */
-const ATTEMPTS = 4;
+/** Elements and texts; 100 rows of nine columns have 3,850. */
+const NODES_MAX = 5_000;
+/** One for what the press changes, and one each for focus and answers that arrive meanwhile. */
+const LAYOUTS_MAX = 4;
 
 const PATHS = ["/console/clients", "/console/users", "/console/audit", "/console"];
 
@@ -23,36 +23,49 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 afterEach(() => expect(site.takeComplaints()).toEqual([]));
 
-/** @returns the lowest of some measurements, or the first one within the limit */
-async function best(budgetMs: number, measure: () => Promise<number>): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < ATTEMPTS && least > budgetMs; attempt++)
-    least = Math.min(least, await measure());
-  return least;
+/** @returns what must be loaded before the first paint, beside the document */
+const blockingOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    performance
+      .getEntriesByType("resource")
+      .filter((entry) => "renderBlockingStatus" in entry && entry.renderBlockingStatus === "blocking")
+      .map(({ name }) => name.slice(name.lastIndexOf(".") + 1)),
+  );
+
+/** @returns a function that reads a counter of the page's renderer */
+async function countersOf(page: Page): Promise<(name: "Nodes" | "LayoutCount") => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  return async (name) => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
+  };
 }
 
-/** Presses elements that every page has, and those of a list. */
-async function use(page: Page): Promise<void> {
-  await page.locator(".account-menu summary").click();
-  await page.keyboard.press("j");
-  await page.keyboard.press("x");
-  await page.keyboard.press("Control+k");
-  await page.getByRole("dialog").getByRole("searchbox").pressSequentially("host");
-  await page.getByRole("dialog").getByText("host-1").first().waitFor();
-  await page.keyboard.press("Escape");
-}
+/** What every page has, and what a list has. */
+const PRESSES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  "the menu": (page) => page.locator(".account-menu summary").click(),
+  "the next row": (page) => page.keyboard.press("j"),
+  "its box": (page) => page.keyboard.press("x"),
+  "the palette": (page) => page.keyboard.press("Control+k"),
+  "a letter": (page) => page.keyboard.press("h"),
+  "the end of the palette": (page) => page.keyboard.press("Escape"),
+};
 
 describe.each(PATHS)("CON-137 %s", (path) => {
-  test("is shown within 500 ms and answers presses within 200 ms on a slow processor", async () => {
+  test("needs two style sheets and few elements to be shown, and few layouts to answer a press", async () => {
     await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
     const page = await visitor.context.newPage();
-    await slowDown(page);
-    const paint = await best(FIRST_PAINT_MAX_MS, async () => {
-      await page.goto(`${path}?per_page=100`);
-      return await firstPaintMs(page);
-    });
-    expect(paint).toBeLessThanOrEqual(FIRST_PAINT_MAX_MS);
-    const slowest = await best(INTERACTION_MAX_MS, () => slowestInteractionMs(page, () => use(page)));
-    expect(slowest).toBeLessThanOrEqual(INTERACTION_MAX_MS);
+    await page.goto(`${path}?per_page=100`);
+    expect(await blockingOf(page)).toEqual(["css", "css"]);
+    const count = await countersOf(page);
+    expect(await count("Nodes")).toBeLessThanOrEqual(NODES_MAX);
+    for (const [name, press] of Object.entries(PRESSES)) {
+      const before = await count("LayoutCount");
+      await press(page);
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+      expect([name, (await count("LayoutCount")) - before > LAYOUTS_MAX]).toEqual([name, false]);
+    }
+    expect(await page.getByRole("dialog").count()).toBe(0);
   });
 });

@@ -44,8 +44,13 @@ function ask(action: string, text: string, results: Element): void {
   }, PAUSE_MS);
 }
 
-/** Arrows move between the field and the results. */
+/** Arrows move between the field and the results. Escape closes the dialog at once; a search field would only be emptied. */
 function move(event: KeyboardEvent, dialog: HTMLDialogElement): void {
+  if (event.key === "Escape") {
+    event.preventDefault();
+    dialog.close();
+    return;
+  }
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   const stops = [...dialog.querySelectorAll<HTMLElement>("input, a")];
   const focused = document.activeElement;
