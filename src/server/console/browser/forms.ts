@@ -1,4 +1,5 @@
-// Forms: ignores a second press of the button, and asks before the reader leaves an edited form.
+// Forms: ignores a second press of the button, checks the session, and asks before the reader leaves an edited form.
+import { mayBeSent } from "./session.ts";
 
 /** Pause between two parts of a long action, in which the reader can press the link that stops it. */
 const CONTINUE_MS = 500;
@@ -13,6 +14,7 @@ export function startForms(): void {
       return;
     }
     form.dataset.sending = "yes";
+    if (!mayBeSent(form, event.submitter)) event.preventDefault();
   });
   window.addEventListener("beforeunload", (event) => {
     if (![...document.forms].some((form) => form.dataset.sending !== "yes" && isEdited(form))) return;
