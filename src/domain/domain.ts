@@ -67,11 +67,11 @@ import type { Actor } from "./shared/actor.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
 import type { CurrentSsoSettings, SsoObserver } from "./sso/service.ts";
 import { createIsConfirmed, createSso, type SsoDependencies } from "./sso/service.ts";
+import { createBranding } from "./system/branding.ts";
 import { createExports } from "./system/exports.ts";
 import { Health } from "./system/health.ts";
 import { createJobs } from "./system/jobs.ts";
 import { SealingKeys } from "./system/sealing-keys.ts";
-import { createBranding } from "./system/service.ts";
 import { createUntrustedProxies } from "./system/untrusted-proxies.ts";
 
 export interface DomainOptions {

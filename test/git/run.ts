@@ -15,7 +15,7 @@ import { join } from "node:path";
 import type { Connection } from "../../src/domain/catalog/connections/connection.ts";
 import type { Coordinates } from "../../src/domain/catalog/connections/coordinates.ts";
 import { TemporaryFolders } from "../../src/platform/files/temporary-folders.ts";
-import { processesIn } from "../../src/platform/process-life.ts";
+import { processesIn } from "../../src/platform/process-liveness.ts";
 import { Secret } from "../../src/platform/secret.ts";
 import { createConnectProxy } from "../support/network/connect-proxy.ts";
 import { certify } from "../support/network/private-ca.ts";

@@ -1,6 +1,6 @@
 // Prints the findings of `doctor`. The exit code is 7 if a check failed, otherwise 6 if the service is down.
-import type { StartWatch } from "../../../src/app/doctor/content.ts";
 import { diagnose } from "../../../src/app/doctor/diagnose.ts";
+import type { StartWatch } from "../../../src/app/doctor/domain-checks.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";

@@ -1,7 +1,7 @@
 // Checks that the receiver of the audit log accepts the entries.
 import type { ForwardingState } from "../../domain/audit/forwarding/forwarding.ts";
 import { MINUTE_MS, toRfc3339 } from "../../platform/clock.ts";
-import type { Examined } from "../doctor/content.ts";
+import type { Examined } from "../doctor/domain-checks.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 
 /** Entries are sent every ten seconds. An entry that waits longer than this indicates a problem. */

@@ -6,7 +6,7 @@ import { revokeEverything } from "../../domain/access/logins/logins.ts";
 import { createAudit } from "../../domain/audit/service.ts";
 import { Backups } from "../../domain/backup/service.ts";
 import { firstOrganization } from "../../domain/identity/store.ts";
-import { type Absent, recordAbsent } from "../../domain/sessions/service.ts";
+import { type MissingBytes, recordMissingBytes } from "../../domain/sessions/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, toStamp } from "../../platform/clock.ts";
 import type { KeyFileContent } from "../../platform/crypto/key-file.ts";
@@ -42,7 +42,7 @@ export interface Restored {
   schema: number;
   revoked: { loginSessions: number; grants: number; deviceLogins: number } | undefined;
   /** captured sessions whose bytes are not in the data directory */
-  absent: Absent;
+  absent: MissingBytes;
 }
 
 /**
@@ -88,7 +88,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
 
 /**
  * Makes the changes that the database needs before it goes live.
- * @param sizeOf see recordAbsent
+ * @param sizeOf see recordMissingBytes
  */
 async function settle(
   { backup, clock, ids, operator, revokeLogins }: RestoreRequest,
@@ -102,7 +102,7 @@ async function settle(
     const audit = createAudit({ clock });
     await new Backups({ db, clock, ids, audit }).recordRestored(actor, backup);
     const revoked = revokeLogins ? await revokeEverything({ db, clock, audit }, actor) : undefined;
-    const absent = await recordAbsent({ db, clock, audit }, actor, sizeOf);
+    const absent = await recordMissingBytes({ db, clock, audit }, actor, sizeOf);
     return { organizationId: organization.id, revoked, absent };
   } finally {
     await db.close();

@@ -6,7 +6,7 @@ import { HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
 import { placesIn } from "../../platform/data-directory/data-directory.ts";
 import { backupFolder } from "../backup/backup.ts";
 import { listBackups } from "../backup/backup-folder.ts";
-import type { Examined } from "./content.ts";
+import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** How late a scheduled backup may be, beyond a day or beyond its period. */

@@ -29,8 +29,8 @@ import { checkTracing } from "../tracing/check.ts";
 import { findTracingState } from "../tracing/tracing-state.ts";
 import { checkBackups } from "./backups.ts";
 import { bucketFindings } from "./buckets.ts";
-import * as content from "./content.ts";
 import { checkForeignKeys, checkIntegrity, checkObjects, checkReplication, checkSchema } from "./database.ts";
+import * as domainChecks from "./domain-checks.ts";
 import { type Check, DamageCollector, examine, type Finding } from "./finding.ts";
 import { checkInference } from "./inference.ts";
 import * as machine from "./machine.ts";
@@ -46,7 +46,7 @@ export interface DiagnoseOptions {
   ids: Ids;
   /** also reads every page, every artifact and the whole audit log */
   deep: boolean;
-  startWatch: content.StartWatch;
+  startWatch: domainChecks.StartWatch;
 }
 
 /**
@@ -144,36 +144,36 @@ const replicationFindings = async (
 
 type DatabaseCheck = (
   check: Check,
-  examined: content.Examined,
-  startWatch: content.StartWatch,
+  examined: domainChecks.Examined,
+  startWatch: domainChecks.StartWatch,
 ) => Finding | Finding[] | Promise<Finding | Finding[]>;
 
 const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   clock: (check, { domain, nowMs }) => machine.checkClock(check, { nowMs: () => nowMs }, newestOf(domain)),
-  sealing_keys: content.checkSealingKeys,
-  signing_keys: content.checkSigningKeys,
-  token_memory: content.checkTokenMemory,
-  policy: content.checkPolicy,
-  policy_drafts: content.checkPolicyDrafts,
-  jobs: content.checkJobs,
+  sealing_keys: domainChecks.checkSealingKeys,
+  signing_keys: domainChecks.checkSigningKeys,
+  token_memory: domainChecks.checkTokenMemory,
+  policy: domainChecks.checkPolicy,
+  policy_drafts: domainChecks.checkPolicyDrafts,
+  jobs: domainChecks.checkJobs,
   backup: checkBackups,
   replica_restore: checkReplicaRestore,
   audit_forwarding: checkForwarding,
-  proxy: content.checkProxy,
-  provisioning: content.checkProvisioning,
-  sso: content.checkIdentityProvider,
+  proxy: domainChecks.checkProxy,
+  provisioning: domainChecks.checkProvisioning,
+  sso: domainChecks.checkIdentityProvider,
   second_factor: checkSecondFactor,
-  artifact_store: content.checkArtifactStore,
+  artifact_store: domainChecks.checkArtifactStore,
   repositories: checkPackageSources,
   session_store: checkSessionStore,
-  gateway_keys: content.checkGatewayKeys,
+  gateway_keys: domainChecks.checkGatewayKeys,
   gateway_models: checkModelCatalog,
 };
 
 /** The checks of --deep. Their duration grows with the amount of data. */
 const DEEP_DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
-  artifacts: content.checkArtifacts,
-  audit_log: content.checkAuditChain,
+  artifacts: domainChecks.checkArtifacts,
+  audit_log: domainChecks.checkAuditChain,
 };
 
 function newestOf({ auditLog, jobs }: ExistingInstallation["domain"]): number | undefined {

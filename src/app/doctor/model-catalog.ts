@@ -3,7 +3,7 @@
 
 import type { CatalogFigures } from "../../domain/inference/models/catalog.ts";
 import { nameList } from "../../platform/text/name-list.ts";
-import type { Examined } from "./content.ts";
+import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
 const LIST = "quartermaster gateway models list";

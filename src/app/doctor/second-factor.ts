@@ -1,6 +1,6 @@
 // The check for administrators without a required second factor, and its texts. `doctor` and `status` use them.
 
-import type { Examined } from "./content.ts";
+import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** The remedy. */

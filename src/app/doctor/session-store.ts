@@ -4,7 +4,7 @@
 import { LIFECYCLE_RULE_DELAY_DAYS } from "../../domain/sessions/limits.ts";
 import { type Kept, keptIn, reservedFreeBytes } from "../../domain/sessions/service.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
-import type { Examined } from "./content.ts";
+import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 import { sessionsText } from "./kept-sessions.ts";
 

@@ -1,6 +1,6 @@
 // Checks the repository connections: which are disabled, which fail, and which lack the git program.
 import { GIT_VERSION_MIN } from "../../domain/catalog/connections/git/installed-git.ts";
-import type { Examined } from "../doctor/content.ts";
+import type { Examined } from "../doctor/domain-checks.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 
 /** @returns a finding for each connection with a problem */

@@ -6,7 +6,7 @@ import type { JobView } from "../../domain/system/jobs.ts";
 import { type Clock, HOUR_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { type DataDirectory, placesIn } from "../../platform/data-directory/data-directory.ts";
-import type { Examined } from "../doctor/content.ts";
+import type { Examined } from "../doctor/domain-checks.ts";
 import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { isLeaseHeldHere } from "./lease/lease-file.ts";
 import { findOwnTerm } from "./own-term.ts";

@@ -38,8 +38,8 @@ export { type PackageSourceConnection, PackageSources } from "./sources/package-
 export { sourceWarnings } from "./sources/source-warnings.ts";
 export type { RunCatalogTask } from "./tasks.ts";
 export { type PackageUpdate, PackageUpdates } from "./watching/package-updates.ts";
-export { SOURCE_WATCH_JOB, SourceAnnouncements, WEBHOOK_PATH } from "./watching/source-announcements.ts";
 export { type OutdatedPackage, SourceWatch } from "./watching/source-watch.ts";
+export { SOURCE_WATCH_JOB, SourceWebhooks, WEBHOOK_PATH } from "./watching/source-webhooks.ts";
 
 export type Catalog = ReturnType<typeof createCatalog>;
 

@@ -37,7 +37,7 @@ export type { Viewer } from "./model.ts";
 export type { Unmoved } from "./objects/moving.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { createS3Objects } from "./objects/s3-objects.ts";
-export { type Absent, recordAbsent } from "./retention/absence.ts";
+export { type MissingBytes, recordMissingBytes } from "./retention/missing-bytes.ts";
 export type { Damage } from "./retention/verification.ts";
 export type { SessionSettings } from "./settings.ts";
 export { type Kept, keptIn, type StoreTotals, totals as sessionTotals } from "./store.ts";

@@ -8,7 +8,7 @@ import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
-import { isOwnProcessAlive } from "../process-life.ts";
+import { isOwnProcessAlive } from "../process-liveness.ts";
 import { type OpenWriter, openInlineWriter } from "./piece-writer.ts";
 
 declare const digestBrand: unique symbol;

@@ -3,7 +3,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../errors.ts";
-import { isOwnProcessAlive, processesIn } from "../process-life.ts";
+import { isOwnProcessAlive, processesIn } from "../process-liveness.ts";
 
 const NAME = /^work-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
 /** distinguishes our folders from those of a dead process with the same id, as in a restarted container */

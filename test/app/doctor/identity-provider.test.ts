@@ -1,7 +1,7 @@
 // `doctor` on sign-in at the identity provider: the findings of `sso verify`, a start that will be refused, and refusals that only
 // the operator can end.
 import { expect, test } from "bun:test";
-import { checkIdentityProvider } from "../../../src/app/doctor/content.ts";
+import { checkIdentityProvider } from "../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { createProviderSite, signInAt } from "../../support/provider/provider-site.ts";
 

@@ -1,6 +1,6 @@
 // `doctor` on drafts of the policy that are about to expire.
 import { expect, test } from "bun:test";
-import { checkPolicyDrafts, DRAFT_WARNING_DAYS } from "../../../src/app/doctor/content.ts";
+import { checkPolicyDrafts, DRAFT_WARNING_DAYS } from "../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { DRAFT_DAYS_MAX } from "../../../src/domain/governance/drafts/draft-model.ts";
 import { DAY_MS, toRfc3339 } from "../../../src/platform/clock.ts";

@@ -1,6 +1,6 @@
 // `doctor` on provisioned users who have no way to sign in.
 import { expect, test } from "bun:test";
-import { checkProvisioning } from "../../../src/app/doctor/content.ts";
+import { checkProvisioning } from "../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { createUsersWorld } from "../../domain/scim/users/users-world.ts";
 

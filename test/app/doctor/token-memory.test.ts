@@ -1,6 +1,6 @@
 // `doctor` on the memory of verified tokens: whether it holds one for each workstation.
 import { expect, test } from "bun:test";
-import { tokenMemoryFinding } from "../../../src/app/doctor/content.ts";
+import { tokenMemoryFinding } from "../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { TOKEN_BYTES_MAX } from "../../../src/domain/access/authentication/verified-tokens.ts";
 

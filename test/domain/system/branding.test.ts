@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { organizations } from "../../../src/domain/identity/tables.ts";
+import { createBranding } from "../../../src/domain/system/branding.ts";
 import { BRANDING_URL_LENGTH_MAX, toBranding } from "../../../src/domain/system/model.ts";
-import { createBranding } from "../../../src/domain/system/service.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
 const LOGO = "https://cdn.example.com/logo.svg";

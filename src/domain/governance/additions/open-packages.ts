@@ -7,8 +7,8 @@ import {
   PackageSources,
   PackageUpdates,
   PendingBundles,
-  SourceAnnouncements,
   SourceWatch,
+  SourceWebhooks,
 } from "../../catalog/service.ts";
 import type { HarnessFacts } from "../../harnesses/harness-facts.ts";
 import { namedArtifacts } from "../delivery/artifact-uses-store.ts";
@@ -43,7 +43,7 @@ export function openPackages(
   return {
     packageSources,
     sourceWatch,
-    sourceAnnouncements: new SourceAnnouncements({ ...shared, connections }),
+    sourceWebhooks: new SourceWebhooks({ ...shared, connections }),
     packageUpdates: new PackageUpdates({ ...shared, packageSources, sourceWatch, packagesInForce }),
     artifacts: new Artifacts({ ...shared, namedElsewhere: namedArtifacts }),
     packageAdditions: new PackageAdditions(additions),

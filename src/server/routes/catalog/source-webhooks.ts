@@ -18,14 +18,14 @@ const operation = operationsOf("Administration");
 
 /** @returns the operation announceSourceChange */
 export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
-  const { identity, sourceAnnouncements } = domain;
+  const { identity, sourceWebhooks } = domain;
   const rates = createRates(clock, WEBHOOKS);
   return router.post(
     `${WEBHOOK_PATH}/:connectionId`,
     async ({ request, params: { connectionId } }) => {
       const seconds = rates.take(countedAddress(exchangeOf(request).address));
       if (seconds > 0) throw tooManyWebhooks(seconds);
-      await sourceAnnouncements.receive(identity.organization()?.id ?? "", {
+      await sourceWebhooks.receive(identity.organization()?.id ?? "", {
         ...{ connectionId, signature: signatureIn(request.headers) },
         token: request.headers.get("x-gitlab-token") ?? undefined,
         body: () => readBytes(request, WEBHOOK_BYTES_MAX),

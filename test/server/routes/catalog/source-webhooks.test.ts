@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createHmac } from "node:crypto";
 import { rmSync } from "node:fs";
 import { PROVIDERS, type Provider } from "../../../../src/domain/catalog/connections/connection.ts";
-import { ANNOUNCED_CHECK_DELAY_MS } from "../../../../src/domain/catalog/watching/source-announcements.ts";
+import { ANNOUNCED_CHECK_DELAY_MS } from "../../../../src/domain/catalog/watching/source-webhooks.ts";
 import { lastAnnouncementMs } from "../../../../src/domain/catalog/watching/watch-store.ts";
 import { addJob, findJob } from "../../../../src/platform/scheduler/store.ts";
 import { jobs } from "../../../../src/platform/scheduler/tables.ts";

@@ -1,6 +1,6 @@
 // The upload URL of captured sessions in the policy: administrators get a warning for every other URL than that of this service.
 import { describe, expect, test } from "bun:test";
-import { checkPolicy } from "../../../../src/app/doctor/content.ts";
+import { checkPolicy } from "../../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import { publishFirst } from "../../../support/content/policy.ts";
 import { BASE_URL, createTestServer } from "../../../support/server.ts";

@@ -15,7 +15,7 @@ import {
   supportedGitVersion,
 } from "../../../../../src/domain/catalog/connections/git/installed-git.ts";
 import { DomainError } from "../../../../../src/platform/errors.ts";
-import { processesIn } from "../../../../../src/platform/process-life.ts";
+import { processesIn } from "../../../../../src/platform/process-liveness.ts";
 import { Secret } from "../../../../../src/platform/secret.ts";
 import {
   COMMIT,

@@ -28,7 +28,7 @@ export interface Announcement {
   body(): Promise<Uint8Array>;
 }
 
-export class SourceAnnouncements {
+export class SourceWebhooks {
   constructor(private readonly own: Pick<MirrorsDependencies, "db" | "clock" | "connections">) {}
 
   /**

@@ -15,7 +15,7 @@ const CLOSED = [
 ] as const;
 
 /** @returns the closed routes */
-export function closedRoutes({ router }: RouteContext) {
+export function unsupportedRoutes({ router }: RouteContext) {
   for (const [path, name] of CLOSED) {
     router.post(`${ISSUER_PATH}/${path}`, refuse, {
       requires: "nobody",

@@ -6,7 +6,7 @@ import { RETENTION_BATCH_ROWS } from "../limits.ts";
 import { markLost } from "../objects/lost-store.ts";
 import { countLost, listStored } from "./retention-store.ts";
 
-export interface Absent {
+export interface MissingBytes {
   /** sessions whose current version has no bytes here, including those that were lost before */
   sessions: number;
   /** versions in an object store, which is not checked */
@@ -17,11 +17,11 @@ export interface Absent {
  * Marks versions of the local store as lost whose file is missing or has another size, with one audit entry for all.
  * @param sizeOf of the file of a digest in bytes, undefined if there is none
  */
-export async function recordAbsent(
+export async function recordMissingBytes(
   { db, clock, audit }: Pick<SessionsDependencies, "db" | "clock" | "audit">,
   actor: Actor,
   sizeOf: (digest: string) => number | undefined,
-): Promise<Absent> {
+): Promise<MissingBytes> {
   const { organizationId } = actor;
   let [lost, elsewhere] = [0, 0];
   for (let afterId = ""; ; ) {
