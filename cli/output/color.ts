@@ -1,4 +1,4 @@
-// Decides whether text is colored, and colors words that tell a state. Color only reinforces a word (requirement CLI-5).
+// Decides whether text is colored, and colors words that name a state. Color only reinforces a word (requirement CLI-5).
 import { styleText } from "node:util";
 import type { Context, OutputStream } from "../context.ts";
 

@@ -1,4 +1,4 @@
-// Whether the process that began a file may still write it. A process id alone does not tell: the system gives the number of a
+// Whether the process that began a file may still write it. A process id alone is not enough: the system gives the number of a
 // process that has ended to another program, and a killed process keeps its number until its parent has asked how it ended.
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
@@ -33,7 +33,7 @@ const hasEnded = (pid: number): boolean =>
     .at(-1)
     ?.startsWith("Z") ?? false;
 
-/** The file name of a program that was replaced meanwhile ends with a mark. */
+/** The file name of a program that was replaced in the meantime ends with a mark. */
 function isOtherProgram(pid: number): boolean {
   const path = orUndefined(() => readlinkSync(`/proc/${pid}/exe`));
   return path !== undefined && basename(path.replace(/ \(deleted\)$/, "")) !== basename(process.execPath);

@@ -12,7 +12,7 @@ interface Refusal {
   hint?: string;
 }
 
-/** Any other error, with the code that tells its cause. */
+/** Any other error, with the code of its cause. */
 interface Unexpected {
   failed: string;
   code: string | undefined;

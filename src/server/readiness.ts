@@ -26,7 +26,7 @@ export interface ReadinessOptions {
   /** throws if access tokens cannot be signed */
   checkKeys(): void;
   lastBeatMs(): number;
-  /** whether the service was told to stop; default: never */
+  /** whether the service is stopping; default: never */
   isStopping?(): boolean;
   /** whether this machine accepts changes; default: always */
   isActive?(): boolean;

@@ -39,7 +39,7 @@ export interface RouteOptions {
   uploadTimes?: UploadTimes | undefined;
   /** settings, checks and backups of the running service */
   operations: Operations;
-  /** what the inference proxy of this process does now; undefined while there is none */
+  /** the current state of the inference proxy of this process; undefined while there is none */
   proxyFigures?(): ProxyFigures | undefined;
   /** whether a second process of this installation forwards inference now */
   isForwardedElsewhere?(): boolean;

@@ -143,7 +143,7 @@ describe("SES-57 a service that is killed", () => {
           expect(await handIn(site, former)).toEqual([200]);
         }
         former = filled(4 * MEBIBYTE + round);
-        const work = handIn(site, former).catch(() => {}); // the service ends meanwhile
+        const work = handIn(site, former).catch(() => {}); // the service ends in the meantime
         await Promise.race([work, Bun.sleep(round * STEP_MS)]);
         service.signal("SIGKILL");
         await service.ended();

@@ -1,4 +1,4 @@
-// Formats which process forwards inference on a listener of its own: the service, or a second process beside it.
+// Formats which process forwards inference on its own listener: the service, or a second process beside it.
 import { toRfc3339 } from "../../../src/platform/clock.ts";
 import type { LockHolder } from "../../../src/platform/data-directory/process-lock.ts";
 import { ageText } from "../../output/age.ts";
@@ -9,7 +9,7 @@ type Standing = Pick<Machine, "inference" | "server">;
 
 const START_PROXY = "start `quartermaster serve --only proxy`";
 
-/** @returns nothing unless the installation forwards on a listener of its own */
+/** @returns nothing unless the installation forwards on its own listener */
 export function inferenceFacts({ inference, server }: Standing, nowMs: number): Fact[] {
   if (!inference) return [];
   const { forwarder } = inference;

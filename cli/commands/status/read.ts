@@ -36,7 +36,7 @@ export interface Machine {
   /** schema version of the database and of this program */
   schema: { database: number; program: number };
   server: LockHolder | "unknown" | undefined;
-  /** undefined unless this installation forwards inference on a listener of its own */
+  /** undefined unless this installation forwards inference on its own listener */
   inference: { forwarder: LockHolder | "unknown" | undefined } | undefined;
   databaseBytes: number;
   walBytes: number;

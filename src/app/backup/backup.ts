@@ -176,7 +176,7 @@ function factsOf(
   };
 }
 
-/** A database of another schema may not have the sums; the packer looks at the files again. */
+/** A database of another schema may not have the sums; the packer reads the files again. */
 function storedIn(file: string, store: StoreTotals["store"]): Pick<Kept, "versions" | "bytes"> {
   if (schemaIn(file) !== programSchema()) return { versions: 0, bytes: 0 };
   using connection = openConnection(file, { readonly: true });

@@ -1,4 +1,4 @@
-// A demo from beginning to end: a service on a directory of its own, the example organization in it, and workstations that use it
+// A demo from beginning to end: a service on its own directory, the example organization in it, and workstations that use it
 // over HTTP. cli/commands/demo prints what happens.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { DomainError } from "../../platform/errors.ts";
 
 const REPLACE_SERVICE = "stop the service, replace its executable, and start it again";
 
-/** @returns the error for a command of a newer version beside the service of an older one */
+/** @returns the error for a command of a newer version than the running service */
 export const olderServer = (directory: DataDirectory) =>
   new DomainError(
     "conflict",

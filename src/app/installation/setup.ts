@@ -56,7 +56,7 @@ export interface SetupOptions extends InstallationOptions {
 }
 
 /**
- * Creates the directory, the database and their content. No server can start meanwhile.
+ * Creates the directory, the database and their content. No server can start in the meantime.
  * @throws DomainError `data_dir.*`, `schema.*`, `storage.*` and the errors of beginInstallation
  */
 export async function setUp(options: SetupOptions & BeginOptions): Promise<BootstrapResult> {

@@ -90,7 +90,7 @@ const settingsOf = (config: Config, fresh: Config): Setting[] =>
     return { key, value, origin, about: doc, secret, needs_restart: !isReloadable(key) };
   });
 
-/** @returns a function that runs the checks at most once in DIAGNOSIS_KEPT_MS; callers meanwhile get the same findings */
+/** @returns a function that runs the checks at most once in DIAGNOSIS_KEPT_MS; callers in the meantime get the same findings */
 function keepingDiagnosis({
   config,
   clock,

@@ -87,7 +87,7 @@ function writeBrowserFiles(): string[] {
   mkdirSync(BROWSER_FILES, { recursive: true });
   return browserFiles().map(({ name, brotli }) => {
     const path = join(BROWSER_FILES, name + PACKED);
-    // Another build may read the file meanwhile.
+    // Another build may read the file in the meantime.
     const partial = `${path}.${process.pid}`;
     writeFileSync(partial, brotli);
     renameSync(partial, path);

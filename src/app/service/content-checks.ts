@@ -13,7 +13,7 @@ import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { type FindArchive, withStoredArchives } from "../installation/stored-facts.ts";
 import { readCatalog } from "./configuration/catalog-seeding.ts";
 
-/** A command answers nobody else meanwhile. */
+/** A command answers nobody else in the meantime. */
 const runTask: RunDocumentTask = async (name, request) => runDocumentTask(name, request);
 
 /**
@@ -37,7 +37,7 @@ async function found(check: () => Promise<void>): Promise<DomainError[]> {
   }
 }
 
-/** The catalog may be in a file of its own. */
+/** The catalog may be in its own file. */
 function inCatalogFile(error: DomainError, config: Config): DomainError {
   const file = config.get("catalog.file");
   if (file === undefined) return error;
@@ -74,7 +74,7 @@ async function checkPolicy(config: Config, findArchive: FindArchive | undefined)
   });
 }
 
-/** An invalid harness file is a problem of its own. */
+/** An invalid harness file is a separate problem. */
 function factsOf(config: Config): Pick<ReturnType<typeof readHarnessFacts>, "extension"> {
   try {
     return readHarnessFacts(config);

@@ -23,7 +23,7 @@ export const PROXY_FLAG = "--gateway-proxy-listen";
 export interface InferencePlace {
   /** what workstations are given */
   url: string;
-  /** of a listener of its own; undefined for a path of the main one */
+  /** of its own listener; undefined for a path of the main one */
   address: string | undefined;
 }
 

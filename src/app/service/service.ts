@@ -190,7 +190,7 @@ async function startWithListener(
   return { baseUrl: baseUrl(), address: listener.address, installation, bootstrap, seeded, liveness, reload };
 }
 
-/** @returns what takes long enough to need a thread of its own, each started when it is needed */
+/** @returns what takes long enough to need its own thread, each started when it is needed */
 function threadsUntil(undo: AsyncDisposableStack) {
   const runTask = createDocumentThreads();
   const checkpoints = undo.use(new CheckpointThread());

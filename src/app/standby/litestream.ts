@@ -1,4 +1,4 @@
-// Litestream: its configuration from our settings, its environment, and a restore. It runs as a program of its own.
+// Litestream: its configuration from our settings, its environment, and a restore. It runs as a separate program.
 import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";

@@ -84,7 +84,7 @@ async function takeLease(
   return keeper;
 }
 
-/** @returns the lease beside a replica at s3:// */
+/** @returns the lease next to a replica at s3:// */
 export function leaseObjectOf(config: Config, clock: StandbyStart["clock"]): LeaseObject {
   const place = placeOf(needed(config, "standby.replica"));
   const { standby } = new Buckets(config, {

@@ -1,4 +1,4 @@
-// Makes this machine the active one: takes the lease, restores the newest replica, verifies it, and begins a term of its own. The data
+// Makes this machine the active one: takes the lease, restores the newest replica, verifies it, and begins its own term. The data
 // that was here is kept aside.
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";

@@ -1,4 +1,4 @@
-// Terms: each machine that takes over begins a new one, with a folder of its own in the replica. A former machine that starts
+// Terms: each machine that takes over begins a new one, with its own folder in the replica. A former machine that starts
 // again can therefore never write to the replica of the active one. A record beside the folder says who began the term, and
 // from where.
 import { type Static, Type } from "@sinclair/typebox";

@@ -58,7 +58,7 @@ export const grants = sqliteTable("grants", {
   revokedReason: text("revoked_reason"),
 });
 
-/** A view: each grant beside its user. */
+/** A view: each grant with its user. */
 export const grantHolders = sqliteView("grant_holders", {
   grantId: text("grant_id").notNull(),
   loginSessionId: text("login_session_id").notNull(),

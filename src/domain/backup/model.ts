@@ -7,7 +7,7 @@ import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
 
 export const BACKUP_SUFFIX = ".qmb";
 
-/** keys that `--with-keys` writes beside a backup */
+/** keys that `--with-keys` writes next to a backup */
 const KEYS_SUFFIX = ".qmk";
 
 /** @returns the key file that belongs to a backup */

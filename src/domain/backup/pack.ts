@@ -117,7 +117,7 @@ function packFiles(writer: Writer, folder: FileFolder, path: string): PackedFile
   return { ...kept, sha256: lines.digest("hex"), left_out: damaged.slice(0, LEFT_OUT_MAX) };
 }
 
-/** Retention removes captured sessions meanwhile. @returns undefined if the file is gone */
+/** Retention removes captured sessions in the meantime. @returns undefined if the file is gone */
 function copyIfThere(writer: Writer, { digest, path }: StoredFile): Copied | undefined {
   try {
     return writer.copy(memberOf("sessions", digest), path);

@@ -43,7 +43,7 @@ export const COUNTED_VERSION_LENGTH_MAX = 64;
 export const COUNTED_VERSIONS_MAX = 1_000;
 /** Matching records after which a list of summaries stops counting. */
 export const SUMMARIES_COUNTED_MAX = 10_000;
-/** Records whose texts a search compares before it looks at all records in the order of the list instead. */
+/** Records whose texts a search compares before it reads all records in the order of the list instead. */
 export const SEARCH_CANDIDATES_MAX = 2_000;
 /** Matching records after which a list of summaries stops counting a search that has more candidates, or none by the index. */
 export const SEARCHES_COUNTED_MAX = 1_000;

@@ -123,7 +123,7 @@ export const dueRevocations = (nowMs: number): DueTimes => ({
   fromMs: nowMs + Math.max(LONGEST_RETRY_MS, ATTEMPT_LEASE_MS),
 });
 
-/** The circumstances under which reasonToCall looks at a key. */
+/** The conditions under which reasonToCall checks a key. */
 export interface ProvisionConditions {
   nowMs: number;
   due: DueTimes;

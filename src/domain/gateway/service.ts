@@ -71,7 +71,7 @@ export interface GatewayFigures {
   revocationsPending: number;
 }
 
-/** Counts in several steps, each in an index of its own. */
+/** Counts in several steps, each in its own index. */
 function* figuresInSteps({ db, clock, mode }: GatewayDependencies): Steps<GatewayFigures> {
   const times = dueKeys(clock.nowMs(), mode?.settings.provisioner.reconcileTtlSeconds ?? 0);
   const keys = store.countStates(db.read);

@@ -1,5 +1,5 @@
 // The registry of coding agents (harnesses): their generations by version, the capabilities of each generation, and the package
-// components it accepts. Facts and look-ups only; catalog/ checks packages, governance/ checks policies.
+// components it accepts. Facts and lookups only; catalog/ checks packages, governance/ checks policies.
 
 import { invariant } from "../../platform/errors.ts";
 
@@ -57,7 +57,7 @@ export interface HarnessGeneration {
   readonly componentRules: ComponentRules;
   /** components that a package must not contain for this generation */
   readonly refuses: readonly Component[];
-  /** components that are accepted only beside `plugin_dir` */
+  /** components that are accepted only together with `plugin_dir` */
   readonly needPluginDir: readonly Component[];
   readonly exposure: ModelExposure;
 }

@@ -81,7 +81,7 @@ export function readOrganizationName(given: string, problems: Problem[], pointer
   return name;
 }
 
-/** @returns the key of an address for look-ups, independent of case and Unicode form */
+/** @returns the key of an address for lookups, independent of case and Unicode form */
 export const emailKey = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
 const ATOM = "[\\p{L}\\p{M}\\p{N}!#$%&'*+/=?^_`{|}~-]+";

@@ -1,4 +1,4 @@
-// Members of the organization: users, invitations, the first start. Joins the files of the area and answers the look-ups of other
+// Members of the organization: users, invitations, the first start. Joins the files of the area and answers the lookups of other
 // areas. The access area authenticates users and ends logins.
 import type { Static } from "@sinclair/typebox";
 import type { HashRequester } from "../../platform/crypto/passwords.ts";
@@ -82,7 +82,7 @@ export function createIdentity(given: IdentityDependencies) {
   };
 }
 
-/** @returns the look-ups of users and of the organization, for other areas */
+/** @returns the lookups of users and of the organization, for other areas */
 const createLookups = ({ db, settings }: Pick<IdentityDependencies, "db" | "settings">) => ({
   /** @returns the folded addresses that belong or once belonged to another user */
   keysOfOthers: (

@@ -5,7 +5,7 @@ import type { IDENTITY_FACTS } from "../../platform/config/settings/inference.ts
 export type IdentityFact = (typeof IDENTITY_FACTS)[number];
 
 export interface ProxySettings {
-  /** a listener of its own; undefined: below PROXY_PREFIX of the main listener */
+  /** its own listener; undefined: below PROXY_PREFIX of the main listener */
   listen: Listen | undefined;
   /** URL of the gateway without a trailing slash; it may have a path */
   upstreamUrl: string;

@@ -122,11 +122,11 @@ export function isInSpan(
 export interface UserSet {
   /** a condition on a column with ids of users */
   holds(userId: SQLiteColumn): SQL;
-  /** at most USER_CANDIDATES_MAX ids, of all users of whom it may hold; undefined for more: then the list looks at every user */
+  /** at most USER_CANDIDATES_MAX ids, of all users of whom it may hold; undefined for more: then the list reads every user */
   ids?: readonly string[] | undefined;
   /** how many there are, if that is known */
   total?: number | undefined;
 }
 
-/** Users of a set that a list looks at one by one, instead of at every user. */
+/** Users of a set that a list reads one by one, instead of every user. */
 export const USER_CANDIDATES_MAX = 5_000;

@@ -3,7 +3,7 @@
 import type { Db, Topic } from "../../platform/database/database.ts";
 import type { Steps } from "../../platform/steps.ts";
 
-/** Rows that one step looks at, whether they match or not: about a millisecond with a filter of the table itself. */
+/** Rows that one step reads, whether they match or not: about a millisecond with a filter of the table itself. */
 export const STEP_ROWS = 1_000;
 /** Rows of a step whose filter reads a row of another table for each of them. */
 export const JOINED_STEP_ROWS = 500;
@@ -23,7 +23,7 @@ export interface Span {
 export interface OrderedRows<Row> {
   /** whether every row matches */
   isComplete: boolean;
-  /** rows that one step looks at, instead of STEP_ROWS */
+  /** rows that one step reads, instead of STEP_ROWS */
   stepRows?: number | undefined;
   /** @returns the place that many rows after a place, whether its row matches or not; undefined if fewer rows follow */
   placeAhead(after: Place | undefined, rows: number): Place | undefined;
@@ -63,7 +63,7 @@ export interface PageWindow {
 }
 
 /**
- * @returns the page, and the number of matching rows from `after` on; a row that moves in the order meanwhile may be missing
+ * @returns the page, and the number of matching rows from `after` on; a row that moves in the order in the meantime may be missing
  *   from it
  */
 export function* pageInSteps<Row>(

@@ -85,7 +85,7 @@ export function createSso(dependencies: SsoDependencies) {
 
     /**
      * @returns the person that verified claims describe, by the rules in force
-     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload removed the provider meanwhile
+     * @throws DomainError `sso.claims_invalid`; `sso.state` if a reload removed the provider in the meantime
      */
     personIn(claims: VerifiedClaims): Person {
       const current = settings();

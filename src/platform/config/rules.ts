@@ -44,7 +44,7 @@ function problemsOfHeader(
     : [problem(name, "must be one line of printable ASCII, without spaces at its ends")];
 }
 
-/** @returns a warning about settings that have no effect, because the URL beside them is not set */
+/** @returns a warning about settings that have no effect, because their URL is not set */
 function warningsWithoutUrl(
   config: Settings,
   address: "audit.forward.url" | "tracing.url",

@@ -5,7 +5,7 @@ import { DomainError } from "../errors.ts";
 import type { Secret } from "../secret.ts";
 
 export const SIGNATURE_BYTES = 64;
-/** keys of one file, which may have the old keys of a signer beside the new one */
+/** keys of one file, which may have the old keys of a signer and the new one */
 export const TRUSTED_KEYS_MAX = 16;
 const KIND = "ed25519";
 const PUBLIC_KEY = /-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g;

@@ -98,7 +98,7 @@ export const CLOCK_TOLERANCE_SECONDS = 60;
 export const TOKEN_LENGTH_MAX = 4_096;
 
 export interface TokenRules {
-  /** @returns the valid key of that id. The look-up of an unknown id must be cheap. */
+  /** @returns the valid key of that id. The lookup of an unknown id must be cheap. */
   findKey(kid: string): PublicJwk | undefined;
   issuer: string;
   audience: string;

@@ -31,7 +31,7 @@ export interface DataDirectory {
   /** archives of repositories that are being made */
   sources: string;
   lock: string;
-  /** of the process that forwards inference on a listener of its own */
+  /** of the process that forwards inference on its own listener */
   forwardingLock: string;
   /** records that a database existed: see installation-marker.ts */
   marker: string;
@@ -210,7 +210,7 @@ export function lockForServer(directory: DataDirectory, clock: Clock): ProcessLo
 }
 
 /**
- * Acquires the lock of the only process that forwards inference on a listener of its own, or reports its holder. That is the
+ * Acquires the lock of the only process that forwards inference on its own listener, or reports its holder. That is the
  * server, or a second process beside it.
  * @throws DomainError `data_dir.forwarding`; `storage.*`, `data_dir.*` if the lock file cannot be written
  */

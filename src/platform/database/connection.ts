@@ -8,7 +8,7 @@ import { CHECKPOINT_PAGES } from "./checkpoints.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";
 
-/** Page cache of one connection, so that random look-ups in a large table need no system call for each page. */
+/** Page cache of one connection, so that random lookups in a large table need no system call for each page. */
 const PAGE_CACHE_KIB = 16_384;
 /** How long a write waits for the transaction of another process. Waiting blocks the whole process. */
 const BUSY_TIMEOUT_MS = 5_000;

@@ -26,7 +26,7 @@ export interface Db {
   readConsistently<T>(ask: () => Sync<T>): T;
   /**
    * Until it is disposed, all statements on `read` see one snapshot, over any number of turns. This process does not see
-   * commits of other processes meanwhile, and the write-ahead log cannot be reset. Only for commands that read, never for a
+   * commits of other processes in the meantime, and the write-ahead log cannot be reset. Only for commands that read, never for a
    * service.
    */
   hold(): Disposable;

@@ -15,7 +15,7 @@ export function createDrizzle(connection: Database): BunSQLiteDatabase {
 
 /**
  * Writes parameters as `+?`, which has the same value. The planner reads the value of a bare `?` in a join or a LIMIT, and SQLite
- * then compiles the statement again for each value bound: 3 to 9 µs for a look-up of 1 µs.
+ * then compiles the statement again for each value bound: 3 to 9 µs for a lookup of 1 µs.
  */
 class OpaqueParameters extends SQLiteSyncDialect {
   /**

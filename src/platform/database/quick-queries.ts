@@ -1,5 +1,5 @@
 // Statements of drizzle that are prepared to run many times. drizzle finds out for every value of every row how its column is read,
-// and for every parameter how it is written, which takes longer than a look-up by key and leaves kilobytes of garbage; here it is
+// and for every parameter how it is written, which takes longer than a lookup by key and leaves kilobytes of garbage; here it is
 // found out once per statement.
 import type { Changes, Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { Column, is, NoopLogger, Param, Placeholder } from "drizzle-orm";

@@ -1,4 +1,4 @@
-// Defines which URLs, host names and addresses count as public for public-https.ts. Pure rules: no look-up, no connection.
+// Defines which URLs, host names and addresses count as public for public-https.ts. Pure rules: no lookup, no connection.
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { DomainError } from "../errors.ts";

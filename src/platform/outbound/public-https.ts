@@ -81,7 +81,7 @@ const checkedLookup =
       );
   };
 
-/** An address in the URL needs no look-up. */
+/** An address in the URL needs no lookup. */
 function refuseLiteral({ hostname }: URL, { isPublic }: PublicHosts): void {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();

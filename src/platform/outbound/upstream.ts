@@ -96,7 +96,7 @@ export class Upstream {
     return this.#connecting;
   }
 
-  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; the others fail meanwhile. */
+  /** The first request after CONNECTION_FAILURE_PAUSE_MS tries a connection; the others fail in the meantime. */
   async #reconnect(): Promise<void> {
     if (this.#connecting || this.#nowMs() < (this.#downUntilMs ?? 0)) throw new UpstreamError("unreachable");
     if ((await this.reach(this.#connectTimeoutMs)) === "accepts") {

@@ -28,7 +28,7 @@ export function watchFolder({ path, bytesMax }: FolderLimit, onExcess: () => voi
   return { bytesMax, isExceeded, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** @returns bytes of the files in a folder; those that are removed meanwhile count nothing */
+/** @returns bytes of the files in a folder; those that are removed in the meantime count nothing */
 function bytesIn(folder: string): number {
   let names: string[] = [];
   try {

@@ -1,4 +1,4 @@
-// The header `traceparent`, by which services tell each other which trace a request belongs to (W3C Trace Context section 3.2).
+// The header `traceparent`, with which services pass on the trace of a request (W3C Trace Context section 3.2).
 
 /** Where a span is in its trace. */
 export interface TraceContext {

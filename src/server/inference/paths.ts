@@ -74,7 +74,7 @@ const PATTERNS: readonly Pattern[] = [
 
 /**
  * @param extraPaths further exact paths, `METHOD /path` each; the settings have checked them
- * @returns the look-up of a path below the proxy's prefix
+ * @returns the lookup of a path below the proxy's prefix
  */
 export function createPaths(extraPaths: readonly string[]): FindPath {
   const fixed = new Map<string, Listed>();

@@ -1,4 +1,4 @@
-// Event streams that tell open pages of the console what has changed. One timer serves all streams. Events carry numbers only,
+// Event streams that inform open pages of the console about changes. One timer serves all streams. Events carry numbers only,
 // never personal data; the page then reads its own address again. A page without a stream polls.
 import { type LoginWatch, loginIdOf, type Principal } from "../../domain/access/service.ts";
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";

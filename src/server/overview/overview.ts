@@ -113,7 +113,7 @@ export class Overview {
     try {
       return (await within(DIAGNOSIS_WAIT_MS, this.own.operations.diagnose())) ?? "running";
     } catch {
-      return "impossible"; // has a problem of its own
+      return "impossible"; // reported as a separate problem
     }
   }
 

@@ -24,7 +24,7 @@ import {
   SCIM_VALUES_MAX,
 } from "./body.ts";
 
-/** Characters of a body of a group beside its long lists of members: as many as other bodies may have. */
+/** Characters of a body of a group without its long lists of members: as many as other bodies may have. */
 export const GROUP_REST_CHARACTERS_MAX = 2 * 1024 * 1024;
 
 /**

@@ -563,7 +563,7 @@ test("DAT-1 a backup of a database with a dangling reference is refused with bot
   await expect(making).rejects.toThrow(/a reference to a missing row, from \w+ to organizations/);
 });
 
-/** Runs a shell script with a small disk on /mnt, in a mount namespace of its own. */
+/** Runs a shell script with a small disk on /mnt, in its own mount namespace. */
 const onSmallDisk = (script: string, ...args: string[]) =>
   spawnSync(
     "unshare",

@@ -12,7 +12,7 @@ const admin = await site.signedIn("admin");
 const { db } = site.world;
 const ACTION = "/console/clients/action";
 
-/** A workstation with a login of its own. @returns its user and id */
+/** A workstation with its own login. @returns its user and id */
 async function workstation(host: string, caller?: Awaited<ReturnType<typeof site.signedIn>>) {
   const user = caller ?? (await site.signedIn("member"));
   const body = reportWith({ instance_id: host, hostname: host });

@@ -19,7 +19,7 @@ const post = async (path: string, body: object) => {
   const answer = await site.request("POST", path, { token: admin.accessToken, body });
   return { status: answer.status, body: await answer.json() };
 };
-/** A workstation with a login of its own. */
+/** A workstation with its own login. */
 const workstation = async (host: string, caller?: typeof bob) => {
   const { accessToken: token } = caller ?? (await site.signInAgain(bob.user));
   await site.request("POST", "/client-status", {

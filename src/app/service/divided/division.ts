@@ -17,7 +17,7 @@ export function problemsOfDivision(config: Config, only: Part | undefined): Doma
   return config.get("gateway.proxy.listen") === undefined ? [noListener(only)] : [];
 }
 
-/** @returns where a process forwards inference on a listener of its own; undefined if it does not */
+/** @returns where a process forwards inference on its own listener; undefined if it does not */
 export const ownProxyListener = (config: Config, only?: Part): Listen | undefined =>
   only !== "control" && isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
 

@@ -1,5 +1,5 @@
-// A second process on the data directory of a service: it forwards inference on a listener of its own, and nothing else. Every
-// look-up reads the database, so a change by any process applies from the next request on. It writes to the database only to
+// A second process on the data directory of a service: it forwards inference on its own listener, and nothing else. Every
+// lookup reads the database, so a change by any process applies from the next request on. It writes to the database only to
 // replace a key that the gateway refused: it runs no migration and no job, and creates no first administrator.
 import { Registry } from "prom-client";
 import { dayOf } from "../../../domain/inference/usage/model.ts";

@@ -10,7 +10,7 @@ import type { Scheduler } from "../../../platform/scheduler/scheduler.ts";
 /** The shortest interval of a connection is an hour; a check is at most a tenth of that late. */
 const TIMES = { everyMs: 9 * MINUTE_MS, jitterMs: 2 * MINUTE_MS, timeLimitMs: 30 * MINUTE_MS };
 
-/** Registers the job, once; without a connection that wants it there is none. A reload may bring the first one. */
+/** Registers the job once, if a connection needs it. A reload may add the first such connection. */
 export function registerSourceJob(
   scheduler: Scheduler,
   { sourceWatch }: Pick<Domain, "sourceWatch">,

@@ -14,7 +14,7 @@ export interface ActiveLogin {
 /** @returns the login of a grant; undefined if the grant or the session has ended. Its user may be suspended. */
 export type FindActiveLogin = (grantId: string) => ActiveLogin | undefined;
 
-/** @returns the look-up, with its queries prepared */
+/** @returns the lookup, with its queries prepared */
 export const createActiveLogins =
   ({ db, clock }: { db: Db; clock: Clock }): FindActiveLogin =>
   (grantId) => {

@@ -123,7 +123,7 @@ export async function endEverything(db: Db, { reason, nowMs }: Ending): Promise<
   return { loginSessions, grants, deviceLogins };
 }
 
-/** Later logins have greater ids, so those that begin meanwhile are among the last. */
+/** Later logins have greater ids, so those that begin in the meantime are among the last. */
 async function endEach(
   db: Db,
   kind: keyof EndedLogins,

@@ -55,7 +55,7 @@ export function addPasskey(tx: Tx, row: PasskeyRow): boolean {
   return changesOf(tx.insert(passkeys).values(row).onConflictDoNothing().run()) > 0;
 }
 
-/** Records the use of a passkey. @returns false if the passkey was removed, or used by another request meanwhile */
+/** Records the use of a passkey. @returns false if the passkey was removed, or used by another request in the meantime */
 export function usePasskey(
   tx: Tx,
   { id, counter, before, nowMs }: { id: string; counter: number; before: number; nowMs: number },

@@ -23,7 +23,7 @@ export interface SignInAttemptsDependencies {
 export interface SignInAttempt {
   id: string;
   user: SignInUser;
-  /** what is missing; `nothing` if the factor was reset meanwhile */
+  /** what is missing; `nothing` if the factor was reset in the meantime */
   demand: Demand;
 }
 
@@ -54,7 +54,7 @@ export class SignInAttempts {
 
   /**
    * Uses up an attempt, in the transaction that opens the session.
-   * @throws DomainError `access.sign_in_expired` if it or its user changed meanwhile
+   * @throws DomainError `access.sign_in_expired` if it or its user changed in the meantime
    */
   take(tx: Tx, { id, user }: SignInAttempt): void {
     const now = this.own.identity.findUserById(tx, user.id);

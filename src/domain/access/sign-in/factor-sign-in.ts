@@ -107,7 +107,7 @@ export class FactorSignIns {
 
   #setUp(attempt: SignInAttempt, request: AttemptRequest, add: Add): Promise<SignedInAndSetUp> {
     return this.#open(attempt, request, (tx) => {
-      // Another tab may have set one up meanwhile; then this browser has to prove it.
+      // Another tab may have set one up in the meantime; then this browser has to prove it.
       if (this.own.factors.has(tx, attempt.user.id)) throw attemptOver();
       const added = add(tx, userActor(attempt.user, request));
       return { secondFactor: added.kind, result: added };

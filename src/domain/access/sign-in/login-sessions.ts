@@ -242,7 +242,7 @@ export class LoginSessions {
   }
 
   /**
-   * Hashing takes about 100 ms, so a user who was suspended or got a new password meanwhile must be rejected.
+   * Hashing takes about 100 ms, so a user who was suspended or got a new password in the meantime must be rejected.
    * @returns the session; or what is missing, and the token of the sign-in that waits for it
    */
   #admit(tx: Tx, user: SignInUser, { request, guess, factor }: Admission): OpenedSession | Awaiting {

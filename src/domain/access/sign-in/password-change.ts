@@ -109,7 +109,7 @@ export class PasswordChanges {
     return await identity.ownPasswords.hash(next);
   }
 
-  /** Hashing takes a while, so a user who was signed out or got a new password meanwhile must be rejected. */
+  /** Hashing takes a while, so a user who was signed out or got a new password in the meantime must be rejected. */
   #replace(tx: Tx, { actor, user, passwordHash, sessionId, guess }: Replacement) {
     const { clock, audit, identity, sessions } = this.own;
     const now = identity.findUserByEmail(tx, user.organizationId, user.email);

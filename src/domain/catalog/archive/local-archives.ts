@@ -47,7 +47,7 @@ export interface CheckOptions {
 }
 
 const LOCAL_SUFFIX = ".tar.gz";
-/** A scheme of its own, such as `gitlab://`, tells where an artifact of ours was mirrored from. */
+/** Its own scheme, such as `gitlab://`, shows where a stored artifact was mirrored from. */
 const REMOTE = /^(?!file:)[a-z]+:\/\//;
 /** @returns whether the archive is a file that the catalog file names */
 export const isLocal = ({ source_ref }: Pick<PackageSource, "source_ref">): boolean =>

@@ -1,5 +1,5 @@
 // Makes the reproducible archive of a commit from the archive that its host sent, file to file, and reads the result again as a
-// workstation would. It runs in a thread of its own in the service, because compressing takes the processor for seconds.
+// workstation would. It runs in its own thread in the service, because compressing takes the processor for seconds.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError, isDiskFull } from "../../../platform/errors.ts";

@@ -1,5 +1,5 @@
-// Keeps the contents of a repository's files in one temporary file until their order is known. Reads and writes are synchronous: this
-// runs in a thread of its own.
+// Keeps the contents of a repository's files in one temporary file until their order is known. Reads and writes are synchronous:
+// this runs in its own thread.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { invariant } from "../../../platform/errors.ts";
 

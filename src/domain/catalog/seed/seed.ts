@@ -170,7 +170,7 @@ function unknownArtifact(
   findArtifact: (digest: string) => store.ArtifactRow | undefined,
 ): Problem[] {
   if (artifact_id === undefined || findArtifact(sha256)?.id === artifact_id) return [];
-  if (isLocal({ source_ref })) return []; // the archive is available, so its artifact gets an id of its own
+  if (isLocal({ source_ref })) return []; // the archive is available, so its artifact gets its own id
   return [
     { pointer: `${pointer}/artifact_id`, detail: "names no stored artifact with this sha256; leave it out" },
   ];

@@ -37,7 +37,7 @@ export class Artifacts {
       .map((artifact) => ({ artifact, mirrors: mirrorsIn(read, artifact) }));
   }
 
-  /** @returns how many something names, and how many nothing has named since the last daily look */
+  /** @returns the number of referenced archives, and of those without references since the last daily check */
   counts(organizationId: string): { named: number; unnamed: number } {
     return store.countArtifacts(this.own.db.read, organizationId);
   }

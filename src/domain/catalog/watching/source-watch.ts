@@ -79,7 +79,7 @@ export class SourceWatch {
     });
   }
 
-  /** @returns whether a connection wants its refs to be looked up */
+  /** @returns whether the refs of a connection are to be checked */
   isWanted(): boolean {
     return this.own.connections.list().some(({ watchEveryHours }) => watchEveryHours !== undefined);
   }

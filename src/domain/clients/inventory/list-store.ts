@@ -136,7 +136,7 @@ function rowsLike<Row>(
   });
 }
 
-/** A user has few records. The plus keeps SQLite from the indexes of the organization, where it would look at every record. */
+/** A user has few records. The plus keeps SQLite from the indexes of the organization, where it would read every record. */
 function withinOf(organizationId: string, { filter, sort, byAddress }: WantedReports, walk: Walk): SQL {
   const isIn = eq(columns.organizationId, organizationId);
   const isInAnyOrder = sql`+${columns.organizationId} = ${organizationId}`;
@@ -227,7 +227,7 @@ function selected<Select extends SQLiteSelect>(
   return rows;
 }
 
-/** @returns whole records, most recently seen first, for look-ups */
+/** @returns whole records, most recently seen first, for lookups */
 export const recordsWhere = (
   connection: Connection,
   { where, inForce, limit }: Pick<Selection, "where" | "inForce" | "limit">,

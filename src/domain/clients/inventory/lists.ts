@@ -169,7 +169,7 @@ export class ClientLists {
 
   /**
    * Reads the rows that may have the text of a search instead of all. If these are too many, the page is found in the order of the
-   * list, and a list of summaries tells the number of those that match as a bound.
+   * list, and a list of summaries shows the number of matches as a bound.
    * @returns undefined if every row must be looked at
    */
   *#searched<Row extends SummaryRow>(

@@ -169,7 +169,7 @@ export class Attempts {
     };
   }
 
-  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed meanwhile. */
+  /** Stores the provisioner's key, or queues it for revocation if the user or the row has changed in the meantime. */
   #succeed(tx: Tx, begun: Begun, key: ProvisionedKey): Outcome {
     const nowMs = this.dependencies.clock.nowMs();
     const row = this.#ownRow(tx, begun);

@@ -57,7 +57,7 @@ export interface Provisioner {
   readonly type: string;
   /**
    * Supersedes any key that an earlier attempt left for this identity. Exception: with `previous: null` and a reason for
-   * rotating a healthy key, the new key is created beside it.
+   * rotating a healthy key, the new key is created in addition to it.
    * @throws ProvisionerError
    */
   provision(request: ProvisionRequest, signal: AbortSignal): Promise<ProvisionedKey>;

@@ -18,12 +18,12 @@ export const hasAddressLike =
   (userId) =>
     sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${userId} AND ${contains(users.emailKey, text)})`;
 
-/** Users that one step of a search looks at: about a millisecond. */
+/** Users that one step of a search reads: about a millisecond. */
 const USERS_AT_ONCE = 4_000;
 
 /**
  * @param text folded
- * @returns the ids of users whose address contains it, in any status; the index has all that it looks at
+ * @returns the ids of users whose address contains it, in any status; the index has everything that it reads
  */
 export function* idsWithAddress(
   connection: Connection,

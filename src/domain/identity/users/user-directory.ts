@@ -32,7 +32,7 @@ import { usersWithAddresses } from "./addresses-store.ts";
 import { addressOrder, hasAddressLike, idsWithAddress, type UserCondition } from "./conditions-store.ts";
 import * as lists from "./user-list-store.ts";
 
-/** Users of a set that one step looks at: a few milliseconds where each needs its workstations. */
+/** Users of a set that one step reads: a few milliseconds where each needs its workstations. */
 const USERS_AT_ONCE = 200;
 
 export interface UserQuery extends PageQuery {

@@ -12,7 +12,7 @@ export interface LogArchiveOptions {
   prefix: string;
 }
 
-/** The bytes of a file; a second call makes the same bytes unless rows were removed meanwhile. */
+/** The bytes of a file; a second call makes the same bytes unless rows were removed in the meantime. */
 export type Content = () => AsyncIterable<Uint8Array>;
 
 interface Measured {

@@ -7,7 +7,7 @@ import { DomainError } from "../../../platform/errors.ts";
 
 /** Pages of the newest rows and of the indexes' ends are enough to write; a search reads each page once. */
 const PAGE_CACHE_KIB = 4_096;
-/** How long a write waits for another process that erases or examines rows. The thread does nothing else meanwhile. */
+/** How long a write waits for another process that erases or examines rows. The thread does nothing else in the meantime. */
 const BUSY_TIMEOUT_MS = 1_000;
 /** Number of prepared statements after which references to collected ones are removed. */
 const STATEMENTS_MIN = 64;
@@ -137,7 +137,7 @@ export function openLogFile(file: string): Database {
 
 /**
  * SQLite keeps a closed connection, and its locks on the file, while one of its statements is left. The garbage collector may leave
- * one for a long time, and the file could not be opened again meanwhile.
+ * one for a long time, and the file could not be opened again in the meantime.
  */
 function finalizeAtClose(connection: Database): void {
   let statements: WeakRef<Statement>[] = [];

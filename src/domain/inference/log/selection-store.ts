@@ -24,7 +24,7 @@ export function selectionOf({
   return { order, within: user ?? named ?? sql`TRUE`, matching: and(user && named, ...conditions) };
 }
 
-/** A user or a model has an index of its own; the other conditions are checked row by row. */
+/** A user or a model has its own index; the other conditions are checked row by row. */
 function conditionsOf(filter: RowFilter): {
   user: SQL | undefined;
   named: SQL | undefined;

@@ -43,7 +43,7 @@ export function* settleListing(
   const sync = store.findSync(tx, organizationId);
   if (isSuperseded(sync, refresh)) return undefined;
   const rows = new Map(store.listModels(tx, organizationId).map((row) => [row.id, row]));
-  yield; // reading 5,000 rows takes a turn of its own
+  yield; // reading 5,000 rows takes a whole turn
   const changes = { added: 0, changed: 0, removed: 0 };
   let written = 0;
   const put = (row: ModelRow): boolean => {

@@ -44,7 +44,7 @@ function junction(kind: Junction["kind"], parts: readonly Filter[]): Filter {
   return only && merged.length === 1 ? only : { kind, parts: merged };
 }
 
-/** One value that satisfies either test equals a value for one of them; so both are one look-up. */
+/** One value that satisfies either test equals a value for one of them; so both are one lookup. */
 function mergedElements(parts: readonly Filter[]): readonly Filter[] {
   const elements = Map.groupBy(parts.filter(isElement), ({ path }) => path.attribute);
   const others = parts.filter((part) => !isElement(part));

@@ -44,7 +44,7 @@ function isFound(filter: Filter, of: OperandOf): boolean {
   }
 }
 
-/** @returns whether a test is about the revision of a user, which is in a table of its own */
+/** @returns whether a test is about the revision of a user, which is in its own table */
 export const namesRevision = (filter: Filter): boolean => isOfRevision(filter, operandOf);
 
 function isOfRevision(filter: Filter, of: OperandOf): boolean {

@@ -20,7 +20,7 @@ export function fieldsOf(object: JsonObject): Map<string, unknown> {
 }
 
 /**
- * Checks the `schemas` of a message: an absent one is accepted, and others beside the expected one are ignored.
+ * Checks the `schemas` of a message: an absent one is accepted, and URNs other than the expected one are ignored.
  * @param raw the value of `schemas`
  * @param urn of the message or resource, in any letter case on the wire
  * @throws ScimError `invalidSyntax`

@@ -9,8 +9,8 @@ import { fieldsWithId } from "./user-references.ts";
 
 /**
  * Member values in a request, in all operations of a PATCH. At COMMIT, SQLite may compute the checksums of all pages in the log
- * again, and no request is answered meanwhile. That time grows with the members: on a busy machine 28 ms for this limit and 71
- * ms for 300,000.
+ * again, and no request is answered in the meantime. That time grows with the members: on a busy machine 28 ms for this limit and
+ * 71 ms for 300,000.
  */
 export const REQUEST_MEMBERS_MAX = 100_000;
 

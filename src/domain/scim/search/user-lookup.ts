@@ -1,4 +1,4 @@
-// Look-ups of one user by an attribute that no two users share, which identity providers send most: one compiled statement
+// Lookups of one user by an attribute that no two users share, which identity providers send most: one compiled statement
 // each. search.ts answers every other filter.
 import type { Connection } from "../../../platform/database/database.ts";
 import type { UserRow } from "../model.ts";

@@ -84,7 +84,7 @@ export class Verification {
     }
   }
 
-  /** Retention may have removed the version meanwhile, or `sessions migrate` may have moved it. */
+  /** Retention may have removed the version in the meantime, or `sessions migrate` may have moved it. */
   #isStillThere(artifact: ArtifactRow): boolean {
     const row = findArtifact(this.own.db.read, artifact);
     return row?.store === artifact.store && row.place === artifact.place;

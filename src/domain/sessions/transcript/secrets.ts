@@ -2,7 +2,7 @@
 import { type StoredAs, unpackedBytes } from "./bundle.ts";
 import { SECRETS_MAX } from "./limits.ts";
 
-/** Each kind has a prefix of its own. Lengths are bounded, so that a very long text costs no more than a short one. */
+/** Each kind has its own prefix. Lengths are bounded, so that a very long text costs no more than a short one. */
 const KINDS = [
   { label: "AWS access key", form: "A(?:KI|SI)A[A-Z0-9]{16}" },
   { label: "GitHub token", form: "gh[oprsu]_[A-Za-z0-9]{36,251}|github_pat_\\w{22,251}" },

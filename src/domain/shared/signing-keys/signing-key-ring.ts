@@ -114,7 +114,7 @@ export class SigningKeyRing {
     return { keys: keys.map(({ publicJwk }) => publicJwk) };
   }
 
-  /** @returns the public key of that id while it verifies. An unknown id costs a look-up in memory and no query. */
+  /** @returns the public key of that id while it verifies. An unknown id costs a lookup in memory and no query. */
   find(kid: string): PublicJwk | undefined {
     const key = this.#current().keys.get(kid);
     return key && verifies(key.row, this.own.clock.nowMs()) ? key.publicJwk : undefined;

@@ -150,7 +150,7 @@ export class Admission {
     });
   }
 
-  /** @returns the decision; a refusal if the provider has signed the person out meanwhile */
+  /** @returns the decision; a refusal if the provider has signed the person out in the meantime */
   #current(
     decision: Decision,
     { person, browser: { startedMs } }: { person: Person; browser: ReturningBrowser },
@@ -178,7 +178,7 @@ export class Admission {
     };
   }
 
-  /** Notes the sign-in. @returns the linked user; undefined if somebody else took the address meanwhile */
+  /** Notes the sign-in. @returns the linked user; undefined if somebody else took the address in the meantime */
   #linkedUser(
     tx: Tx,
     decision: Exclude<Decision, { kind: "refuse" | "prove_password" }>,

@@ -152,7 +152,7 @@ export class Provider {
     return await work(this.connection());
   }
 
-  /** Like `#connected`, and tells why the sign-in failed. */
+  /** Like `#connected`, and reports why the sign-in failed. */
   async #recorded<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = this.connection();
     try {

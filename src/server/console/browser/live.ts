@@ -23,7 +23,7 @@ export function startLive(): void {
     close();
     if (document.visibilityState !== "visible") return;
     open(wanted);
-    void refresh(); // no event told what changed meanwhile
+    void refresh(); // changes in the meantime caused no event
   });
   window.addEventListener("pagehide", close);
   if (document.visibilityState === "visible") open(wanted);

@@ -16,7 +16,7 @@ import { compactHtml } from "./compact-html.ts";
 import { CONSOLE, isCurrent, type NavigationGroup } from "./navigation.ts";
 import type { Notice } from "./notice.ts";
 
-/** What the frame shows beside the page. */
+/** What the frame shows in addition to the page. */
 export interface Chrome {
   branding: Branding;
   navigation: readonly NavigationGroup[];

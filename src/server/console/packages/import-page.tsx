@@ -91,7 +91,7 @@ const Trust = ({ trust }: { trust: string }) => (
   </div>
 );
 
-/** Some keys, old ones beside the new one. */
+/** Maximum number of keys: the old ones and the new one. */
 const TRUST_CHARACTERS = 4_000;
 
 /** A bundle that is kept until it is imported. */

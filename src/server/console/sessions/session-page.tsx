@@ -1,4 +1,4 @@
-// The page of one captured session: facts, actions, sharing, and versions. The transcript has a page of its own, because opening
+// The page of one captured session: facts, actions, sharing, and versions. The transcript has its own page, because opening
 // it writes an audit entry unless the reader is the owner.
 /** @jsxImportSource preact */
 import type { ReadingRight, SessionDetail, SessionView } from "../../../domain/sessions/service.ts";

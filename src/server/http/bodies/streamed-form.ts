@@ -7,7 +7,7 @@ import { HttpError } from "../problems/problem.ts";
 import { contentTypeOf, refuseEncoded } from "./body-text.ts";
 import { ARCHIVE_TIMES, declaredLength, streamBody, type UploadTimes } from "./streamed-body.ts";
 
-/** Bytes of a form beside its file: boundaries, headers and other fields. */
+/** Bytes of a form without its file: boundaries, headers and other fields. */
 const FORM_BYTES = 64 * 1024;
 /** Fields of a form. */
 export const FORM_FIELDS_MAX = 32;

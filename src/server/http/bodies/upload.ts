@@ -3,7 +3,7 @@
 import { HttpError } from "../problems/problem.ts";
 import { contentTypeOf, readBytes, refuseEncoded } from "./body-text.ts";
 
-/** Bytes of a form beside its file: boundaries, headers and other fields. */
+/** Bytes of a form without its file: boundaries, headers and other fields. */
 const FORM_BYTES = 64 * 1024;
 /** Fields of a form, with its file: the merge of a draft has two for each place. Each costs the runtime 5 µs. */
 export const UPLOAD_FIELDS_MAX = 2_048;

@@ -16,7 +16,7 @@ const DROPPED_PREFIXES = ["proxy-", "x-litellm-key-", "llm_provider-", "access-c
 /** Without these headers, a proxy in between may buffer an event stream. */
 const STREAM_DEFAULTS = { "cache-control": "no-cache", "x-accel-buffering": "no" } as const;
 
-/** @returns the headers, in an object of its own */
+/** @returns the headers, in a new object */
 export function answerHeaders(
   given: Headers,
   { requestId, isEventStream }: { requestId: string; isEventStream: boolean },

@@ -52,7 +52,7 @@ export class OpenCalls implements Iterable<OpenCall> {
     return count;
   }
 
-  /** Calls may end meanwhile. */
+  /** Calls may end in the meantime. */
   *[Symbol.iterator](): Iterator<OpenCall> {
     for (let at = this.#calls.length - 1; at >= 0; at -= 1) {
       const open = this.#calls[at];

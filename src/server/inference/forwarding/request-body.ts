@@ -10,7 +10,7 @@ import { CallStopped, type OpenCall } from "./open-call.ts";
 export const CLIENT_SILENCE_MS = 30_000;
 /** Bytes of a streamed body that are searched for its model. */
 const MODEL_SEARCH_BYTES = 64 * 1024;
-/** Read in one call, which costs less and cannot tell progress: the silence limit applies to the body as a whole. */
+/** Read in one call, which costs less and reports no progress: the silence limit applies to the body as a whole. */
 const SMALL_BYTES = 16 * 1024;
 
 export interface TakenBody {

@@ -9,7 +9,7 @@ export interface PasskeyFormProps {
   /** from the domain, for the browser */
   options: object;
   action: string;
-  /** hidden fields beside the answer */
+  /** hidden fields in addition to the answer */
   fields: Readonly<Record<string, string | undefined>>;
   verb: string;
   isPrimary?: boolean;

@@ -1,5 +1,5 @@
 // API for the running installation: its settings, the checks of doctor, and its backups. Restoring is left to the command line,
-// because the service must not run meanwhile.
+// because the service must not run in the meantime.
 import { Type } from "@sinclair/typebox";
 import {
   BackupFile,

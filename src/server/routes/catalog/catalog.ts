@@ -22,7 +22,9 @@ export function catalogRoutes({ router, domain }: RouteContext) {
       ? prepared.answer
       : undefined;
 
-  /** The entries must be those of one revision: it reads them again if the catalog changed meanwhile, and at last all at once. */
+  /**
+   * The entries must be those of one revision: it reads them again if the catalog changed in the meantime, and at last all at once.
+   */
   const prepare = async (organizationId: string): Promise<PreparedAnswer> => {
     for (let attempt = 1; ; attempt++) {
       const known = find(organizationId);

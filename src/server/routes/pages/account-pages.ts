@@ -48,7 +48,7 @@ const SignOutForm = formOf({ csrf: FormField, next: FormField });
 
 /** @returns the sign-in page and its form */
 export function signInPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
-  /** @returns what the page offers beside passwords; undefined without a provider */
+  /** @returns what the page offers in addition to passwords; undefined without a provider */
   const offer = ({ next, wantsPassword }: Wanted): ProviderOffer | undefined => {
     const settings = domain.sso.settings();
     if (!settings) return undefined;

@@ -5,7 +5,7 @@ import { type Bench, createInstallation } from "../../../support/in-process.ts";
 import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";
 import { inInstallation } from "../../../support/installed/installed-login.ts";
 
-/** A workstation with a login of its own that reported so long ago. */
+/** A workstation with its own login that reported so long ago. */
 async function lastSeen(bench: Bench, agoMs: number): Promise<void> {
   const config_revision = await publishOn(bench);
   await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);

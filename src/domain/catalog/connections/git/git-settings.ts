@@ -2,7 +2,7 @@
 import { SHARED_TEXT_PATH } from "../../../../platform/programs/program.ts";
 
 const MIB = 1024 ** 2;
-/** Seconds without a byte from the host after which git ends, even if this process was killed meanwhile. */
+/** Seconds without a byte from the host after which git ends, even if this process was killed in the meantime. */
 const SILENT_SECONDS_MAX = 60;
 
 /** A repository as git reaches it. */

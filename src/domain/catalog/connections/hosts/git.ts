@@ -12,7 +12,7 @@ export const git: Host = {
   branch: async (ask, repository, ref) => (await refsOf(ask, repository, ref)).get(`refs/heads/${ref}`),
   tag: async (ask, repository, ref) => {
     const refs = await refsOf(ask, repository, ref);
-    // An annotated tag has an object of its own; the other one is the commit behind it.
+    // An annotated tag has its own object; the other one is the commit behind it.
     return refs.get(`refs/tags/${ref}^{}`) ?? refs.get(`refs/tags/${ref}`);
   },
   // A commit that no branch and no tag points to is only checked when it is fetched.

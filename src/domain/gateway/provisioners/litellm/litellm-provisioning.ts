@@ -30,7 +30,7 @@ import type { LitellmApi } from "./litellm-api.ts";
 interface Wanted {
   email: string;
   members: JsonObject;
-  /** what the service keeps beside the key */
+  /** what the service stores in addition to the key */
   metadata: JsonObject;
 }
 

@@ -235,7 +235,7 @@ function* limited<T>(steps: Steps<T>, msMax: number): Steps<T> {
   }
 }
 
-/** @returns the cause under which rows are dropped meanwhile; undefined if the same file may be writable soon */
+/** @returns the cause under which rows are dropped in the meantime; undefined if the same file may be writable soon */
 function causeOf(error: unknown): DropCause | undefined {
   const reason = error instanceof DomainError ? error.reason : undefined;
   if (reason === "storage.busy") return undefined;

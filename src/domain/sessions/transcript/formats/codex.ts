@@ -59,7 +59,7 @@ function messageDraft(role: string, text: string): Draft {
   return { kind: role === "user" && !OF_PROGRAM.test(text) ? "user" : "system", text };
 }
 
-/** An output is a text, a list of content, or JSON text that has the output beside the exit code. */
+/** An output is a text, a list of content, or JSON text with the output and the exit code. */
 function resultDraft(output: unknown): Draft {
   const value = orParsed(output);
   const { output: inner, content, metadata, success } = objectOf(value);

@@ -13,7 +13,7 @@ const OF_TOKEN_ONLY: ReadonlySet<string> = new Set([
 
 type Userinfo = Readonly<Record<string, unknown>>;
 
-/** @returns whether the token has every claim that the rules look at */
+/** @returns whether the token has every claim that the rules use */
 export function isComplete(claims: IdTokenClaims, settings: SsoSettings): boolean {
   const { groupRoleMappings, allowedGroups, groupsClaim, externalIdClaim, requiredClaims } = settings;
   const usesGroups = groupRoleMappings.size > 0 || allowedGroups.length > 0;

@@ -61,7 +61,7 @@ export function refuseFuture(claims: JWTPayload, name: string, checks: TokenChec
   return seconds;
 }
 
-/** The token is for us, and not for somebody else beside us who could have passed it on. */
+/** The token is for this client only, and not also for another one that could have passed it on. */
 function refuseOtherParties({ aud, azp }: JWTPayload, clientId: string): void {
   const isShared = Array.isArray(aud) && aud.length !== 1;
   if (isShared && azp === undefined) throw tokenInvalid("aud names others beside this client, without azp");

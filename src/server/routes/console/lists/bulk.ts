@@ -208,7 +208,7 @@ const idsIn = (text: string | undefined): string[] => (text ?? "").split(",").fi
 
 const count = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
 
-/** @returns how far the earlier slices have come, which the form tells */
+/** @returns the progress of the earlier slices, which the form shows */
 function progressIn(fields: Fields, filter: string): Progress {
   const whole = count(fields.expected);
   const left = fields.left === undefined ? whole : Math.min(count(fields.left), whole);
