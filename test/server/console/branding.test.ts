@@ -48,6 +48,22 @@ describe("CON-97 the branding", () => {
     },
   );
 
+  test("CON-118 a form from before a change overwrites nothing, and shows both values and whose change it was", async () => {
+    const [mine, theirs] = ["https://images.example.com/mine.png", "https://images.example.com/theirs.png"];
+    const opened = formTo(await browser.visit(PATH), PATH);
+    await save({ logo_url: theirs });
+    const stale = await browser.submit(opened, { logo_url: mine });
+    expect([stale.status, site.domain.branding.get(site.world.organizationId).logoUrl]).toEqual([
+      409,
+      theirs,
+    ]);
+    expect(stale.html).toContain(`value="${mine}"`);
+    for (const text of [theirs, `${admin.user.email}</bdi> changed the branding`])
+      expect(stale.html).toContain(text);
+    expect((await browser.submit(formTo(stale, PATH), { logo_url: mine })).status).toBe(200);
+    await save({ logo_url: LOGO });
+  });
+
   test("is read by auditors, who get no form", async () => {
     const { html, forms } = await auditor.visit(PATH);
     expect(html).toContain(LOGO);

@@ -1,21 +1,26 @@
 // Logo and icon of the organization: previews on light and dark backgrounds, their upload, and addresses of images on other
 // servers.
 /** @jsxImportSource preact */
+import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import { IMAGE_BYTES_MAX, IMAGE_SIDE_MAX, type ImageKind } from "../../../domain/system/branding-image.ts";
 import { BRANDING_URL_LENGTH_MAX, type Branding, toBranding } from "../../../domain/system/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { ErrorSummary, Field } from "../../pages/forms.tsx";
+import { recordTag } from "../../http/conditional.ts";
+import { ErrorSummary, Field, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand, options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { numberText } from "../parts/texts.ts";
-import { Text, useReader } from "../parts/values.tsx";
+import { Text, Time, useReader } from "../parts/values.tsx";
 
 export const BRANDING_PATH = `${CONSOLE}/branding`;
 /** Name of the field with the image. */
 const FILE_FIELD = "file";
+
+/** @returns what a form says of the branding that it was made from */
+export const versionOf = (branding: Branding): string => recordTag(toBranding(branding));
 
 /** @returns the path that an image is sent to */
 export const uploadPath = (kind: ImageKind): string => `${BRANDING_PATH}/${kind}`;
@@ -25,8 +30,10 @@ interface BrandingProps {
   /** the entered values, if they were refused */
   entered?: Branding;
   problems?: readonly Problem[];
-  /** of a refused image */
+  /** of a refused image, or of a form that was made before a change */
   status?: number;
+  /** the change that was made after the page of the form was opened */
+  change?: Pick<NamedEntry, "actorLabel" | "atMs"> | undefined;
 }
 
 /** @returns the page of the branding */
@@ -35,16 +42,18 @@ export const brandingPage = ({
   entered = branding,
   problems = [],
   status = 400,
+  change,
 }: BrandingProps): ConsolePage => ({
   title: "Branding",
-  isError: problems.length > 0,
-  ...(problems.length > 0 && { status }),
+  isError: problems.length > 0 || change !== undefined,
+  ...((problems.length > 0 || change) && { status }),
   content: (
     <>
+      {change && <Changed branding={branding} change={change} />}
       <ErrorSummary error={problems[0] && asSentence(summaryOf(problems[0]))} />
       <Image kind="logo" address={branding.logoUrl} problems={problems} />
       <Image kind="icon" address={branding.faviconUrl} problems={problems} />
-      <Addresses branding={entered} problems={problems} />
+      <Addresses branding={entered} version={versionOf(branding)} problems={problems} isRefused={!!change} />
       <AsCommand
         api={{
           method: "PUT",
@@ -55,6 +64,23 @@ export const brandingPage = ({
     </>
   ),
 });
+
+/** Shows the values of both, so that the reader can choose. */
+const Changed = ({ branding, change }: { branding: Branding } & Required<Pick<BrandingProps, "change">>) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      <Text value={change?.actorLabel} /> changed the branding <Time at={change?.atMs} />, after you opened
+      this page. Nothing of yours is saved. Save again to replace these addresses by those in the form:
+    </p>
+    <ul>
+      {FIELDS.map(({ name, label, member }) => (
+        <li key={name}>
+          {label}: <Text value={branding[member]} none="none" />
+        </li>
+      ))}
+    </ul>
+  </div>
+);
 
 function summaryOf({ pointer, detail }: Problem): string {
   if (pointer === "/logo_url") return `The address of the logo ${detail}`;
@@ -138,7 +164,14 @@ const FIELDS = [
   { name: "favicon_url", label: "Address of the icon", member: "faviconUrl" },
 ] as const;
 
-function Addresses({ branding, problems }: { branding: Branding; problems: readonly Problem[] }) {
+interface AddressesProps {
+  branding: Branding;
+  version: string;
+  problems: readonly Problem[];
+  isRefused: boolean;
+}
+
+function Addresses({ branding, version, problems, isRefused }: AddressesProps) {
   const { mayAdminister } = useReader();
   if (!mayAdminister)
     return (
@@ -158,7 +191,12 @@ function Addresses({ branding, problems }: { branding: Branding; problems: reado
         An uploaded image has an address of this service. Another https address is read by the browser of
         everybody who signs in, so it needs their network. An empty field clears the address.
       </p>
-      <ConsoleForm action={BRANDING_PATH} class="measure" edits={problems.length > 0 ? "refused" : "saved"}>
+      <ConsoleForm
+        action={BRANDING_PATH}
+        class="measure"
+        edits={isRefused || problems.length > 0 ? "refused" : "saved"}
+      >
+        <Hidden name="version" value={version} />
         {FIELDS.map(({ name, label, member }) => (
           <Field
             key={name}

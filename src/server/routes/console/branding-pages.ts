@@ -1,9 +1,10 @@
 // The branding of the organization in the console.
 import { IMAGE_BYTES_MAX, type ImageKind, imageAddress } from "../../../domain/system/branding-image.ts";
+import type { Branding } from "../../../domain/system/model.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import type { ConsolePage } from "../../console/frame/frame.tsx";
-import { BRANDING_PATH, brandingPage, uploadPath } from "../../console/system/branding.tsx";
+import { BRANDING_PATH, brandingPage, uploadPath, versionOf } from "../../console/system/branding.tsx";
 import { readUpload, type Upload } from "../../http/bodies/upload.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../pages/html.ts";
@@ -15,7 +16,7 @@ const NEEDED = { needs: "administrator", back: BRANDING_PATH } as const;
 
 /** @returns the page of the branding and its forms */
 export function brandingPages(context: RouteContext, console: Console) {
-  const { branding } = context.domain;
+  const { branding, auditLog } = context.domain;
   const upload = createUpload(context, console);
 
   return context.router
@@ -32,15 +33,26 @@ export function brandingPages(context: RouteContext, console: Console) {
       ({ request, body }) =>
         console.act(request, body, NEEDED, async (reader) => {
           const entered = { logoUrl: body.logo_url ?? null, faviconUrl: body.favicon_url ?? null };
+          const { organizationId } = reader;
           try {
-            await branding.update(reader.actor, entered);
+            await branding.update(reader.actor, entered, (before) => assertVersion(before, body.version));
           } catch (error) {
-            return refusedPage(error, { branding: branding.get(reader.organizationId), entered });
+            const current = branding.get(organizationId);
+            if (!(error instanceof BrandingChanged))
+              return refusedPage(error, { branding: current, entered });
+            // Retention may have removed the entry.
+            const unknown = { actorLabel: "Somebody", atMs: reader.nowMs };
+            const { items } = auditLog.listByKey(organizationId, { action: "branding.update", limit: 1 });
+            const [change = unknown] = items;
+            return brandingPage({ branding: current, entered, change, status: 409 });
           }
           return { to: BRANDING_PATH, notice: "The branding is saved." };
         }),
       formRoute(
-        formOf({ csrf: FormField, by: FormField, logo_url: FormField, favicon_url: FormField }),
+        formOf({
+          ...{ csrf: FormField, by: FormField, version: FormField },
+          ...{ logo_url: FormField, favicon_url: FormField },
+        }),
         formOperation("sendBranding", "Replaces the addresses of logo and icon"),
       ),
     )
@@ -54,6 +66,17 @@ export function brandingPages(context: RouteContext, console: Console) {
       ({ request }) => upload(request, "icon"),
       uploadRoute(formOperation("sendBrandingIcon", "Uploads the icon")),
     );
+}
+
+class BrandingChanged extends DomainError {
+  constructor() {
+    super("conflict", "branding.changed", "the branding was changed after the page was opened");
+  }
+}
+
+/** @throws BrandingChanged */
+function assertVersion(before: Branding, version: string | undefined): void {
+  if (versionOf(before) !== version) throw new BrandingChanged();
 }
 
 interface Refused {
