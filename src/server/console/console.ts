@@ -158,7 +158,7 @@ const createAct =
       return finish(reader, await setImmediate(await work(reader))); // as in `show`
     } catch (error) {
       if (needsConfirmation(error)) return seeOther(confirmPath(back));
-      return refuse(reader, error);
+      return refuse(reader, error, back);
     }
   };
 
@@ -272,11 +272,11 @@ function createFrame(context: RouteContext, browser: Browser) {
   };
 
   /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
-  const refuse = (reader: Reader, error: unknown): Response => {
+  const refuse = (reader: Reader, error: unknown, back?: string): Response => {
     const failure: Failure | undefined = failureOf(error);
     if (!failure || failure.status >= 500) throw error;
     const { requestId } = exchangeOf(reader.request);
-    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, reader }));
+    return answer(reader, failedPage(formFailure(error, reader.request), { requestId, back }));
   };
 
   return { has, readerOf, answer, forbid, finish, refuse };

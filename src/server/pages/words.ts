@@ -20,8 +20,11 @@ const roleNames: ReadonlyMap<string, string> = new Map([
 let utcTime: Intl.DateTimeFormat | undefined;
 
 /** @returns an error message (lower case, no period) as a sentence */
-export const asSentence = (message: string): string =>
-  `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
+export const asSentence = (message: string): string => {
+  const first = message.charAt(0);
+  const isAddress = /^\S*@/.test(message); // it stays as it is
+  return `${isAddress ? first : first.toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
+};
 
 /** @returns what the scope allows; for an unknown scope its quoted name */
 export const scopeText = (scope: string): string =>

@@ -77,6 +77,15 @@ beforeEach(async () => {
   await db.write((tx) => tx.delete(clientReports).run(), "clients");
 });
 
+test("CON-122 an action on a workstation that is gone meanwhile says so, and leads back to the list", async () => {
+  const { id } = await workstation("gone");
+  const { html } = await asked(`act=remove&id=${id}`);
+  await send(html);
+  const again = await send(html);
+  expect(again.status).toBe(404);
+  expect(again.html).toContain('<a href="/console/clients">Go back</a>');
+});
+
 describe("CON-43 CON-98 one workstation", () => {
   test("is removed after a question that names it, and keeps its login", async () => {
     const { id, caller } = await workstation("lab-14");

@@ -51,7 +51,7 @@ describe("CON-73 invitations", () => {
     const [first, again] = await send("", { addresses, role: "member" }, 2);
     expect([first?.status, first?.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(first?.html).toContain("2 people invited");
-    expect(first?.html).toContain("Admin@example.com already belongs to a user.");
+    expect(first?.html).toContain("admin@example.com already belongs to a user.");
     expect(first?.html).toContain("&lt;script>x");
     expect(linksIn(first?.html ?? "")).toHaveLength(2);
     expect(linksIn(again?.html ?? "")).toEqual(linksIn(first?.html ?? ""));

@@ -52,12 +52,11 @@ export const featureOffPage = (
   ),
 });
 
-/** What was refused, why, what to do next, and the request id. */
+/** What was refused, why, what to do next, and the request id. @param back page of the form that was refused */
 export function failedPage(
   { status, message, problems }: Failure,
-  { requestId, reader }: { requestId: string; reader: Reader },
+  { requestId, back }: { requestId: string; back: string | undefined },
 ): ConsolePage {
-  const isRead = reader.request.method === "GET";
   return {
     title: status === 404 ? "Not found" : "Not possible",
     status,
@@ -75,7 +74,7 @@ export function failedPage(
           )}
         </div>
         <p>
-          <a href={isRead ? CONSOLE : reader.url.pathname}>{isRead ? "Go to the overview" : "Go back"}</a>
+          <a href={back ?? CONSOLE}>{back === undefined ? "Go to the overview" : "Go back"}</a>
         </p>
         <p class="hint">
           Request <code>{requestId}</code>
