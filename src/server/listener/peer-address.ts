@@ -137,9 +137,7 @@ const NODE = /^(?:\[([^\]]+)\]|([^:]+))(?::(?:\d{1,5}|_[\w.-]+))?$/;
 function addressIn(node: string): string | undefined {
   const [, bracketed, bare] = NODE.exec(node) ?? [];
   const address = bracketed ?? bare ?? node;
-  const version = isIP(address);
-  if (version === 4) return address; // has only this form
-  return version === 0 ? undefined : ipaddr.process(address).toString();
+  return isIP(address) === 0 ? undefined : ipaddr.process(address).toString();
 }
 
 /** One parameter of a Forwarded element. Quotes around the value are optional because some proxies omit them. */

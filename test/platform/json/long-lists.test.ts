@@ -212,6 +212,21 @@ describe("limits", () => {
     const arrived = pieces.findIndex((piece) => problemOf(() => [...lists.add(piece)]) === "rest");
     expect(arrived).toBe(4);
   });
+
+  test.each([
+    [-1, undefined],
+    [0, undefined],
+    [1, "rest"],
+  ] as const)("of a text whose end has not arrived, with %i more characters", (more, problem) => {
+    const lists = new LongLists({
+      isWanted: () => true,
+      restMax: REST_MAX,
+      errorOf: (found) => new Refused(found),
+    });
+    const begun = `[${"1,".repeat(REST_MAX / 2 - 100)}"`;
+    const text = begun + "x".repeat(REST_MAX + more - begun.length);
+    expect(problemOf(() => [...lists.add(text)])).toBe(problem);
+  });
 });
 
 test("only the value of a wanted name is taken", () => {

@@ -1,6 +1,6 @@
 // Shapes of objects if two names have the same hash: the hash alone decides nothing.
 import { expect, test } from "bun:test";
-import { ObjectShapes, OpenObject } from "../../../src/platform/json/shapes.ts";
+import { NamedShapes, ObjectShapes, OpenObject } from "../../../src/platform/json/shapes.ts";
 
 /** Of this many random names, about ten pairs have the same 32-bit hash, whatever its seed. */
 const NAMES = 300_000;
@@ -36,4 +36,14 @@ test("a name is a duplicate in its own object only, also behind the members that
     expect(added).not.toContain(false);
     expect([0, 63, 64, 69].map((at) => shapes.add(start(at), object))).toEqual([false, false, false, false]);
   }
+});
+
+test("each new name after the same first ones is one more shape of objects from YAML", () => {
+  const shapes = new NamedShapes();
+  const sizes = ["ab", "ab", "ac", "ba", "abc", "cab"].map((names) => {
+    shapes.add(new Set(names));
+    return shapes.size;
+  });
+  // a, ab; none; ac; b, ba; abc; c, ca, cab
+  expect(sizes).toEqual([2, 2, 3, 5, 6, 9]);
 });

@@ -1,6 +1,6 @@
 // The keys of the provider while tokens of a new key arrive together: whichever token causes the fetch, all are verified.
 import { expect, test } from "bun:test";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { ProviderKeys } from "../../../../src/domain/sso/provider/tokens/provider-keys.ts";
 
 interface Key {
@@ -9,10 +9,10 @@ interface Key {
   token: string;
 }
 
-async function keyOf(kid?: string): Promise<Key> {
+async function keyOf(kid?: string, claims: JWTPayload = {}): Promise<Key> {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const name = kid === undefined ? {} : { kid };
-  const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", ...name }).sign(privateKey);
+  const token = await new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...name }).sign(privateKey);
   return { jwk: { ...(await exportJWK(publicKey)), ...name }, token };
 }
 
@@ -45,3 +45,14 @@ test.each(["RS384", "RS512", "PS384", "PS512", "ES384", "ES512"])(
     });
   },
 );
+
+test("a token of one of several keys without ids is refused for its own fault, and no keys are fetched for it", async () => {
+  const [expired, other] = [await keyOf(undefined, { exp: 1 }), await keyOf()];
+  let loads = 0;
+  const keys = new ProviderKeys({ nowMs: () => 0 }, async () => {
+    loads += 1;
+    return { keys: [other.jwk, expired.jwk] };
+  });
+  await expect(keys.verify(expired.token, {}, "sign_in")).rejects.toMatchObject({ code: "ERR_JWT_EXPIRED" });
+  expect(loads).toBe(1);
+});

@@ -25,14 +25,14 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 
 /** @returns the status or the reason of the refusal, its cause, and how the request was counted */
-async function send(path: string, origin = server.url.origin) {
+async function send(path: string, origin = server.url.origin, asked = origin) {
   const counted: ProviderRequest[] = [];
   const destinations = () => [{ name: "identity-provider", origin, why: "sign-in" }];
   const outbound = createOutbound({ allowed: [], found: destinations });
   const observeSso = { requested: (request: ProviderRequest) => counted.push(request) };
   const dependencies = { clock: heldClock(), outbound, observeSso };
   const requests = new ProviderRequests(dependencies, { ca: undefined, destinations });
-  const answer = await requests.send("token", `${origin}${path}`).catch((error: unknown) => error);
+  const answer = await requests.send("token", `${asked}${path}`).catch((error: unknown) => error);
   const [{ endpoint, outcome, durationMs } = { durationMs: -1 }] = counted;
   expect([endpoint, counted.length, durationMs >= 0]).toEqual(["token", 1, true]);
   if (answer instanceof Response) return { answer: answer.status, outcome };
@@ -64,6 +64,11 @@ test.each([
 ])("an answer of the maximum size %d gives %p and counts as %s", async (more, answer, outcome) => {
   for (const how of ["", "?gzip", "?chunks"])
     expect(await send(`/200/${ANSWER_BYTES_MAX + more}${how}`)).toMatchObject({ answer, outcome });
+});
+
+test("SSO-42 a host that is not the provider's is not asked", async () => {
+  const found = await send("/200/2", "https://login.example.org", server.url.origin);
+  expect(found).toMatchObject({ answer: "sso.provider_invalid", outcome: "invalid" });
 });
 
 test("an answer with more in its chunks than the length that it announces is bounded", async () => {
