@@ -1,9 +1,10 @@
 // A revision as administrators read it: complete answers as bytes, because writing a large document as YAML takes longer than
 // other callers should wait. admin-view.ts and export.ts define their shapes.
+import { LRUCache } from "lru-cache";
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
-import type { Revision } from "../model.ts";
+import type { GovernanceConfig, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText, policyText } from "../publishing/judged.ts";
 import type { ChangeList } from "../shown/change-list.ts";
@@ -13,7 +14,21 @@ import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
 import type { Configuration, ManagedSources } from "./export.ts";
 
+/** Texts that are compared again without a new comparison; each has at most some megabytes. */
+const TEXT_DIFFERENCES_KEPT = 4;
+
+/** A revision, whose document never changes, or a version of a draft. */
+interface Written {
+  id: string;
+  version?: number;
+  document: GovernanceConfig;
+}
+
 export class Views {
+  readonly #textDifferences = new LRUCache<string, Promise<TextHunk[] | undefined>>({
+    max: TEXT_DIFFERENCES_KEPT,
+  });
+
   constructor(private readonly parts: Pick<GovernanceParts, "db" | "runTask" | "settings">) {}
 
   /**
@@ -73,14 +88,21 @@ export class Views {
   }
 
   /**
+   * Remembers the last ones: an administrator opens the review of a draft, and publishes from it.
    * @param isHidden as for shownText
    * @returns the lines in which two policies differ as text; undefined if there are too many to compare
    */
-  async textDifference(
-    before: Pick<Revision, "document">,
-    after: Pick<Revision, "document">,
-    isHidden = false,
-  ): Promise<TextHunk[] | undefined> {
+  textDifference(before: Written, after: Written, isHidden = false): Promise<TextHunk[] | undefined> {
+    const key = [before.id, after.id, after.version, isHidden].join();
+    const known = this.#textDifferences.get(key);
+    if (known) return known;
+    const found = this.#compareTexts(before, after, isHidden);
+    this.#textDifferences.set(key, found);
+    found.catch(() => this.#textDifferences.delete(key));
+    return found;
+  }
+
+  async #compareTexts(before: Written, after: Written, isHidden: boolean): Promise<TextHunk[] | undefined> {
     const texts = { before: await documentText(before), after: await documentText(after) };
     return this.parts.runTask("textDifference", { ...texts, isHidden });
   }

@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import type { ChangeList, ListedChange } from "../../../domain/governance/service.ts";
 import { TableHead } from "../parts/table-head.tsx";
-import { Text } from "../parts/values.tsx";
+import { textHtml } from "../parts/values.tsx";
 import { placeText } from "./words.ts";
 
 /** The changes, place by place. Additions that publishing makes itself are listed below. */
@@ -27,21 +27,20 @@ function ChangeTable({ changes, caption }: { changes: readonly ListedChange[]; c
     <table class="rows places">
       <caption class="visually-hidden">{caption}</caption>
       <TableHead labels={["Place", "Before", "After"]} />
-      <tbody>
-        {changes.map((change) => (
-          <tr key={change.path}>
-            <td data-label="Place">
-              <Text value={placeText(change.path)} />
-            </td>
-            <td data-label="Before">
-              <Text value={change.before} none={"before" in change ? "empty" : "not set"} />
-            </td>
-            <td data-label="After">
-              <Text value={change.after} none={"after" in change ? "empty" : "removed"} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      <tbody dangerouslySetInnerHTML={{ __html: changes.map(rowHtml).join("") }} />
     </table>
   );
 }
+
+/** The renderer takes ten times as long for hundreds of rows. */
+const rowHtml = (change: ListedChange): string =>
+  [
+    "<tr>",
+    `<td data-label="Place">${textHtml(placeText(change.path))}</td>`,
+    `<td data-label="Before">${valueHtml(change.before, "before" in change ? "empty" : "not set")}</td>`,
+    `<td data-label="After">${valueHtml(change.after, "after" in change ? "empty" : "removed")}</td>`,
+    "</tr>",
+  ].join("");
+
+const valueHtml = (value: string | undefined, none: string): string =>
+  value ? textHtml(value) : `<span class="muted">${none}</span>`;
