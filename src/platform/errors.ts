@@ -22,9 +22,9 @@ export interface Problem {
   detail: string;
   /** for an input from a file: 1-based */
   line?: number;
-  /** the same within the line, in UTF-16 units; only beside a line */
+  /** the same within the line, in UTF-16 units; only with `line` */
   column?: number;
-  /** absolute path, if the problem is in another file than the others; only beside a line */
+  /** absolute path, if the problem is in another file than the others; only with `line` */
   file?: string;
 }
 

@@ -1,5 +1,5 @@
 // Facts about this program that src/app/release/build.ts writes into the executable; from source they are "development".
-// migrate.ts knows the schema number.
+// The schema number is in migrate.ts.
 
 declare const QUARTERMASTER_VERSION: string | undefined;
 declare const QUARTERMASTER_COMMIT: string | undefined;

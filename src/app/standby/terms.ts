@@ -1,6 +1,6 @@
 // Terms: each machine that takes over begins a new one, with its own folder in the replica. A former machine that starts
-// again can therefore never write to the replica of the active one. A record beside the folder says who began the term, and
-// from where.
+// again can therefore never write to the replica of the active one. A record next to the folder has the machine that began the
+// term, and the restored data.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ReplicaObject, ReplicaStore } from "./replica-store.ts";

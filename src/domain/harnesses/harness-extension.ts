@@ -1,5 +1,5 @@
 // What a harness file adds to the built-in facts: higher certified ceilings and newer generations. harness-file.ts reads the
-// file; harness-facts.ts knows the current one.
+// file; harness-facts.ts keeps the current one.
 import { parseVersion } from "../shared/exact-version.ts";
 import {
   CAPABILITIES,

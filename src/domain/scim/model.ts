@@ -35,7 +35,7 @@ export interface AskedList extends AskedView {
   count?: string | number | undefined;
 }
 
-/** Beside the change itself: the attributes to return, and the unparsed `If-Match`. */
+/** What a request contains apart from the change: the attributes to return, and the unparsed `If-Match`. */
 export interface AskedChange extends AskedView {
   ifMatch?: string | undefined;
 }

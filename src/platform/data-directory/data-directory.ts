@@ -39,7 +39,7 @@ export interface DataDirectory {
   service: string;
   /** the term of this directory in the replica: see src/app/standby/own-term.ts */
   standby: string;
-  /** until when the lease lets processes beside the service write: see src/app/standby/lease */
+  /** until when the lease lets processes other than the service write: see src/app/standby/lease */
   lease: string;
   /** counts of sent and dropped spans, of the service and of the process that only forwards inference: see src/app/tracing */
   tracing: string;

@@ -1,5 +1,5 @@
 // Signed requests to an object store through platform/outbound: bounded in time, without redirects and content
-// codings, repeated at most once, each counted. bucket.ts knows the operations.
+// codings, repeated at most once, each counted. bucket.ts has the operations.
 import type { Clock } from "../clock.ts";
 import { SECOND_MS } from "../clock.ts";
 import { DomainError } from "../errors.ts";

@@ -16,7 +16,7 @@ export interface SignedRequest {
   url: URL;
   /** parameters of the operation, not encoded */
   query?: Readonly<Record<string, string>>;
-  /** headers that the request must have exactly so, beside `host`; names in lower case */
+  /** headers that the request must have exactly so, in addition to `host`; names in lower case */
   headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
-// The only client for outgoing connections. It reaches only destinations that the configuration lists; the configuration knows
-// the purpose of each, the caller defines the request. A proxy that the operator names in the environment (HTTP_PROXY,
+// The only client for outgoing connections. It reaches only destinations that the configuration lists, each
+// with its purpose; the caller defines the request. A proxy that the operator names in the environment (HTTP_PROXY,
 // HTTPS_PROXY, NO_PROXY) is used for listed peers, never for public hosts (public-https.ts).
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";

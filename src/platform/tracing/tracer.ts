@@ -1,5 +1,5 @@
-// Traces: which requests are traced, and the spans of their parts. It knows the library of OpenTelemetry; everything else knows
-// only the types of this file. A tracer exists only while tracing is on, so that nothing is checked while it is off.
+// Traces: which requests are traced, and the spans of their parts. Only this file uses the library of OpenTelemetry; everything
+// else uses the types of this file. A tracer exists only while tracing is on, so that nothing is checked while it is off.
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type Attributes,

@@ -23,7 +23,7 @@ const POLICY = [
 export interface HtmlOptions {
   status?: number | undefined;
   cookies?: readonly string[];
-  /** addresses of images on the page; only the origin of an https address is allowed beside this one */
+  /** addresses of images on the page; apart from this service's own origin, only those of https addresses are allowed */
   images?: readonly (string | null)[];
   isScriptFree?: boolean;
 }

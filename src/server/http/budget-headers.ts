@@ -1,4 +1,4 @@
-// RateLimit headers of a refusal. The draft that defines them still changes, so only this file knows their names.
+// RateLimit headers of a refusal. The draft that defines them still changes, so only this file has their names.
 import type { SpentBudget } from "../../platform/errors.ts";
 
 /**

@@ -1,5 +1,5 @@
-// The one socket of a process that only forwards inference. It refuses requests until the process is ready. Beside inference it
-// answers the metrics of this process, to callers who may read the metrics of the service.
+// The one socket of a process that only forwards inference. It refuses requests until the process is ready. In addition to
+// inference it serves the metrics of this process, to callers who may read the metrics of the service.
 import type { Registry } from "prom-client";
 import type { Config } from "../../../platform/config/config.ts";
 import type { Log } from "../../../platform/observe/log.ts";

@@ -9,7 +9,7 @@ import { type ArchiveOfPackage, requiredPathsOf } from "../packages/required-pat
 import type { ArtifactRow } from "../store.ts";
 import { ARCHIVE_LIMITS, inspectArchive } from "./archive.ts";
 
-/** Reads the file of a local source; the face knows the folder from which a relative path starts. */
+/** Reads the file of a local source; the implementation defines the folder from which a relative path starts. */
 export interface LocalFiles {
   /** @returns an absolute path */
   resolve(sourceRef: string): string;

@@ -1,5 +1,5 @@
-// Takes in archives that administrators name or upload: checks each as every client would, stores its bytes as an artifact, and
-// tells what is in it. Archives stay stored, so that a package can be added in several steps.
+// Accepts archives that administrators name or upload: checks each as every client would, stores its bytes as an artifact, and
+// returns its contents. Archives stay stored, so that a package can be added in several steps.
 import { LRUCache } from "lru-cache";
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { Clock } from "../../../platform/clock.ts";

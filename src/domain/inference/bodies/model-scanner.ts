@@ -53,7 +53,7 @@ export class ModelScanner {
   #isEscaped = false;
   #offset = 0;
 
-  /** @param isThorough whether it looks for a second model too, beside the first one and in OTHER_MODELS */
+  /** @param isThorough whether it looks for a second model too, both in a repeated member and in OTHER_MODELS */
   constructor(private readonly isThorough = false) {}
 
   /** @returns whether more bytes could change the result */

@@ -1,4 +1,4 @@
-// Columns beside a user's document for lookups, order and labels. They derive from the document; only the label may need the
+// Columns of a user's row for lookups, order and labels. They derive from the row's document; only the label may need the
 // address of the account as well.
 import { invariant } from "../../../platform/errors.ts";
 import type { ScimObject, ScimValue } from "../model.ts";

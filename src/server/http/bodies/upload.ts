@@ -44,7 +44,7 @@ export async function readUpload(request: Request, fileBytesMax: number): Promis
   return { fields, file };
 }
 
-/** As RFC 2046 section 5.1.1 allows it, without spaces; RFC 2045 wants quotes around some of it. */
+/** As RFC 2046 section 5.1.1 allows it, without spaces; RFC 2045 requires quotes around some of it. */
 const BOUNDARY = /;\s*boundary=("?)([\w'()+,./:=?-]{1,70})\1\s*(?:;|$)/i;
 
 /** @throws HttpError 400 */

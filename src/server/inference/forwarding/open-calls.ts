@@ -31,8 +31,8 @@ export interface OpenCallsOptions {
 
 export class OpenCalls implements Iterable<OpenCall> {
   /**
-   * In no order; a call knows its place. A Set would hold ended calls for long: whenever it grows or shrinks, the engine leaves its
-   * former table behind, and only a full collection frees what that table refers to.
+   * In no order; each call contains its index. A Set would hold ended calls for long: whenever it grows or shrinks, the engine
+   * leaves its former table behind, and only a full collection frees what that table refers to.
    */
   readonly #calls: OpenCall[] = [];
   /** resolves when the last call has ended; undefined while no caller waits */

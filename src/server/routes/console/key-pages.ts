@@ -1,4 +1,4 @@
-// The keys of the service in the console, and their rotation. The domain asks for a confirmed sign-in where it wants one.
+// The keys of the service in the console, and their rotation. The domain asks for a confirmed sign-in where one is required.
 import { Type } from "@sinclair/typebox";
 import type { Domain } from "../../../domain/domain.ts";
 import { DomainError } from "../../../platform/errors.ts";

@@ -94,7 +94,7 @@ const described = {
 /** @returns the operations on the model catalog */
 export function gatewayModelRoutes({ router, domain }: RouteContext) {
   const tagOf = ({ id }: Revision): string => `"${id}"`;
-  // Declared between `requires` and `accepts`, so that a caller who may ask hears 404 before the body is read.
+  // Declared between `requires` and `accepts`, so that an authorized caller gets 404 before the body is read.
   const gatewayMode = new Elysia({ name: "gateway-mode" }).macro({
     needsGateway: { transform: () => void catalogOf(domain) },
   });

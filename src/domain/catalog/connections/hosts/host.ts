@@ -1,4 +1,4 @@
-// The operations that the service needs from a repository host. Each file beside this one speaks the API of one host;
+// The operations that the service needs from a repository host. Each other file of this folder uses the API of one host;
 // requests.ts sends the requests.
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
