@@ -1,4 +1,4 @@
-// What the service manager is told while the database and the scheduler work, and while one of them does not.
+// The notifications to the service manager while the database and the scheduler work, and while one of them fails.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { type Liveness, STATUS_EVERY_MS, Supervision } from "../../../src/app/service/supervision.ts";

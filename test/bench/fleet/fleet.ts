@@ -1,9 +1,10 @@
-// `bun run bench fleet`: a fleet of workstations at its real pace, each asking for its policy and reporting every 300 s, for
-// five minutes: whether every request is answered, how long that takes, and what memory it needs. Says on request how many
-// workstations such a machine carries. Minutes of the whole machine, so it is measured only when it is named. Environment:
+// `bun run bench fleet`: a fleet of workstations at its real rate, each of which fetches its policy and reports every 300 s, for
+// five minutes. Measures whether every request is answered, the response times, and the memory of the service. On request it
+// also finds how many workstations such a machine can serve. Takes the whole machine for minutes, so it runs only when it is
+// named. Environment:
 //   FLEET_WORKSTATIONS  instead of 200,000; they are users with one workstation each, all of which have reported before
 //   FLEET_SECONDS       instead of 300
-//   FLEET_PUBLISH=1     publishes a revision halfway, which is new to whoever asks from then on
+//   FLEET_PUBLISH=1     publishes a revision halfway, so that the next fetch of each workstation returns a changed policy
 //   FLEET_STEP_SECONDS  then raises the rate in steps of that length until answers are late or missing
 import { join } from "node:path";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";

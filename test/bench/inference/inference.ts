@@ -1,5 +1,5 @@
-// `bun run bench inference`: requests and streams through the executable, against the upstream itself, nginx where it is
-// installed, a bare proxy on this runtime, and LiteLLM where the environment names it:
+// `bun run bench inference`: requests and streams through the executable, compared with the upstream itself, nginx if it is
+// installed, a minimal proxy on this runtime, and LiteLLM if the environment names it:
 //   LITELLM  command of a LiteLLM proxy, for example /srv/litellm/bin/litellm
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// `bun run bench tokens`: what it costs that a fleet has a token for each workstation. Costs are processor time of the
-// service for one request, and are compared within one run. Minutes of the whole machine, so it is measured only when it is
-// named. Environment:
+// `bun run bench tokens`: the cost of a fleet with a token for each workstation. Costs are processor time of the service for
+// one request, and are compared within one run. Takes the whole machine for minutes, so it runs only when it is named.
+// Environment:
 //   TOKENS_WORKSTATIONS  instead of 1,000,000; they are users with one workstation each, all of which have reported before
 import { join } from "node:path";
 import { atMost, type Figure } from "../figures.ts";
