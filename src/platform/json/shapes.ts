@@ -151,15 +151,16 @@ export class NamedShapes {
   }
 
   /** @param names of one object, each once @returns how many members of large objects it counts as */
-  add(names: ReadonlySet<string>): number {
+  add(names: readonly string[]): number {
     let shape = EMPTY_SHAPE;
-    for (const name of names.values().take(SHAPE_MEMBERS_MAX)) {
+    for (const name of names.length > SHAPE_MEMBERS_MAX ? names.slice(0, SHAPE_MEMBERS_MAX) : names) {
       const key = `${shape} ${name}`;
-      shape = this.#shapes.get(key) ?? this.#shapes.size + 1;
-      this.#shapes.set(key, shape);
+      const known = this.#shapes.get(key);
+      shape = known ?? this.#shapes.size + 1;
+      if (known === undefined) this.#shapes.set(key, shape);
     }
-    const numbered = names.values().some(isNumberName) ? NUMBERED_OBJECT_MEMBERS : 0;
-    return Math.max(0, names.size - SHAPE_MEMBERS_MAX) + numbered;
+    const numbered = names.some(isNumberName) ? NUMBERED_OBJECT_MEMBERS : 0;
+    return Math.max(0, names.length - SHAPE_MEMBERS_MAX) + numbered;
   }
 }
 

@@ -151,19 +151,20 @@ class Values extends Walk<unknown> {
   ): Record<string, unknown> {
     this.#add(1 + members.length);
     if (members.length > OBJECT_MEMBERS_MAX) throw unusual("members");
-    const names = members.map(([key]) => nameOf(this.text, key));
-    this.#addShape(names);
+    const names: string[] = [];
     const object: Record<string, unknown> = {};
-    for (const [at, [, value]] of members.entries()) {
-      const name = names[at] ?? "";
+    for (const [key, value] of members) {
+      const name = nameOf(this.text, key);
       if (name === PROTOTYPE_KEY || name === MERGE_KEY || Object.hasOwn(object, name)) throw unusual("key");
       object[name] = value;
+      names.push(name);
     }
+    this.#addShape(names);
     return object;
   }
 
   #addShape(names: readonly string[]): void {
-    this.#largeObjectMembers += this.#shapes.add(new Set(names));
+    this.#largeObjectMembers += this.#shapes.add(names);
     if (this.#shapes.size > OBJECT_SHAPES_MAX) throw unusual("shapes");
     if (this.#largeObjectMembers > LARGE_OBJECT_MEMBERS_MAX) throw unusual("large objects");
   }

@@ -129,7 +129,7 @@ class Scan {
       return [this.#measure(key), this.#child(name, value)];
     });
     const extent = this.#sum(node, extents);
-    return { ...extent, largeObjectMembers: extent.largeObjectMembers + this.#shapes.add(seen) };
+    return { ...extent, largeObjectMembers: extent.largeObjectMembers + this.#shapes.add([...seen]) };
   }
 
   #child(name: string, node: unknown): Extent {

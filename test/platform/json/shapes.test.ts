@@ -41,7 +41,7 @@ test("a name is a duplicate in its own object only, also behind the members that
 test("each new name after the same first ones is one more shape of objects from YAML", () => {
   const shapes = new NamedShapes();
   const sizes = ["ab", "ab", "ac", "ba", "abc", "cab"].map((names) => {
-    shapes.add(new Set(names));
+    shapes.add([...names]);
     return shapes.size;
   });
   // a, ab; none; ac; b, ba; abc; c, ca, cab

@@ -24,6 +24,8 @@ import {
 export const IMPACT_TURN_MS = 3;
 /** Workstations that are counted: those seen last. */
 export const WORKSTATIONS_COUNTED_MAX = 5_000;
+/** Their records have lists of software, which take several times as long to read as a place in a list. */
+const REPORTS_PER_STEP = 250;
 /** Refused versions that are named for one harness. */
 export const REFUSED_VERSIONS_MAX = 20;
 /** A version that the change refuses. */
@@ -102,7 +104,8 @@ export function* impactOf(
   // Many workstations have the same software installed, so the policies are evaluated once for each combination.
   const clients = new Map<string, number>();
   let [counted, outdated] = [0, 0];
-  yield* overSpans({ placeAhead: reportPlaces(db.read, organizationId) }, (span) => {
+  const reports = { placeAhead: reportPlaces(db.read, organizationId), stepRows: REPORTS_PER_STEP };
+  yield* overSpans(reports, (span) => {
     const { kinds, current } = kindsIn(span);
     for (const kind of kinds) clients.set(kind, (clients.get(kind) ?? 0) + 1);
     counted += kinds.length;
