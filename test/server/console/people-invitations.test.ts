@@ -1,6 +1,7 @@
 // Invitations in the console.
 import { afterAll, describe, expect, test } from "bun:test";
 import { INVITED_AT_ONCE_MAX } from "../../../src/server/console/people/invitation-list.tsx";
+import { PROBLEM_BYTES_MAX } from "../../../src/server/http/problems/problem.ts";
 import { REPEATED_CHARACTERS_MAX } from "../../../src/server/routes/console/people/invitation-pages.ts";
 import { createTestServer } from "../../support/server.ts";
 
@@ -40,10 +41,19 @@ const invitationOf = (email: string) => {
   return found;
 };
 
+const LONG_WORD_CHARACTERS = 20_000;
+
 describe("CON-73 invitations", () => {
   test("show what would fill the list", async () => {
     const { status, html } = await read();
     expect([status, html.includes("Nobody has been invited yet.")]).toEqual([200, true]);
+  });
+
+  test("repeat little of a word that is no address", async () => {
+    const [answer] = await send("", { addresses: "&".repeat(LONG_WORD_CHARACTERS), role: "member" });
+    expect(answer?.html).toContain("0 people invited");
+    expect(answer?.html.length).toBeLessThan(PROBLEM_BYTES_MAX);
+    expect(answer?.html).toContain("&amp;…");
   });
 
   test("are made for pasted addresses, with a result for each, once however often the form is sent", async () => {

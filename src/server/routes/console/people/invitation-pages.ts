@@ -3,6 +3,7 @@ import { type Invitation, invitationUrl } from "../../../../domain/identity/mode
 import { readWord, WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
+import { excerpt } from "../../../../platform/text/problem-list.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
@@ -179,7 +180,7 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
         results.push({ address, link });
       } catch (error) {
         if (!(error instanceof DomainError) || needsConfirmation(error)) throw error;
-        results.push({ address, refusal: error.message });
+        results.push({ address: excerpt(address), refusal: excerpt(error.message) });
       }
     }
     return results;
