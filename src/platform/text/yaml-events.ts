@@ -54,14 +54,7 @@ export function readOrdinaryYaml(
     // The other reader counts tokens, which are more in any text of some length.
     if (lines + events.length > tokensMax) return undefined;
     const content = new Values(text, events).document();
-    let root: Place | undefined;
-    return {
-      content,
-      offsetOf(pointer) {
-        root ??= new Places(text, events).document();
-        return offsetAt(root, tokensOf(pointer));
-      },
-    };
+    return { content, offsetOf: (pointer) => offsetAt(text, events, tokensOf(pointer)) };
   } catch {
     return undefined; // the other reader accepts the text, or reports what is wrong with it
   }
@@ -70,16 +63,25 @@ export function readOrdinaryYaml(
 /** Ends the reading of a text that is not ordinary. */
 const unusual = (what: string): Error => new Error(what);
 
-/** Walks the events of a document, whose nesting the parser has limited. */
-abstract class Walk<Node> {
+/** @returns the event of a node without an anchor and a tag */
+function plain<Node extends ScalarEvent | SequenceEvent | MappingEvent>(event: Node): Node {
+  if (event.anchorStart >= 0 || event.tagStart >= 0) throw unusual("anchor or tag");
+  return event;
+}
+
+/** Builds the value of a document from its events, whose nesting the parser has limited. */
+class Values {
+  readonly #shapes = new NamedShapes();
+  #largeObjectMembers = 0;
+  #count = 0;
   #at = 0;
 
   constructor(
-    protected readonly text: string,
+    private readonly text: string,
     private readonly events: readonly Event[],
   ) {}
 
-  document(): Node {
+  document(): unknown {
     const start = this.#next();
     if (start.type !== EVENT_ID.DOCUMENT || start.directives.length > 0) throw unusual("directives");
     const root = this.#node();
@@ -87,32 +89,10 @@ abstract class Walk<Node> {
     return root;
   }
 
-  protected abstract scalar(event: ScalarEvent): Node;
-  protected abstract sequence(event: SequenceEvent, items: Node[]): Node;
-  protected abstract mapping(event: MappingEvent, members: (readonly [ScalarEvent, Node])[]): Node;
-
   #next(): Event {
     const event = this.events[this.#at++];
     if (!event) throw unusual("no document");
     return event;
-  }
-
-  #node(): Node {
-    const event = this.#next();
-    if (event.type === EVENT_ID.SCALAR) return this.scalar(plain(event));
-    if (event.type === EVENT_ID.SEQUENCE) {
-      const items: Node[] = [];
-      while (!this.#isEnd()) items.push(this.#node());
-      return this.sequence(plain(event), items);
-    }
-    if (event.type !== EVENT_ID.MAPPING) throw unusual("alias");
-    const members: (readonly [ScalarEvent, Node])[] = [];
-    while (!this.#isEnd()) {
-      const key = this.#next();
-      if (key.type !== EVENT_ID.SCALAR) throw unusual("a key that is not text");
-      members.push([plain(key), this.#node()]);
-    }
-    return this.mapping(plain(event), members);
   }
 
   #isEnd(): boolean {
@@ -120,45 +100,37 @@ abstract class Walk<Node> {
     this.#at += 1;
     return true;
   }
-}
 
-/** @returns the event of a node without an anchor and a tag */
-function plain<Node extends ScalarEvent | SequenceEvent | MappingEvent>(event: Node): Node {
-  if (event.anchorStart >= 0 || event.tagStart >= 0) throw unusual("anchor or tag");
-  return event;
-}
-
-class Values extends Walk<unknown> {
-  readonly #shapes = new NamedShapes();
-  #largeObjectMembers = 0;
-  #count = 0;
-
-  protected scalar(event: ScalarEvent): unknown {
+  #node(): unknown {
+    const event = this.#next();
     this.#add(1);
+    if (event.type === EVENT_ID.SCALAR) return this.#scalar(plain(event));
+    if (event.type !== EVENT_ID.SEQUENCE && event.type !== EVENT_ID.MAPPING) throw unusual("alias");
+    if (plain(event).type === EVENT_ID.MAPPING) return this.#mapping();
+    const items: unknown[] = [];
+    while (!this.#isEnd()) items.push(this.#node());
+    return items;
+  }
+
+  #scalar(event: ScalarEvent): unknown {
     const value = getScalarValue(this.text, event);
     if (isBlock(event) && value.trim() === "") throw unusual("block of blanks");
     return event.style === SCALAR_STYLE.PLAIN ? plainValueOf(value) : value;
   }
 
-  protected sequence(_event: SequenceEvent, items: unknown[]): unknown {
-    this.#add(1);
-    return items;
-  }
-
-  protected mapping(
-    _event: MappingEvent,
-    members: readonly (readonly [ScalarEvent, unknown])[],
-  ): Record<string, unknown> {
-    this.#add(1 + members.length);
-    if (members.length > OBJECT_MEMBERS_MAX) throw unusual("members");
+  #mapping(): Record<string, unknown> {
     const names: string[] = [];
     const object: Record<string, unknown> = {};
-    for (const [key, value] of members) {
-      const name = nameOf(this.text, key);
+    while (!this.#isEnd()) {
+      const key = this.#next();
+      if (key.type !== EVENT_ID.SCALAR) throw unusual("a key that is not text");
+      const name = nameOf(this.text, plain(key));
       if (name === PROTOTYPE_KEY || name === MERGE_KEY || Object.hasOwn(object, name)) throw unusual("key");
-      object[name] = value;
+      this.#add(1);
+      object[name] = this.#node();
       names.push(name);
     }
+    if (names.length > OBJECT_MEMBERS_MAX) throw unusual("members");
     this.#addShape(names);
     return object;
   }
@@ -206,31 +178,64 @@ function plainValueOf(text: string): unknown {
   return number;
 }
 
-/** A node of the text. */
-interface Place {
-  /** undefined where the parser does not tell it */
-  readonly offset: number | undefined;
-  /** by name or index; a member begins with its key */
-  readonly parts: ReadonlyMap<string, Place>;
+/**
+ * @param events of a document that was read
+ * @returns the offset of the place, or of its nearest existing ancestor; undefined where the parser does not tell it
+ */
+function offsetAt(text: string, events: readonly Event[], tokens: readonly string[]): number | undefined {
+  let place: Place = { at: 1, offset: startOf(events[1]) };
+  for (const token of tokens) {
+    const part = partAt(text, events, { parent: place.at, token });
+    if (!part) break;
+    place = part;
+  }
+  return place.offset;
 }
 
-const NO_PARTS: ReadonlyMap<string, Place> = new Map();
+interface Place {
+  /** index of the event with the value */
+  readonly at: number;
+  /** of the value; of a member, that of its key */
+  readonly offset: number | undefined;
+}
 
-class Places extends Walk<Place> {
-  protected scalar(event: ScalarEvent): Place {
-    return { offset: offsetOfScalar(event), parts: NO_PARTS };
+/** @returns the member or item of that name or index */
+function partAt(
+  text: string,
+  events: readonly Event[],
+  { parent, token }: { parent: number; token: string },
+): Place | undefined {
+  const type = events[parent]?.type;
+  if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return undefined;
+  let at = parent + 1;
+  for (let index = 0; ; index += 1) {
+    const event = events[at];
+    if (!event || event.type === EVENT_ID.POP) return undefined;
+    const isMember = type === EVENT_ID.MAPPING && event.type === EVENT_ID.SCALAR;
+    const name = isMember ? nameOf(text, event) : String(index);
+    if (isMember) at += 1;
+    if (name === token) return { at, offset: startOf(event) };
+    at = afterNode(events, at);
   }
+}
 
-  protected sequence({ start }: SequenceEvent, items: readonly Place[]): Place {
-    return { offset: start, parts: new Map(items.map((item, index) => [String(index), item])) };
-  }
+/** @returns the index of the event after the value at `start` */
+function afterNode(events: readonly Event[], start: number): number {
+  let at = start;
+  let open = 0;
+  do {
+    const type = events[at]?.type;
+    if (type === EVENT_ID.MAPPING || type === EVENT_ID.SEQUENCE) open += 1;
+    else if (type === EVENT_ID.POP) open -= 1;
+    at += 1;
+  } while (open > 0);
+  return at;
+}
 
-  protected mapping({ start }: MappingEvent, members: readonly (readonly [ScalarEvent, Place])[]): Place {
-    const parts = members.map(
-      ([key, { parts }]) => [nameOf(this.text, key), { offset: offsetOfScalar(key), parts }] as const,
-    );
-    return { offset: start, parts: new Map(parts) };
-  }
+function startOf(event: Event | undefined): number | undefined {
+  if (event?.type === EVENT_ID.SCALAR) return offsetOfScalar(event);
+  const hasStart = event?.type === EVENT_ID.MAPPING || event?.type === EVENT_ID.SEQUENCE;
+  return hasStart ? event.start : undefined;
 }
 
 /** Only the content of a block is known, not its start. */
@@ -238,14 +243,4 @@ function offsetOfScalar(event: ScalarEvent): number | undefined {
   const { valueStart, style } = event;
   if (valueStart < 0 || isBlock(event)) return undefined;
   return style === SCALAR_STYLE.PLAIN ? valueStart : valueStart - 1;
-}
-
-function offsetAt(root: Place, tokens: readonly string[]): number | undefined {
-  let place = root;
-  for (const token of tokens) {
-    const part = place.parts.get(token);
-    if (!part) break;
-    place = part;
-  }
-  return place.offset;
 }
