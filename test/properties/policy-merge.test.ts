@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
 import { changedPlaces, splitParts } from "../../src/domain/governance/publishing/document-paths.ts";
-import { mergeDocuments, openConflicts } from "../../src/domain/governance/publishing/merge.ts";
+import { mergeDocuments, openConflicts, UNKNOWN_BASELINE } from "../../src/domain/governance/publishing/merge.ts";
 import { tokensOf } from "../../src/platform/errors.ts";
 
 /** Few names and values, so that the authors often change the same place. */
@@ -191,6 +191,18 @@ describe("one merge", () => {
         const other = mergeDocuments({ baseline, current: wanted, wanted: current });
         expect(new Set(one.conflicts)).toEqual(new Set(other.conflicts));
         expect(unordered([], one.merged)).toEqual(unordered([], other.merged));
+      }),
+      RUNS,
+    );
+  });
+
+  test("CON-53 with an unknown base, every difference is decided: all for one side give the document of that side", () => {
+    fc.assert(
+      fc.property(document, document, (current, wanted) => {
+        const unknown = { baseline: UNKNOWN_BASELINE, current, wanted } as const;
+        const all = (isWanted: boolean) => unordered([], mergeDocuments(unknown, () => isWanted).merged);
+        expect(all(true)).toEqual(unordered([], wanted));
+        expect(all(false)).toEqual(unordered([], current));
       }),
       RUNS,
     );

@@ -40,7 +40,7 @@ export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
 export type { Decision, Undecided } from "./drafts/draft-merge.ts";
 export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
-export type { Review } from "./drafts/draft-publishing.ts";
+export type { DraftMerge, Review } from "./drafts/draft-publishing.ts";
 export type {
   GovernanceConfig,
   HarnessPolicy,

@@ -1,10 +1,10 @@
 // Brings a draft up to date with what was published since it began, in three ways: the revision it began from, the current one,
-// and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-updates.ts stores the result.
-
+// and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
+import { isDeepStrictEqual } from "node:util";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import { changedPlaces, type ValueAt } from "../publishing/document-paths.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
-import { mergeDocuments } from "../publishing/merge.ts";
+import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
 import { hasVariablesAt } from "../shown/hidden-variables.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
 import { documentWithAudiences } from "./document-with-audiences.ts";
@@ -28,6 +28,8 @@ export interface MergeRequest {
   mine: string;
   /** by path */
   decisions: Readonly<Record<string, Decision>>;
+  /** a `Policy` as JSON, if the decisions were made on another one than `current`: those at places that differ are ignored */
+  decidedOn: string | undefined;
   /** whether the list of undecided places shows no values of variables of MCP servers */
   isHidden: boolean;
 }
@@ -40,6 +42,8 @@ export interface Policy {
 
 export interface Merged {
   undecided: Undecided;
+  /** by path: those that were not ignored */
+  decisions: Readonly<Record<string, Decision>>;
   /** a `Policy` as JSON, without stamps; empty while a place is undecided */
   merged: string;
 }
@@ -61,27 +65,39 @@ export const PLACES_LISTED_MAX = 40;
 export const NOTHING_UNDECIDED: Undecided = { count: 0, listed: [], isHidden: false, text: "[]" };
 
 /** @returns the changes of both; the published value at an undecided place */
-export function mergeDraft({ base, current, mine, decisions, isHidden }: MergeRequest): Merged {
-  const read = (text: string) => policyWithoutStamps(JSON.parse(text));
-  const versions = {
-    baseline: base === undefined ? {} : read(base),
+export function mergeDraft(request: MergeRequest): Merged {
+  const { base, current, mine, isHidden } = request;
+  const versions: Versions<object> = {
+    baseline: base === undefined ? UNKNOWN_BASELINE : read(base),
     current: read(current),
     wanted: read(mine),
   };
-  const decided = new Map(Object.entries(decisions));
+  const decided = decisionsOn(versions.current, request);
   const { merged, conflicts } = mergeDocuments<object>(versions, (path) => decided.get(path) === "mine");
   const open = conflicts.filter((path) => !decided.has(path));
   const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
   const places = {
-    base: changedPlaces(versions.baseline),
+    base: base === undefined ? () => undefined : changedPlaces(versions.baseline),
     theirs: changedPlaces(versions.current),
     mine: changedPlaces(versions.wanted),
   };
   const undecided = open.map((path) => conflictAt(path, places));
   return {
     undecided: undecidedOf(undecided, isHidden),
+    decisions: Object.fromEntries(decided),
     merged: undecided.length > 0 ? "" : JSON.stringify({ document, audiences }),
   };
+}
+
+/** @returns the decisions on values that are still published */
+function decisionsOn(
+  published: object,
+  { decidedOn, decisions }: MergeRequest,
+): ReadonlyMap<string, Decision> {
+  const made = Object.entries(decisions);
+  if (decidedOn === undefined) return new Map(made);
+  const [seen, now] = [changedPlaces(read(decidedOn)), changedPlaces(published)];
+  return new Map(made.filter(([path]) => isDeepStrictEqual(seen(path), now(path))));
 }
 
 function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided {
@@ -97,8 +113,11 @@ function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided 
 
 const SIDES = ["base", "theirs", "mine"] as const;
 
-const policyWithoutStamps = ({ document, audiences }: Policy): object =>
-  documentWithAudiences({ document: withoutRevisionFields(document), audiences });
+/** @param text a `Policy` as JSON */
+function read(text: string): object {
+  const { document, audiences }: Policy = JSON.parse(text);
+  return documentWithAudiences({ document: withoutRevisionFields(document), audiences });
+}
 
 function conflictAt(path: string, places: Readonly<Record<"base" | "theirs" | "mine", ValueAt>>): Conflict {
   const at = (side: keyof typeof places) => {

@@ -53,6 +53,22 @@ export interface DraftPublication extends StatedVersion {
   comment?: string | undefined;
 }
 
+interface MergeOptions extends StatedVersion {
+  isHidden?: boolean;
+  decidedOn?: string | undefined;
+}
+
+export interface DraftMerge {
+  draft: Draft;
+  /** the revision that it is merged with */
+  current: Revision;
+  /** whether the revision that the draft began from is gone: every difference must be decided */
+  isBaseGone: boolean;
+  undecided: Undecided;
+  /** by path: the ones that were not ignored */
+  decisions: Readonly<Record<string, Decision>>;
+}
+
 export interface PublishedRevision {
   revision: Revision;
   isPublished: boolean;
@@ -76,30 +92,36 @@ export class DraftPublishing {
   /**
    * Merges newer revisions into the actor's draft. If places are undecided, they are returned and the draft does not change.
    * @param options.isHidden whether the list of undecided places shows no values of variables of MCP servers
+   * @param options.decidedOn id of the revision whose values the author saw when deciding; by default, the current one
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.broken_text`
    */
   async merge(
     actor: Actor,
-    { version, isHidden = false }: StatedVersion & { isHidden?: boolean },
+    { version, isHidden = false, decidedOn }: MergeOptions,
     decisions: Readonly<Record<string, Decision>>,
-  ): Promise<{ draft: Draft; undecided: Undecided }> {
+  ): Promise<DraftMerge> {
     const draft = this.drafts.existing(actor);
     if (draft.version !== version) throw draftChanged();
     if (typedProblems(draft.typed).length > 0) throw brokenText("a text of the draft");
     const { revisions, runTask } = this.parts;
     const current = revisions.inForce(actor.organizationId);
-    if (current.id === draft.baseRevision) return { draft, undecided: NOTHING_UNDECIDED };
+    if (current.id === draft.baseRevision)
+      return { draft, current, isBaseGone: false, undecided: NOTHING_UNDECIDED, decisions };
     const base = revisions.find(actor.organizationId, draft.baseRevision);
+    const isBaseGone = base === undefined;
+    const seen = decidedOn === undefined ? current : revisions.find(actor.organizationId, decidedOn);
     const texts = {
       base: base && (await policyText(base)),
       current: await policyText(current),
       mine: await policyText(draft),
+      decidedOn: seen && seen !== current ? await policyText(seen) : undefined,
     };
-    const { undecided, merged } = await runTask("mergeDraft", { ...texts, decisions, isHidden });
-    if (undecided.count > 0) return { draft, undecided };
+    const request = { ...texts, decisions: seen ? decisions : {}, isHidden };
+    const { merged, ...result } = await runTask("mergeDraft", request);
+    if (result.undecided.count > 0) return { draft, current, isBaseGone, ...result };
     const policy: Policy = JSON.parse(merged);
     const content = { ...policy, typed: { harnesses: {} }, baseRevision: current.id };
-    return { draft: await this.drafts.replace(actor, draft, content), undecided };
+    return { draft: await this.drafts.replace(actor, draft, content), current, isBaseGone, ...result };
   }
 
   /**

@@ -130,6 +130,12 @@ export const MergePolicyDraft = Type.Object(
         description: "By path of a place that both changed",
       }),
     ),
+    decided_on: Type.Optional(
+      Type.String({
+        description:
+          "Id of the revision whose values the decisions are about: the `current_revision` of the last answer. A place that was published differently since then is undecided again. By default, the current revision",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -137,6 +143,7 @@ export const MergePolicyDraft = Type.Object(
 export const MergedPolicyDraft = Type.Object({
   version: Type.Integer({ description: "Of the draft; unchanged while a place is undecided" }),
   base_revision: Type.String(),
+  current_revision: Type.String({ description: "Id of the revision that the places were compared with" }),
   undecided: Type.Array(
     Type.Object({
       path: Type.String(),

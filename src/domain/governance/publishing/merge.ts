@@ -5,10 +5,13 @@ import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 
+/** Baseline of a draft whose revision is gone: nobody can tell who changed a place, so every difference is a conflict. */
+export const UNKNOWN_BASELINE: unique symbol = Symbol("unknown baseline");
+
 /** The common base of both authors and the version of each. */
 export interface Versions<T> {
   /** the file as it was last read; the revision that a draft began from */
-  baseline: T;
+  baseline: T | typeof UNKNOWN_BASELINE;
   /** the current document */
   current: T;
   /** the file as it is now; the draft */
@@ -49,6 +52,8 @@ const stillConflicting = (
   { inForce, inFile }: { inForce: ValueAt; inFile: ValueAt },
 ): string[] => [...new Set(paths)].filter((path) => !isDeepStrictEqual(inForce(path), inFile(path)));
 
+const NO_PARTS: ReadonlyMap<string, unknown> = new Map();
+
 /** `undefined` means that there was no value, or that it was removed. */
 function mergeAt(
   path: readonly string[],
@@ -65,10 +70,11 @@ function mergeAt(
     found.conflicts.push(place);
     return found.isWanted(place) ? wanted : current;
   }
-  const before = splitParts(path, baseline);
+  const before = baseline === UNKNOWN_BASELINE ? undefined : (splitParts(path, baseline) ?? NO_PARTS);
   const parts = new Map<string, unknown>();
   for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
-    const part = { baseline: before?.get(name), current: ours.get(name), wanted: theirs.get(name) };
+    const was = before ? before.get(name) : UNKNOWN_BASELINE;
+    const part = { baseline: was, current: ours.get(name), wanted: theirs.get(name) };
     const joined = mergeAt([...path, name], part, found);
     if (joined !== undefined) parts.set(name, joined);
   }

@@ -2,38 +2,47 @@
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
-import type { Decision, Undecided } from "../../../domain/governance/service.ts";
+import type { DraftMerge, Undecided } from "../../../domain/governance/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { withVariables } from "./variables.tsx";
-import { BREADCRUMBS, MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH } from "./words.ts";
+import { BREADCRUMBS, MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH, revisionText } from "./words.ts";
 
 interface MergeProps {
-  undecided: Undecided;
-  /** by path: decisions of the previous pages, which the form sends again */
-  decided: Readonly<Record<string, Decision>>;
-  version: number;
+  merge: DraftMerge;
+  /** how many places the previous pages decided */
+  decided: number;
 }
 
 /** @returns the page that asks which value to keep */
-export function mergePage({ undecided, decided, version }: MergeProps): ConsolePage {
-  const former = Object.entries(decided);
+export function mergePage({ merge, decided }: MergeProps): ConsolePage {
+  const { draft, current, isBaseGone, undecided } = merge;
   const { count, listed: asked, isHidden } = undecided;
+  const former = Object.entries(merge.decisions); // the form sends them again
   return {
     title: "Merge the draft",
     breadcrumbs: [...BREADCRUMBS, { href: REVIEW_PATH, label: "Review" }],
     content: (
       <>
         <p>
-          {count === 1 ? "One place was" : `${count} places were`} changed by both
+          {isBaseGone
+            ? `The draft differs from ${revisionText(current)} in ${count === 1 ? "one place" : `${count} places`}`
+            : `${count === 1 ? "One place was" : `${count} places were`} changed by both`}
           {former.length > 0 && `, beside the ${former.length} that you have decided`}. The draft stays as it
           is until you have decided all of them.
         </p>
+        {former.length < decided && (
+          <p class="error-summary" role="alert">
+            {revisionText(current)} is current now and has other values than those you decided on. Decide
+            these places again.
+          </p>
+        )}
         {isHidden && <HiddenValues />}
         <ConsoleForm action={MERGE_PATH} isInParts edits={former.length > 0 ? "refused" : "saved"}>
-          <Hidden name="version" value={String(version)} />
+          <Hidden name="version" value={String(draft.version)} />
+          <Hidden name="current" value={current.id} />
           {former.map(([path, choice], at) => (
             <Fragment key={path}>
               <Hidden name={`path${at}`} value={path} />
@@ -41,7 +50,7 @@ export function mergePage({ undecided, decided, version }: MergeProps): ConsoleP
             </Fragment>
           ))}
           {asked.map((conflict, at) => (
-            <Place key={conflict.path} conflict={conflict} at={former.length + at} />
+            <Place key={conflict.path} conflict={conflict} at={former.length + at} isBaseGone={isBaseGone} />
           ))}
           <div class="choices">
             <a class="button" href={REVIEW_PATH}>
@@ -73,7 +82,13 @@ function HiddenValues() {
   );
 }
 
-function Place({ conflict, at }: { conflict: Undecided["listed"][number]; at: number }) {
+interface PlaceProps {
+  conflict: Undecided["listed"][number];
+  at: number;
+  isBaseGone: boolean;
+}
+
+function Place({ conflict, at, isBaseGone }: PlaceProps) {
   const choices = [
     ["theirs", "Published", conflict.theirs, "theirs" in conflict],
     ["mine", "Draft", conflict.mine, "mine" in conflict],
@@ -83,14 +98,16 @@ function Place({ conflict, at }: { conflict: Undecided["listed"][number]; at: nu
       <legend>
         <Text value={placeText(conflict.path)} />
       </legend>
-      <p class="hint">
-        Before both: <Text value={conflict.base} none={"base" in conflict ? "empty" : "not set"} />
-      </p>
+      {!isBaseGone && (
+        <p class="hint">
+          Before both: <Text value={conflict.base} none={"base" in conflict ? "empty" : "not set"} />
+        </p>
+      )}
       <Hidden name={`path${at}`} value={conflict.path} />
       {choices.map(([value, label, shown, isThere]) => (
         <label key={value}>
           <input type="radio" name={`choice${at}`} value={value} required /> {label}:{" "}
-          <Text value={shown} none={isThere ? "empty" : "removed"} />
+          <Text value={shown} none={isThere ? "empty" : isBaseGone ? "not set" : "removed"} />
         </label>
       ))}
     </fieldset>

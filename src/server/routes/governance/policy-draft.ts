@@ -116,11 +116,16 @@ export function policyDraftRoutes({ router, domain }: RouteContext) {
     )
     .post(
       "/admin/policy-draft/merge",
-      async ({ request, body: { version, decisions = {} } }) => {
+      async ({ request, body: { version, decisions = {}, decided_on: decidedOn } }) => {
         const actor = actorOf(request);
-        const { draft, undecided } = await draftPublishing.merge(actor, { version }, decisions);
+        const { draft, current, undecided } = await draftPublishing.merge(
+          actor,
+          { version, decidedOn },
+          decisions,
+        );
+        const { version: next, baseRevision } = draft;
         return await jsonOfParts(
-          { version: draft.version, base_revision: draft.baseRevision },
+          { version: next, base_revision: baseRevision, current_revision: current.id },
           { undecided: undecided.text },
         );
       },

@@ -278,4 +278,27 @@ describe("a draft with an outdated base revision", () => {
     expect(merged.draft.document).toMatchObject({ ttl_seconds: seconds, required: true });
     expect(merged.draft.baseRevision).toBe(world.inForce().id);
   });
+
+  test.each(["mine", "theirs"] as const)(
+    "CON-53 asks again where another revision was published after the author decided for %s",
+    async (decision) => {
+      await using world = await createDraftWorld();
+      const { drafts, draftPublishing } = world.governance;
+      const text = managedText({ ttl_seconds: 30, required: true });
+      const draft = await drafts.savePolicy(world.ana, { version: 0 }, text);
+      await world.publish({ ttl_seconds: 60 });
+      const { current, undecided } = await draftPublishing.merge(world.ana, draft, {});
+      expect(undecided.count).toBe(1);
+      await world.publish({ ttl_seconds: 90 });
+      const decisions = { "/ttl_seconds": decision };
+      for (const decidedOn of [current.id, "gone"]) {
+        const again = await draftPublishing.merge(world.ana, { ...draft, decidedOn }, decisions);
+        expect(again).toMatchObject({ draft: { version: 1 }, decisions: {}, current: world.inForce() });
+        expect(JSON.parse(again.undecided.text)).toEqual([{ path: "/ttl_seconds", theirs: 90, mine: 30 }]);
+      }
+      await world.publish({ ttl_seconds: 60 });
+      const merged = await draftPublishing.merge(world.ana, { ...draft, decidedOn: current.id }, decisions);
+      expect(merged.draft.document.ttl_seconds).toBe(decision === "mine" ? 30 : 60);
+    },
+  );
 });

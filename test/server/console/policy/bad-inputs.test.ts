@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { PLACES_LISTED_MAX } from "../../../../src/domain/governance/drafts/draft-merge.ts";
 import { policyDrafts } from "../../../../src/domain/governance/tables.ts";
+import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
 import { reportedHarness, reportWith } from "../../../domain/clients/policies.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";
@@ -39,6 +40,8 @@ afterEach(async () => {
 
 const save = async (text: string, from = mine): Promise<Page> =>
   from.submit(formTo(await from.visit(EDIT), EDIT), { text });
+const publishAs = (actor: Actor, managedYaml: string) =>
+  governance.publishing.publishPolicy(actor, { baseRevision: current().id, managedYaml });
 const settings = (count: number, value: number) =>
   managedText({
     harnesses: {
@@ -60,7 +63,8 @@ test("CON-49 a text that is broken on line 4,000 names the line, and comes back 
   expect((await mine.visit(EDIT)).html).toContain("rule without an end\n        - rule 3996\n");
 });
 
-test("CON-53 a draft whose revision is gone is merged with the current one, and loses nothing", async () => {
+test("CON-53 every difference between a draft whose revision is gone and the current one is decided, and nothing is lost", async () => {
+  await publishAs(cleo.actor, managedText({ required: true }));
   await save(managedText({ ttl_seconds: 61 }));
   const { id } = governance.drafts.existing(ana.actor);
   await site.world.db.write(
@@ -74,10 +78,29 @@ test("CON-53 a draft whose revision is gone is merged with the current one, and 
   await expect(governance.draftPublishing.publish(ana.actor, stale)).rejects.toMatchObject({
     reason: "governance.stale_revision",
   });
-  const { html } = await mine.submit(formTo(review, MERGE), {});
-  expect(html).toContain("The draft is merged.");
-  expect(html).toContain("Seconds until a policy is fetched again");
-  expect(governance.drafts.existing(ana.actor)).toMatchObject({ document: { ttl_seconds: 61 } });
+  const asked = await mine.submit(formTo(review, MERGE), {});
+  expect(asked.html).toContain(`The draft differs from r${current().sequence} in 2 places`);
+  expect(asked.html).not.toContain("Before both");
+  const decided = await mine.submit(formTo(asked, MERGE), { choice0: "mine", choice1: "mine" });
+  expect(decided.html).toContain("The draft is merged.");
+  expect(decided.html).toContain("Seconds until a policy is fetched again");
+  expect(governance.drafts.existing(ana.actor)).toMatchObject({
+    document: { ttl_seconds: 61, required: false },
+  });
+  await publishAs(cleo.actor, managedText({}));
+});
+
+test("CON-118 values that were published after the reader decided are asked for again", async () => {
+  await save(managedText({ ttl_seconds: 71 }));
+  await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
+  const asked = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  await publishAs(cleo.actor, managedText({ ttl_seconds: 73 }));
+  const again = await mine.submit(formTo(asked, MERGE), { choice0: "mine" });
+  expect(again.html).toContain("Decide these places again.");
+  expect(again.html).toMatch(/Published:[^]*73/);
+  expect((await mine.submit(formTo(again, MERGE), { choice0: "mine" })).html).toContain("is merged.");
+  expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(71);
+  await publishAs(cleo.actor, managedText({}));
 });
 
 test("CON-54 of two administrators who publish at the same moment one wins, and the other is told and keeps the draft", async () => {
@@ -102,11 +125,9 @@ test("CON-54 of two administrators who publish at the same moment one wins, and 
 
 test("CON-53 places on the second page of a merge are decided beside those of the first", async () => {
   const count = PLACES_LISTED_MAX + 2;
-  const publish = (managedYaml: string) =>
-    governance.publishing.publishPolicy(cleo.actor, { baseRevision: current().id, managedYaml });
-  await publish(settings(count, 1));
+  await publishAs(cleo.actor, settings(count, 1));
   await save(settings(count, 2));
-  await publish(settings(count, 3));
+  await publishAs(cleo.actor, settings(count, 3));
   let page = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
   for (const choice of ["mine", "theirs"]) {
     const form = formTo(page, MERGE);

@@ -89,7 +89,11 @@ test("a shared draft is published by another administrator, after a merge that d
   const { body } = await ask("POST", "/merge", { version: 1 });
   expect(body).toMatchObject({ version: 1, undecided: [{ path: "/ttl_seconds", theirs: 90, mine: 60 }] });
   const decisions = { "/ttl_seconds": "mine" };
-  expect(await ask("POST", "/merge", { version: 1, decisions })).toMatchObject({
+  const decided_on = body.current_revision;
+  expect(await ask("POST", "/merge", { version: 1, decisions, decided_on: base_revision })).toMatchObject({
+    body: { version: 1, current_revision: decided_on, undecided: [{ path: "/ttl_seconds" }] },
+  });
+  expect(await ask("POST", "/merge", { version: 1, decisions, decided_on })).toMatchObject({
     body: { version: 2, undecided: [] },
   });
   const { body: shared } = await ask("PUT", "", { version: 2, shared: true });

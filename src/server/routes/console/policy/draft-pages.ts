@@ -153,12 +153,9 @@ export function draftActionPages(context: RouteContext, console: Console) {
         console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async ({ actor }, fields) => {
           const version = versionIn(fields.version ?? String(drafts.versionOf(actor)));
           const decided = decisionsIn(fields);
-          const { draft, undecided } = await draftPublishing.merge(
-            actor,
-            { version, isHidden: true },
-            decided,
-          );
-          if (undecided.count > 0) return mergePage({ undecided, decided, version: draft.version });
+          const stated = { version, isHidden: true, decidedOn: fields.current };
+          const merge = await draftPublishing.merge(actor, stated, decided);
+          if (merge.undecided.count > 0) return mergePage({ merge, decided: Object.keys(decided).length });
           return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
         }),
       uploadRoute(formOperation("sendPolicyMerge", "Merges what was published since with the draft")),
