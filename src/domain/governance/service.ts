@@ -41,6 +41,7 @@ export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
 export type { Decision, Undecided } from "./drafts/draft-merge.ts";
 export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
 export type { DraftMerge, Review } from "./drafts/draft-publishing.ts";
+export type { DraftSummary } from "./drafts/draft-store.ts";
 export type {
   GovernanceConfig,
   HarnessPolicy,

@@ -20,7 +20,8 @@ const [ana, cleo] = [
 ];
 const [mine, theirs] = [consoleBrowser(site, ana), consoleBrowser(site, cleo)];
 const { governance } = site.domain;
-const [EDIT, REVIEW, MERGE, CODEX] = [
+const [DISCARD, EDIT, REVIEW, MERGE, CODEX] = [
+  "/console/policy/discard",
   "/console/policy/edit",
   "/console/policy/review",
   "/console/policy/merge",
@@ -101,6 +102,32 @@ test("CON-118 values that were published after the reader decided are asked for 
   expect((await mine.submit(formTo(again, MERGE), { choice0: "mine" })).html).toContain("is merged.");
   expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(71);
   await publishAs(cleo.actor, managedText({}));
+});
+
+test("CON-62 going back to a revision asks before it replaces a draft, and again after another save", async () => {
+  const page = `/console/policy/history/${current().sequence - 1}`;
+  const formIn = (found: Page) =>
+    formTo(found, found.forms.map(({ action }) => action).find((path) => path.endsWith("/draft")) ?? "");
+  const opened = formIn(await mine.visit(page));
+  await save(managedText({ ttl_seconds: 81 }));
+  const asked = await mine.submit(opened, {});
+  expect(asked.heading).toBe("Replace your draft");
+  expect(asked.html).toMatch(/Replace \d unpublished changes? by the content of r\d+\?/);
+  await save(managedText({ ttl_seconds: 82 }));
+  const again = await mine.submit(formIn(asked), {});
+  expect(again.heading).toBe("Replace your draft");
+  expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(82);
+  expect((await mine.submit(formIn(again), {})).html).toContain("The draft has the content of r");
+});
+
+test("CON-118 a draft that was saved after the question whether to discard it is not discarded", async () => {
+  await save(managedText({ ttl_seconds: 83 }));
+  const asked = await mine.visit(DISCARD);
+  await save(managedText({ ttl_seconds: 84 }));
+  const again = await mine.submit(formTo(asked, DISCARD), {});
+  expect(again.html).toContain("The draft was saved after this page was opened.");
+  expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(84);
+  expect((await mine.submit(formTo(again, DISCARD), {})).html).toContain("The draft is discarded.");
 });
 
 test("CON-54 of two administrators who publish at the same moment one wins, and the other is told and keeps the draft", async () => {

@@ -1,7 +1,8 @@
 // The draft of the reader in the console: edit, review, share, merge, publish and discard it.
 import { setImmediate } from "node:timers/promises";
 import { IMPACT_TURN_MS } from "../../../../domain/clients/service.ts";
-import type { Decision } from "../../../../domain/governance/service.ts";
+import type { Decision, DraftSummary, Revision } from "../../../../domain/governance/service.ts";
+import type { Actor } from "../../../../domain/shared/actor.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
@@ -35,7 +36,7 @@ import type { RouteContext } from "../../../router.ts";
 const both = { csrf: FormField, by: FormField, version: FormField };
 const PUBLISHED = formOf({ ...both, draft: FormField, comment: FormField });
 const SHARED = formOf({ ...both, shared: FormField });
-const PLAIN = formOf({ csrf: FormField, by: FormField });
+const STATED = formOf(both);
 const ACTION = { needs: "administrator" } as const;
 
 const versionIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
@@ -170,48 +171,78 @@ export function draftActionPages(context: RouteContext, console: Console) {
           async (reader) => {
             const { actor, organizationId } = reader;
             const revision = revisions.named(organizationId, params.revision);
-            await drafts.saveFormer(actor, { version: drafts.versionOf(actor) }, revision.id);
+            const version = versionIn(body.version);
+            const replaced = drafts.summaryOf(actor);
+            if (replaced && replaced.version !== version) return replacementPage(replaced, revision);
+            await drafts.saveFormer(actor, { version }, revision.id);
             const to = `${REVIEW_PATH}?again=${revision.sequence}`;
             return { to, notice: `The draft has the content of ${revisionText(revision)}.` };
           },
         ),
-      formRoute(PLAIN, formOperation("sendPolicyRollback", "Creates a draft with the content of a revision")),
+      formRoute(
+        STATED,
+        formOperation("sendPolicyRollback", "Creates a draft with the content of a revision"),
+      ),
     );
 }
+
+/** @returns the question before the content of a revision replaces a draft */
+const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePage =>
+  confirmationPage({
+    title: "Replace your draft",
+    consequences: [
+      `Replace ${unpublishedText(replaced)} by the content of ${revisionText(revision)}? They cannot be brought back.`,
+      "Cancel leads to your draft, which you can publish or download first.",
+    ],
+    action: `${HISTORY_PATH}/${revision.id}/draft`,
+    fields: { version: String(replaced.version) },
+    ...{ verb: "Replace", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS },
+    command: ["policy", "rollback", String(revision.sequence)],
+    api: {
+      method: "PUT",
+      path: "/admin/policy-draft",
+      body: { version: replaced.version, revision: revision.id },
+    },
+  });
+
+/** A text with problems is not counted as a change. */
+const unpublishedText = ({ changes }: Pick<DraftSummary, "changes">): string =>
+  changes ? changesText(changes, "unpublished ") : "your unpublished changes";
 
 /** @returns the question before a draft is discarded, and its form */
 function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
+  const question = (actor: Actor, error?: string) => {
+    const draft = drafts.existing(actor);
+    return confirmationPage({
+      title: "Discard your draft",
+      consequences: [`Discard ${unpublishedText(draft)}? They cannot be brought back.`],
+      fields: { version: String(draft.version) },
+      ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS, error },
+      command: ["policy", "draft", "discard", actor.label],
+      api: { method: "DELETE", path: "/admin/policy-draft" },
+    });
+  };
   return router
     .get(
       DISCARD_PATH,
-      ({ request }) =>
-        console.show(request, "administrator", async ({ actor }) => {
-          const draft = drafts.existing(actor);
-          const { changes } = draft;
-          return confirmationPage({
-            title: "Discard your draft",
-            consequences: [
-              `Discard ${changes === null ? "your unpublished changes" : changesText(changes, "unpublished ")}? They cannot be brought back.`,
-            ],
-            ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS },
-            command: ["policy", "draft", "discard", actor.label],
-            api: { method: "DELETE", path: "/admin/policy-draft" },
-          });
-        }),
+      ({ request }) => console.show(request, "administrator", async ({ actor }) => question(actor)),
       pageRoute("showPolicyDiscard", "Asks before a draft is discarded"),
     )
     .post(
       DISCARD_PATH,
       ({ request, body }) =>
         console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
-          await drafts.discard(actor, drafts.existing(actor).id);
+          const { id, version } = drafts.existing(actor);
+          if (version !== versionIn(body.version)) return question(actor, SAVED_SINCE);
+          await drafts.discard(actor, id);
           return { to: POLICY_PATH, notice: "The draft is discarded." };
         }),
-      formRoute(PLAIN, formOperation("sendPolicyDiscard", "Discards the draft")),
+      formRoute(STATED, formOperation("sendPolicyDiscard", "Discards the draft")),
     );
 }
 
+const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";
 const STALE = "Somebody published in the meantime. Your draft is not lost: merge it first";
 
 /** Refusals that the review shows, because its reader can solve them there. */
