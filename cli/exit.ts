@@ -210,8 +210,9 @@ const addsToMessage =
   ({ detail, line }: Problem): boolean =>
     line !== undefined || !error.includes(detail);
 
-/** @returns `FILE:LINE: POINTER: detail`, the format of compilers, without the unknown parts */
+/** @returns `FILE:LINE: POINTER: detail`, the format of compilers, without the unknown parts; `line 6` without a file */
 function problemLine({ file, line, pointer, detail }: Failure["problems"][number]): string {
-  const place = [file, line].filter((part) => part !== undefined).join(":");
-  return [place, pointer, detail].filter((part) => part !== "").join(": ");
+  const inLine = file === undefined ? `line ${line}` : `${file}:${line}`;
+  const place = line === undefined ? file : inLine;
+  return [place, pointer, detail].filter((part) => part).join(": ");
 }

@@ -6,7 +6,11 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
 import { changedPlaces, splitParts } from "../../src/domain/governance/publishing/document-paths.ts";
-import { mergeDocuments, openConflicts, UNKNOWN_BASELINE } from "../../src/domain/governance/publishing/merge.ts";
+import {
+  mergeDocuments,
+  openConflicts,
+  UNKNOWN_BASELINE,
+} from "../../src/domain/governance/publishing/merge.ts";
 import { tokensOf } from "../../src/platform/errors.ts";
 
 /** Few names and values, so that the authors often change the same place. */

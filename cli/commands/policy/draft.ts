@@ -4,7 +4,9 @@ import {
   changesIn,
   type Draft,
   isWithoutChanges,
+  LAST_VALID_TEXT,
   type Review,
+  typedProblems,
 } from "../../../src/domain/governance/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
@@ -53,6 +55,7 @@ export async function show(call: Call): Promise<void> {
 
 export async function exportDraft(call: Call): Promise<void> {
   const { draft, owner } = draftOf(call, call.args[0] ?? "");
+  warnOfProblems(call, draft);
   const { document, audiences } = draft;
   const json = { ...documentOf({ ...draft, owner }), document, package_audiences: audiences };
   call.output.result(json, documentYaml(document).trimEnd());
@@ -85,6 +88,11 @@ export async function discard(call: Call): Promise<void> {
   output.result({ discarded: draft.id, owner }, `discarded the draft of ${owner}`);
 }
 
+/** The document of a draft is the last one without problems, and not always what its author typed last. */
+export function warnOfProblems({ output }: Pick<Call, "output">, { typed }: Draft): void {
+  if (typedProblems(typed).length > 0) output.warning(LAST_VALID_TEXT);
+}
+
 /**
  * @param reference address or id of the author
  * @throws DomainError `policy_draft.none`, and for an unknown user
@@ -111,9 +119,11 @@ const reviewDocument = ({
 });
 
 const linesOf = ({ isStale, changes, problems, commentReasons, catalogUpdates }: Review): string[] => [
-  ...(isWithoutChanges(changes) ? ["nothing changes"] : changeLines(changesIn(changes))),
-  ...problems.map(
-    ({ pointer, detail, line }) => `problem: ${line ? `line ${line}: ` : ""}${pointer} ${detail}`,
+  ...(isWithoutChanges(changes)
+    ? [problems.length > 0 ? "a text with problems changes nothing until they are solved" : "nothing changes"]
+    : changeLines(changesIn(changes))),
+  ...problems.map(({ pointer, detail, line }) =>
+    [`problem: ${line ? `line ${line}:` : ""}`.trim(), pointer, detail].filter(Boolean).join(" "),
   ),
   ...(isStale ? ["the policy has changed since the draft began; its author must merge it first"] : []),
   ...commentReasons.map((reason) => `a comment is required: ${reason}`),

@@ -11,7 +11,7 @@ import { withFileContext } from "../../exit.ts";
 import { detailsText } from "../../output/details.ts";
 import { tableText } from "../../output/table.ts";
 import { sourceOf } from "./apply.ts";
-import { draftOf } from "./draft.ts";
+import { draftOf, warnOfProblems } from "./draft.ts";
 
 /** @throws DomainError `governance.invalid`, `policy_draft.none` */
 export async function impact(call: Call): Promise<void> {
@@ -36,7 +36,11 @@ async function wantedBy(call: Call, before: Policy): Promise<Policy> {
   const [file] = args;
   if ((author === undefined) === (file === undefined))
     throw new DomainError("invalid", "policy.impact", "name either a policy file or --draft ADMINISTRATOR");
-  if (author !== undefined) return draftOf(call, author).draft;
+  if (author !== undefined) {
+    const { draft } = draftOf(call, author);
+    warnOfProblems(call, draft);
+    return draft;
+  }
   const path = file ?? "";
   return await withFileContext(path, async () => {
     const plan = domain.governance.documents.plan(actor.organizationId, await sourceOf(call, path));

@@ -39,7 +39,7 @@ export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
 export type { Decision, Undecided } from "./drafts/draft-merge.ts";
-export type { Draft, HarnessInput } from "./drafts/draft-model.ts";
+export { type Draft, type HarnessInput, LAST_VALID_TEXT, typedProblems } from "./drafts/draft-model.ts";
 export type { DraftMerge, Review } from "./drafts/draft-publishing.ts";
 export type { DraftSummary } from "./drafts/draft-store.ts";
 export type {

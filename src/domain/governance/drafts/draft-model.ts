@@ -51,6 +51,10 @@ export interface Draft extends DraftContent {
   changes: number | null;
 }
 
+/** Told to the reader of the document while a text of the draft has problems. */
+export const LAST_VALID_TEXT =
+  "a text of the draft has problems; its last version without problems is used instead";
+
 /** @returns the problems of every text that was typed */
 export const typedProblems = ({ policy, harnesses }: TypedTexts): Problem[] => [
   ...(policy?.problems ?? []),

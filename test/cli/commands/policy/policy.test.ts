@@ -104,7 +104,11 @@ test("policy draft", async () => {
   await beginPolicyOn(bench);
   await draftOn(bench, BAD);
   await say("policy draft list", "policy draft list --json", "policy draft show root@example.org");
-  await say("policy draft publish root@example.org --yes");
+  await say(
+    "policy draft publish root@example.org --yes",
+    "policy draft export root@example.org",
+    "policy impact --draft root@example.org",
+  );
   await reportOn(bench, [
     { instance_id: "i-1", hostname: "lab-1", harnesses: [{ name: "codex", version: "0.145.0" }] },
   ]);

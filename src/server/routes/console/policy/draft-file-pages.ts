@@ -1,5 +1,6 @@
 // The draft of the reader as a file, in the format that `policy apply` accepts.
 import { Type } from "@sinclair/typebox";
+import { LAST_VALID_TEXT, typedProblems } from "../../../../domain/governance/service.ts";
 import type { Console } from "../../../console/console.ts";
 import { DRAFT_FILE_PATH } from "../../../console/policy/words.ts";
 import { operation } from "../../../openapi.ts";
@@ -19,7 +20,8 @@ export const draftFilePages = ({ router, domain: { governance } }: RouteContext,
     ({ request }) =>
       console.show(request, "administrator", async ({ actor }) => {
         const draft = governance.drafts.existing(actor);
-        return new Response(await governance.views.text(draft), { headers: HEADERS });
+        const note = typedProblems(draft.typed).length > 0 ? `# ${LAST_VALID_TEXT}.\n` : "";
+        return new Response(note + (await governance.views.text(draft)), { headers: HEADERS });
       }),
     {
       requires: "nobody",
