@@ -34,7 +34,7 @@ export const staleRevision = (current: string, places: readonly string[]) =>
     "governance.stale_revision",
     `the policy has changed; revision ${current} is current`,
     {
-      hint: "read it, make the change there, and publish again",
+      hint: "read it and make the change there, or merge it into your draft; then publish again",
       problems: places
         .slice(0, PATHS_NAMED_MAX)
         .map((pointer) => ({ pointer, detail: "has changed since the revision this began from" })),

@@ -35,8 +35,7 @@ interface ReviewProps {
   /** for other administrators, once it is shared */
   address: string;
   impact: PolicyImpact;
-  /** lines in which the draft differs from the revision that it began from */
-  /** as `drawTextDifference` draws it */
+  /** lines in which the draft differs from the revision that it began from, as `drawTextDifference` draws it */
   text: VNode | null;
   comment?: string;
   /** why the draft was not published */
@@ -147,7 +146,7 @@ const pathOf = ({ draft, isOwn }: ReviewProps): string =>
 const isBaseGone = ({ draft, review }: ReviewProps): boolean => draft.baseRevision !== review.base.id;
 
 function Stale(props: ReviewProps) {
-  const { review, isOwn } = props;
+  const { review, isOwn, refused, comment } = props;
   const { current } = review;
   return (
     <section aria-labelledby="stale">
@@ -158,6 +157,11 @@ function Stale(props: ReviewProps) {
           ? "The service cannot tell what you changed, so you choose wherever the draft and the current policy differ."
           : "Merge it with the draft: the changes of both stay, and you choose where both changed the same place."}
       </p>
+      {refused && comment && (
+        <p>
+          Copy your comment, which is not stored: <CopyableValue value={comment} what="comment" />
+        </p>
+      )}
       {isOwn ? (
         <ConsoleForm action={MERGE_PATH}>
           <button class="button primary" type="submit">

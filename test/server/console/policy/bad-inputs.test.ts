@@ -147,6 +147,7 @@ test("CON-54 of two administrators who publish at the same moment one wins, and 
   const [lost] = both.filter((page) => !won.includes(page));
   expect(won).toHaveLength(1);
   expect([lost?.status, lost?.html.includes("Somebody published meanwhile")]).toEqual([409, true]);
+  expect(lost?.html).toMatch(/Copy your comment, which is not stored:.*at once/s);
   const loser = current().authorLabel === "ana@example.com" ? theirs : mine;
   const merged = await loser.submit(formTo(await loser.visit(REVIEW), MERGE), {});
   expect((await loser.submit(formTo(merged, REVIEW), { comment: "both" })).html).toContain("is published.");

@@ -85,7 +85,10 @@ test("a shared draft is published by another administrator, after a merge that d
   const managed_yaml = managedText({ ttl_seconds: 90 });
   const sent = { token: admin.accessToken, body: { base_revision, managed_yaml } };
   expect((await face.request("PUT", "/admin/governance-config", sent)).status).toBe(200);
-  expect(await ask("POST", "/publish", { version: 1 })).toMatchObject({ status: 409 });
+  expect(await ask("POST", "/publish", { version: 1 })).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining("merge it into your draft") },
+  });
   const { body } = await ask("POST", "/merge", { version: 1 });
   expect(body).toMatchObject({ version: 1, undecided: [{ path: "/ttl_seconds", theirs: 90, mine: 60 }] });
   const decisions = { "/ttl_seconds": "mine" };
