@@ -9,6 +9,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { exactTime, numberText, percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, Time, useReader } from "../parts/values.tsx";
+import type { Reader } from "../reader.ts";
 import { BREADCRUMBS, exampleText, HISTORY_PATH, revisionText } from "./words.ts";
 
 const KINDS = ["current", "outdated", "attention"] as const;
@@ -152,23 +153,28 @@ function Curve({ samples }: Pick<Rollout, "samples">) {
                 ))}
               </tr>
             </thead>
-            <tbody>
-              {samples.toReversed().map((sample) => (
-                <tr key={sample.sampledAtMs}>
-                  <td>{exactTime(sample.sampledAtMs, zone)}</td>
-                  {KINDS.map((kind) => (
-                    <td class="number" key={kind}>
-                      {numberText(sample[kind], language)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
+            <tbody
+              dangerouslySetInnerHTML={{
+                __html: samples
+                  .toReversed()
+                  .map((sample) => countHtml(sample, { zone, language }))
+                  .join(""),
+              }}
+            />
           </table>
         </section>
       </details>
     </figure>
   );
+}
+
+/** One row of the table. The renderer takes ten times as long for hundreds of rows. */
+function countHtml(
+  sample: Rollout["samples"][number],
+  { zone, language }: Pick<Reader, "zone" | "language">,
+): string {
+  const numbers = KINDS.map((kind) => `<td class="number">${numberText(sample[kind], language)}</td>`);
+  return `<tr><td>${exactTime(sample.sampledAtMs, zone)}</td>${numbers.join("")}</tr>`;
 }
 
 function Refusals({ rollout: { refusals, moreRefusals, isInForce, revision } }: { rollout: Rollout }) {
