@@ -49,6 +49,12 @@ test("a file that the disk cannot read is listed with its problem, like the othe
   expect(listBackups(folder)[1]?.problem).toContain("EIO");
 });
 
+test("a file that is gone when it is looked at is not listed", () => {
+  symlinkSync(join(folder, "removed.qmb"), join(folder, "b.qmb"));
+  put("a.qmb");
+  expect(found()).toEqual(["a.qmb"]);
+});
+
 test("a missing folder has no backups, and a file in its place is refused", () => {
   expect(listBackups(join(folder, "none"))).toEqual([]);
   put("file");

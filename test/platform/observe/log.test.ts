@@ -323,6 +323,17 @@ test.each([
 });
 
 test.each([
+  [-1, false],
+  [0, false],
+  [1, true],
+])("a line with %i more members than the limit, the last in a list, is cut: %p", (more, cut) => {
+  const rows = rowsOfTen(LOG_LINE_MEMBERS_MAX - 10);
+  const last = Array(9 + more).fill(1);
+  const line = JSON.stringify(shown({ first: rows.slice(0, 40), second: [...rows.slice(40), last] }));
+  expect(line.includes("[1 more]")).toBe(cut);
+});
+
+test.each([
   [LOG_TEXT_LENGTH_MAX - 1, false],
   [LOG_TEXT_LENGTH_MAX, false],
   [LOG_TEXT_LENGTH_MAX + 1, true],

@@ -17,7 +17,13 @@ import {
   TIME_LIMIT_MAX_MS,
   TURN_MS,
 } from "../../../src/platform/scheduler/scheduler.ts";
-import { addJob, JOBS_MAX, takeLease } from "../../../src/platform/scheduler/store.ts";
+import {
+  addJob,
+  changeJob,
+  JOBS_MAX,
+  moveDueTime,
+  takeLease,
+} from "../../../src/platform/scheduler/store.ts";
 import { type JobRow, jobs } from "../../../src/platform/scheduler/tables.ts";
 import { copyOfEmpty, DATABASE, placeOfWorlds, temporaryDirectory } from "../../support/world.ts";
 
@@ -331,6 +337,21 @@ test.each([
     expect(await db.write((tx) => takeLease(tx, seen, { lease, nowMs: START_MS }))).toBe(isTaken);
     expect(rowOf(db)?.leaseOwner === "new").toBe(isTaken);
   }
+});
+
+test.each([
+  [0, 5],
+  [1, START_MS + 1],
+])("the due time moves unless it has changed by %d since the look", async (change, dueMs) => {
+  const { db } = processOf();
+  await db.write((tx) => addJob(tx, "sweep", START_MS));
+  const seen = rowOf(db);
+  if (!seen) throw new Error("the job has a row");
+  await db.write((tx) => {
+    changeJob(tx, "sweep", { nextRunAtMs: START_MS + change });
+    moveDueTime(tx, seen, 5);
+  });
+  expect(rowOf(db)?.nextRunAtMs).toBe(dueMs);
 });
 
 test("a job is not started again while it runs, in this process or another", async () => {

@@ -57,6 +57,12 @@ function inPieces(text: string, size: number, between: (sent: number) => Promise
 }
 
 describe("many members", () => {
+  test.each(["text/plain", "application/vnd.example+json"])("sent as %s are refused", async (type) => {
+    const body = groupText(listOf(people), "Of another type");
+    const answered = await scim.ask("POST", "/Groups", { body, headers: { "content-type": type } });
+    expect(expectRefusal(answered)).toBe("415");
+  });
+
   test("are those of the group, however they are written, each once", async () => {
     const written = people.map((id, at): unknown => {
       const others = {

@@ -114,6 +114,15 @@ test.each([
   expect(table.bytes).toBeLessThanOrEqual(slots * ROW_BYTES * SEGMENTS);
 });
 
+test("every row of a full part can be removed", () => {
+  const slots = 40;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const keys = neighbors(slots);
+  for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: 50, now: 1 });
+  for (const key of keys) table.remove(key);
+  expect([table.unexpiredAt(1), keys.filter((key) => table.find(key))]).toEqual([0, []]);
+});
+
 test("rows that were used outlast any number of rows that were not", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);

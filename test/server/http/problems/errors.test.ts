@@ -392,6 +392,22 @@ describe("an internal error", () => {
     expect(JSON.stringify(line)).toMatch(/finalized|closed/i);
   });
 
+  test("is a page for a person, with the request id", async () => {
+    await using face = await createTestServer();
+    const { cookie } = await face.signedIn("admin");
+    using _broken = spyOn(face.domain.identity.users, "listInSteps").mockImplementation(() => {
+      throw new TypeError("a bug");
+    });
+    const response = await face.request("GET", "/console/users", { cookie });
+    const html = await response.text();
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      500,
+      "text/html; charset=utf-8",
+    ]);
+    expect(html).toContain(response.headers.get("x-request-id") ?? "no id");
+    expect(html).not.toContain("a bug");
+  });
+
   test("is distinct from a lack of memory, which asks callers to retry and logs the limit", async () => {
     await using face = await createTestServer();
     const administrator = await asAdministrator(face);
