@@ -27,6 +27,7 @@ export function registerPolicyJobs(
   scheduler.register({
     ...TIMES,
     everyMs: MINUTE_MS,
+    jitterMs: 0, // the points of the curve are a minute apart
     name: "rollout-samples",
     async run(signal) {
       const revision = governance.revisions.current(actor.organizationId);
