@@ -32,7 +32,7 @@ export { artifactProblems } from "./delivery/artifacts.ts";
 export { membershipIn, type Person, personOf } from "./delivery/audiences.ts";
 export type { GovernanceSettings } from "./dependencies.ts";
 export { type DeploymentOutcome, type DeploymentSection, readSection } from "./deployment/deployment.ts";
-export type { FileConflicts } from "./deployment/file-conflicts.ts";
+export type { ShownConflicts } from "./deployment/file-values.ts";
 export { FLAG_SETTINGS, KNOWN_SETTINGS } from "./document/harness-policy.ts";
 export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
@@ -74,6 +74,7 @@ export {
   packageViews,
 } from "./reading/package-views.ts";
 export { type ChangeList, changesIn, isWithoutChanges, type ListedChange } from "./shown/change-list.ts";
+export type { Place, ShownPlaces } from "./shown/shown-values.ts";
 export type { RevisionSummary } from "./store.ts";
 export { type RunTask, runAtOnce } from "./tasks.ts";
 

@@ -1,7 +1,7 @@
 // Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
 // answer; a command does it at once. Each task is a pure function of plain values.
 
-import { fileConflicts, takeFileValues } from "./deployment/file-values.ts";
+import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file-values.ts";
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
 import { settingsText, typedSettings } from "./drafts/typed-settings.ts";
@@ -29,6 +29,7 @@ import {
 import { exportedBytes } from "./reading/export.ts";
 import { policyLines } from "./reading/policy-lines.ts";
 import { shownText } from "./shown/shown-text.ts";
+import { shownPlaces } from "./shown/shown-values.ts";
 import { textDifference } from "./shown/text-difference.ts";
 
 export interface GovernanceTasks {
@@ -42,6 +43,7 @@ export interface GovernanceTasks {
   section: typeof validateSection;
   join: typeof joinSection;
   fileConflicts: typeof fileConflicts;
+  shownConflicts: typeof shownConflicts;
   takeFileValues: typeof takeFileValues;
   compare: typeof compare;
   difference: typeof difference;
@@ -53,6 +55,7 @@ export interface GovernanceTasks {
   managedText: typeof managedText;
   wholeText: typeof wholeText;
   shownText: typeof shownText;
+  shownPlaces: typeof shownPlaces;
   policyLines: typeof policyLines;
   adminConfig: typeof adminConfigBytes;
   harnessConfig: typeof harnessConfigBytes;
@@ -78,6 +81,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   section: validateSection,
   join: joinSection,
   fileConflicts,
+  shownConflicts,
   takeFileValues,
   compare,
   difference,
@@ -89,6 +93,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   managedText,
   wholeText,
   shownText,
+  shownPlaces,
   policyLines,
   adminConfig: adminConfigBytes,
   harnessConfig: harnessConfigBytes,

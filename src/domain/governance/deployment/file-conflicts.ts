@@ -12,7 +12,7 @@ import { diffRevisions } from "../publishing/diff.ts";
 import type { DocumentPlan } from "../publishing/documents.ts";
 import { parseInTurn } from "../publishing/judged.ts";
 import * as store from "../store.ts";
-import type { FileConflict, FoundConflicts } from "./file-values.ts";
+import type { FileConflict, FoundConflicts, ShownConflicts } from "./file-values.ts";
 
 /** Places that differ. */
 export interface FileConflicts {
@@ -34,14 +34,25 @@ export interface KeptPlaces {
 export class FileConflictSettling {
   constructor(private readonly parts: GovernanceParts) {}
 
-  /**
-   * @param limit conflicts that are wanted; all when left out
-   * @returns the first places with both values
-   */
-  async list(organizationId: string, limit?: number): Promise<FileConflicts> {
-    const { found } = await this.#read(organizationId, limit);
+  /** @returns all places with both values */
+  async list(organizationId: string): Promise<FileConflicts> {
+    const { found } = await this.#read(organizationId);
     await setImmediate(); // other requests run before thousands of conflicts are read
     return { ...found, conflicts: JSON.parse(found.conflicts) };
+  }
+
+  /**
+   * @param request.limit conflicts that are wanted
+   * @param request.isHidden whether they show no secrets
+   * @returns the first places with texts of both values
+   */
+  async shown(
+    organizationId: string,
+    request: { limit: number; isHidden: boolean },
+  ): Promise<ShownConflicts> {
+    const { sides } = await this.#sides(organizationId);
+    if (!sides) return { ...NONE, conflicts: [], hasSecrets: false };
+    return await this.parts.runTask("shownConflicts", { ...sides, ...request });
   }
 
   /** @returns the named places @throws DomainError `policy_conflict.none` if one of the paths is no conflict */
@@ -59,7 +70,7 @@ export class FileConflictSettling {
   async keep(actor: Actor, { version, paths }: KeptPlaces): Promise<void> {
     const { audit, db } = this.parts;
     const { organizationId } = actor;
-    const read = await this.#read(organizationId, 0);
+    const read = await this.#read(organizationId);
     if (read.found.version !== version) throw changed();
     const { deployment, revision } = read;
     const { conflicts: known } = deploymentWith(deployment, paths);
@@ -94,17 +105,21 @@ export class FileConflictSettling {
     return { base, document, changes: diffRevisions(base, { document, audiences }), warnings: [] };
   }
 
-  async #read(organizationId: string, limit: number | undefined) {
-    const { db, revisions, runTask } = this.parts;
+  async #read(organizationId: string) {
+    const { sides, ...read } = await this.#sides(organizationId);
+    return { ...read, found: sides ? await this.parts.runTask("fileConflicts", sides) : NONE };
+  }
+
+  async #sides(organizationId: string) {
+    const { db, revisions } = this.parts;
     const revision = revisions.current(organizationId);
     const deployment = store.findDeployment(db.read, organizationId);
     const paths = deployment?.conflicts ?? [];
-    if (!deployment || !revision || paths.length === 0)
-      return { found: NONE, revision: revision?.id, deployment };
+    const read = { revision: revision?.id, deployment, sides: undefined };
+    if (!deployment || !revision || paths.length === 0) return read;
     await setImmediate(); // other requests run before the policy is written for the thread
-    const sides = { current: JSON.stringify(revision.document), file: deployment.baseline };
-    const found = await runTask("fileConflicts", { ...sides, paths: JSON.stringify(paths), limit });
-    return { found, revision: revision.id, deployment };
+    const texts = { current: JSON.stringify(revision.document), file: deployment.baseline };
+    return { ...read, sides: { ...texts, paths: JSON.stringify(paths) } };
   }
 }
 

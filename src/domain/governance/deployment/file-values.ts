@@ -7,6 +7,8 @@ import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
 import { finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
+import { hasSecrets } from "../shown/hidden-secrets.ts";
+import { type Shown, shownSides } from "../shown/shown-values.ts";
 
 /** A place where the policy differs from the file; a side without a value there lacks its member. */
 export interface FileConflict {
@@ -23,8 +25,6 @@ export interface FileSides {
   file: string;
   /** a list as JSON */
   paths: string;
-  /** conflicts that are wanted; all when left out */
-  limit?: number | undefined;
 }
 
 export interface FoundConflicts {
@@ -32,19 +32,47 @@ export interface FoundConflicts {
   version: string;
   /** how many there are */
   total: number;
-  /** the first of them as JSON, because a service takes longer to receive thousands of objects from a thread */
+  /** all of them as JSON, because a service takes longer to receive thousands of objects from a thread */
   conflicts: string;
 }
 
 /** @returns the values of both sides at each path */
-export function fileConflicts({ limit, ...sides }: FileSides): FoundConflicts {
+export function fileConflicts(sides: FileSides): FoundConflicts {
   const all = conflictsAt(sides);
+  return { ...factsOf(all), conflicts: JSON.stringify(all) };
+}
+
+interface ShownSides extends FileSides {
+  /** conflicts that are wanted */
+  limit: number;
+  /** whether they show no secrets */
+  isHidden: boolean;
+}
+
+export interface ShownConflicts extends Omit<FoundConflicts, "conflicts"> {
+  /** the first of them, with texts */
+  conflicts: readonly Shown<FileConflict, "policy" | "file">[];
+  /** whether these have secrets, hidden or not */
+  hasSecrets: boolean;
+}
+
+/** @returns the same as a page shows it */
+export function shownConflicts({ limit, isHidden, ...sides }: ShownSides): ShownConflicts {
+  const all = conflictsAt(sides);
+  const first = all.slice(0, limit);
   return {
-    version: sha256Hex(JSON.stringify(all)).slice(0, VERSION_DIGITS),
-    total: all.length,
-    conflicts: JSON.stringify(all.slice(0, limit)),
+    ...factsOf(all),
+    conflicts: first.map((conflict) => shownSides(conflict, { names: ["policy", "file"], isHidden })),
+    hasSecrets: first.some(({ path, ...values }) =>
+      Object.values(values).some((value) => hasSecrets(value, tokensOf(path))),
+    ),
   };
 }
+
+const factsOf = (all: readonly FileConflict[]) => ({
+  version: sha256Hex(JSON.stringify(all)).slice(0, VERSION_DIGITS),
+  total: all.length,
+});
 
 const VERSION_DIGITS = 16;
 

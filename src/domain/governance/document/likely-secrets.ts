@@ -1,5 +1,5 @@
 // Recognizes keys and tokens by their names and their form. It guesses: exports replace what it finds by references, and the console
-// warns before such a value is sent to workstations.
+// hides it until a reader asks for it, and warns before such a value is sent to workstations.
 import { referenceIn } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
 import type { McpServer } from "../model.ts";
@@ -24,11 +24,25 @@ export const isSecretName = (name: string): boolean =>
       .toLowerCase(),
   );
 
+/** @returns whether a member holds the variables of an MCP server, each of which counts as a secret */
+export const isServerEnvironment = (path: readonly string[], name: string): boolean =>
+  name === "env" && path.at(-2) === "mcp";
+
+/**
+ * @param isMarked whether its name, its place or the argument before it marks the text as a secret
+ * @returns whether exports replace the text and pages hide it; a reference stays, because its value is elsewhere
+ */
+export const isLikelySecret = (text: string, isMarked: boolean): boolean =>
+  text !== "" && (isMarked || isSecretText(text) || isSecretFlag(text)) && referenceIn(text) === undefined;
+
+/** @returns whether the value of the text is in a variable of the workstation: `$NAME` */
+export const isVariableReference = (text: string): boolean => REFERENCE.test(text);
+
 /** @returns whether the text starts as issued keys do, or is a URL with a password or a key */
-export const isSecretText = (text: string): boolean => SECRET_VALUE.test(text) || hasSecretIn(text);
+const isSecretText = (text: string): boolean => SECRET_VALUE.test(text) || hasSecretIn(text);
 
 /** @returns whether `argument` is `--token=X` */
-export const isSecretFlag = (argument: string): boolean => {
+const isSecretFlag = (argument: string): boolean => {
   const [, flag, given] = SECRET_FLAG.exec(argument) ?? [];
   return flag !== undefined && given !== undefined && isSecretName(flag);
 };
@@ -40,15 +54,25 @@ export const announcesSecret = (argument: string): boolean => {
 };
 
 function hasSecretIn(text: string): boolean {
+  if (!/[?@]/.test(text)) return false; // without a password and without a query; most texts are not parsed
   const url = URL.parse(text);
   if (!url) return false;
   return url.password !== "" || [...url.searchParams.keys()].some(isSecretName);
 }
 
+interface ServerSecret {
+  path: readonly string[];
+  text: string;
+}
+
 /** @returns pointers to the values of a server that look like a key or a token */
-export function likelySecretsIn({ command, args = [], env = {}, url }: Partial<McpServer>): string[] {
-  const found = (value: string | undefined, isNamed: boolean, ...path: string[]): string[] =>
-    value !== undefined && isLikely(value, isNamed) ? [pointerOf(path)] : [];
+export const likelySecretsIn = (server: Partial<McpServer>): string[] =>
+  secretsInServer(server).map(({ path }) => pointerOf(path));
+
+/** @returns the values of a server that look like a key or a token, with their paths in it */
+export function secretsInServer({ command, args = [], env = {}, url }: Partial<McpServer>): ServerSecret[] {
+  const found = (text: string | undefined, isNamed: boolean, ...path: string[]): ServerSecret[] =>
+    text !== undefined && isLikely(text, isNamed) ? [{ path, text }] : [];
   return [
     ...found(command, false, "command"),
     ...args.flatMap((value, at) => {
@@ -61,7 +85,4 @@ export function likelySecretsIn({ command, args = [], env = {}, url }: Partial<M
 }
 
 const isLikely = (value: string, isNamed: boolean): boolean =>
-  value !== "" &&
-  !REFERENCE.test(value) &&
-  referenceIn(value) === undefined &&
-  (isNamed || isSecretText(value) || RANDOM_VALUE.test(value));
+  !isVariableReference(value) && isLikelySecret(value, isNamed || RANDOM_VALUE.test(value));

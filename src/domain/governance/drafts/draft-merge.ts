@@ -1,11 +1,12 @@
 // Brings a draft up to date with what was published since it began, in three ways: the revision it began from, the current one,
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
+import { tokensOf } from "../../../platform/errors.ts";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import { changedPlaces, type ValueAt } from "../publishing/document-paths.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
-import { hasVariablesAt } from "../shown/hidden-variables.ts";
+import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
 import { documentWithAudiences } from "./document-with-audiences.ts";
 
@@ -30,7 +31,7 @@ export interface MergeRequest {
   decisions: Readonly<Record<string, Decision>>;
   /** a `Policy` as JSON, if the decisions were made on another one than `current`: those at places that differ are ignored */
   decidedOn: string | undefined;
-  /** whether the list of undecided places shows no values of variables of MCP servers */
+  /** whether the list of undecided places shows no secrets */
   isHidden: boolean;
 }
 
@@ -106,7 +107,7 @@ function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided 
     count: places.length,
     listed: first.map((place) => shownSides(place, { names: SIDES, isHidden })),
     isHidden:
-      isHidden && first.some((place) => SIDES.some((side) => hasVariablesAt(place.path, place[side]))),
+      isHidden && first.some((place) => SIDES.some((side) => hasSecrets(place[side], tokensOf(place.path)))),
     text: JSON.stringify(places),
   };
 }

@@ -17,6 +17,7 @@ import { type Draft, typedProblems } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 import type { Drafts, StatedVersion } from "./drafts.ts";
 import { Edits } from "./edits.ts";
+import type { NewSecrets } from "./new-secrets.ts";
 
 /** The effect of publishing a draft. */
 export interface Review {
@@ -31,6 +32,8 @@ export interface Review {
   problems: Problem[];
   /** what may prevent workstations from fetching an archive or uploading sessions */
   warnings: Problem[];
+  /** places that look like a key or a token, and were not in the revision that the draft began from */
+  newSecrets: NewSecrets;
   /** why a comment is required; none if it is not */
   commentReasons: string[];
   /** packages of the draft that the catalog offers in another version; publishing takes none of these */
@@ -91,7 +94,7 @@ export class DraftPublishing {
 
   /**
    * Merges newer revisions into the actor's draft. If places are undecided, they are returned and the draft does not change.
-   * @param options.isHidden whether the list of undecided places shows no values of variables of MCP servers
+   * @param options.isHidden whether the list of undecided places shows no secrets
    * @param options.decidedOn id of the revision whose values the author saw when deciding; by default, the current one
    * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `policy_draft.broken_text`
    */
@@ -166,7 +169,10 @@ export class DraftPublishing {
     const frame = publisher.frame({ gateway: publisher.hasGateway(actor, current) });
     const texts = { draft: await policyText(draft), base: await policyText(base) };
     const request = { ...texts, frame, isHidden };
-    const { validated, changes, sourceWarnings, commentReasons } = await runTask("reviewDraft", request);
+    const { validated, changes, sourceWarnings, newSecrets, commentReasons } = await runTask(
+      "reviewDraft",
+      request,
+    );
     const problems = [
       ...typedProblems(draft.typed),
       ...validated.problems,
@@ -177,7 +183,7 @@ export class DraftPublishing {
     const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
     return {
       review: {
-        ...{ base, current, isStale, changes, problems, warnings, commentReasons, needsOther },
+        ...{ base, current, isStale, changes, problems, warnings, newSecrets, commentReasons, needsOther },
         catalogUpdates: this.#catalogUpdates(actor, draft),
       },
       document: { text: validated.document, changed: validated.changed },

@@ -11,6 +11,7 @@ import { judged, refused, type Validated } from "../publishing/judged.ts";
 import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { isNarrower } from "../versions/narrowing.ts";
 import type { Policy } from "./draft-merge.ts";
+import { type NewSecrets, newSecretsOf } from "./new-secrets.ts";
 
 export interface ReviewRequest {
   /** a `Policy` as JSON */
@@ -26,6 +27,7 @@ export interface Reviewed {
   validated: Validated;
   /** against the revision that the draft began from */
   changes: ChangeList;
+  newSecrets: NewSecrets;
   /** why workstations may not get an archive */
   sourceWarnings: Problem[];
   /** why a comment is required; none if it is not */
@@ -37,9 +39,11 @@ export function reviewDraft({ draft, base, frame, isHidden }: ReviewRequest): Re
   const mine: Policy = JSON.parse(draft);
   const former: Policy = JSON.parse(base);
   const changes = diffRevisions(former, mine).filter(({ path }) => path !== "/revision");
+  const documents = [former.document, mine.document];
   const validated = validatedOf(mine, former, frame);
   return {
-    ...{ validated, changes: changeListOf(changes, isHidden) },
+    ...{ validated, changes: changeListOf(changes, { isHidden, documents }) },
+    newSecrets: newSecretsOf(former.document, mine.document),
     sourceWarnings: sourceWarningsOf(mine.document),
     commentReasons: commentReasonsOf(former, mine),
   };

@@ -9,6 +9,7 @@ import { readDraft } from "../document/draft.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
+import type { Policy } from "../drafts/draft-merge.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { checkRanges } from "../versions/coverage.ts";
@@ -255,8 +256,11 @@ export interface Sides {
 }
 
 /** @returns every place that differs */
-export const difference = ({ before, after, isHidden = false }: Sides): ChangeList =>
-  changeListOf(diffRevisions(JSON.parse(before), JSON.parse(after)), isHidden);
+export function difference({ before, after, isHidden = false }: Sides): ChangeList {
+  const from: Policy = JSON.parse(before);
+  const to: Policy = JSON.parse(after);
+  return changeListOf(diffRevisions(from, to), { isHidden, documents: [from.document, to.document] });
+}
 
 /** @returns places that differ between two documents, for a caller that started from the former */
 export const compare = ({ before, after }: { before: string; after: string }): string[] =>

@@ -1,11 +1,16 @@
 // The deployment file that would produce this policy again: the configuration file with the document as its section
 // `governance`. Every secret is replaced by a reference to the environment.
 
-import { referenceIn, referenceTo } from "../../../platform/config/references.ts";
+import { referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
-import { announcesSecret, isSecretFlag, isSecretName, isSecretText } from "../document/likely-secrets.ts";
+import {
+  announcesSecret,
+  isLikelySecret,
+  isSecretName,
+  isServerEnvironment,
+} from "../document/likely-secrets.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
 import { type JsonBytes, jsonBytes } from "./admin-view.ts";
@@ -84,7 +89,9 @@ function exportDeployment(
   const { revision: _, ...policy } = withoutRevisionFields(document);
   const redactions: Redaction[] = [];
   const whole = { ...content, [SECTION]: { revision: document.revision, ...policy } };
-  const redacted = redact(whole, { path: [], secrets, redactions, names: new FreeNames() });
+  const redacted = redact(whole, {
+    ...{ path: [], secrets, redactions, names: new FreeNames(), isSecret: false },
+  });
   return { yaml: yamlText(isJsonObject(redacted) ? redacted : {}), redactions };
 }
 
@@ -94,7 +101,7 @@ interface Walk {
   redactions: Redaction[];
   names: FreeNames;
   /** the name or the place marks every text here as a secret */
-  isSecret?: boolean;
+  isSecret: boolean;
 }
 
 function redact(value: unknown, walk: Walk): unknown {
@@ -102,6 +109,7 @@ function redact(value: unknown, walk: Walk): unknown {
   if (Array.isArray(value)) return redactList(value, walk);
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => {
+    // A reference in place of a harmless variable costs little.
     const isSecret = walk.isSecret || isSecretName(name) || isServerEnvironment(walk.path, name);
     return [name, redact(member, { ...walk, path: [...walk.path, name], isSecret })];
   });
@@ -118,16 +126,11 @@ function redactList(values: readonly unknown[], walk: Walk): unknown[] {
 
 function redactText(text: string, { path, secrets, redactions, names, isSecret }: Walk): string {
   const configured = secrets.get(path.join("."));
-  const isLikely = isSecret || isSecretText(text) || isSecretFlag(text);
-  if (text === "" || referenceIn(text) !== undefined || !(configured || isLikely)) return text;
+  if (!isLikelySecret(text, isSecret || configured !== undefined)) return text;
   const environmentVariable = names.fixed(configured) ?? names.free(variableFor(path));
   redactions.push({ path: pointerOf(path), environmentVariable });
   return referenceTo(environmentVariable);
 }
-
-/** Treats every server variable as a secret. A reference in place of a harmless value costs little. */
-const isServerEnvironment = (path: readonly string[], name: string): boolean =>
-  name === "env" && path.at(-2) === "mcp";
 
 const variableFor = (path: readonly string[]): string =>
   `QUARTERMASTER_${path

@@ -9,6 +9,7 @@ import type { GovernanceParts } from "../parts.ts";
 import { documentText, policyText } from "../publishing/judged.ts";
 import type { ChangeList } from "../shown/change-list.ts";
 import type { ShownText } from "../shown/shown-text.ts";
+import type { Place, ShownPlaces } from "../shown/shown-values.ts";
 import type { TextHunk } from "../shown/text-difference.ts";
 import * as store from "../store.ts";
 import { type JsonBytes, revisionText } from "./admin-view.ts";
@@ -76,9 +77,20 @@ export class Views {
     return this.parts.runTask("wholeText", { document: await documentText(revision) });
   }
 
-  /** @param isHidden whether the values of variables of MCP servers are hidden @returns the first lines of the same text */
+  /** @param isHidden whether secrets are hidden @returns the first lines of the same text */
   async shownText(revision: Pick<Revision, "document">, isHidden: boolean): Promise<ShownText> {
     return this.parts.runTask("shownText", { document: await documentText(revision), isHidden });
+  }
+
+  /**
+   * @param isInWords whether values are written as words, without the content of mappings
+   * @returns the texts of values, in a thread if they are long
+   */
+  shownPlaces(
+    places: readonly Place[],
+    { isHidden, isInWords = false }: { isHidden: boolean; isInWords?: boolean },
+  ): Promise<ShownPlaces> {
+    return this.parts.runTask("shownPlaces", { places: JSON.stringify(places), isHidden, isInWords });
   }
 
   /** @param isHidden as for changeListOf @returns every place where two revisions differ, audiences included */

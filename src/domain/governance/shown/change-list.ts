@@ -3,6 +3,7 @@
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { type Change, isStamp } from "../publishing/diff.ts";
 import { leavesOf } from "../reading/policy-lines.ts";
+import { hasSecrets } from "./hidden-secrets.ts";
 import { type Shown, shownSides } from "./shown-values.ts";
 
 /** Places that a page lists; it counts the others. */
@@ -21,10 +22,19 @@ export interface ChangeList {
   stamped: readonly ListedChange[];
   /** every Change, as a JSON array */
   text: string;
+  /** whether one of the documents has secrets, hidden or not */
+  hasSecrets: boolean;
 }
 
-/** @param isHidden whether the list shows no values of variables of MCP servers; the text has them always */
-export function changeListOf(changes: readonly Change[], isHidden: boolean): ChangeList {
+interface Compared {
+  /** whether the list shows no secrets; the text has them always */
+  isHidden: boolean;
+  /** both documents */
+  documents: readonly object[];
+}
+
+/** @returns the changes of two policies */
+export function changeListOf(changes: readonly Change[], { isHidden, documents }: Compared): ChangeList {
   const shown = (change: Change) => shownSides(change, { names: ["before", "after"], isHidden });
   const written = changes.filter((change) => !isStamp(change));
   const places = written.flatMap(inParts);
@@ -32,6 +42,7 @@ export function changeListOf(changes: readonly Change[], isHidden: boolean): Cha
   return {
     ...{ count: written.length, listed, left: places.length - listed.length },
     ...{ stamped: changes.filter(isStamp).map(shown), text: JSON.stringify(changes) },
+    hasSecrets: documents.some((document) => hasSecrets(document)),
   };
 }
 

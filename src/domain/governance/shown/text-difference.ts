@@ -3,7 +3,7 @@
 import { structuredPatch } from "diff";
 import { documentYaml } from "../document/yaml.ts";
 import { parse } from "../publishing/judged.ts";
-import { withHiddenVariables } from "./hidden-variables.ts";
+import { withHiddenSecrets } from "./hidden-secrets.ts";
 
 /** Inserted and removed lines. The work grows with their square, so texts that differ more are not compared. */
 export const TEXT_EDITS_MAX = 2_000;
@@ -30,15 +30,15 @@ interface Compared {
   /** documents as JSON */
   before: string;
   after: string;
-  /** whether the values of variables of MCP servers are hidden */
+  /** whether secrets are hidden */
   isHidden?: boolean;
 }
 
 /** @returns undefined if they differ in more than TEXT_EDITS_MAX lines */
 export function textDifference({ before, after, isHidden = false }: Compared): TextHunk[] | undefined {
   const [former, latter] = [parse(before), parse(after)];
-  const from = isHidden ? withHiddenVariables(former) : former;
-  const to = isHidden ? withHiddenVariables(latter, { former }) : latter;
+  const from = isHidden ? withHiddenSecrets(former) : former;
+  const to = isHidden ? withHiddenSecrets(latter, { former }) : latter;
   // The id of a revision differs always and means nothing.
   const texts = [{ ...from, revision: to.revision }, to].map(documentYaml);
   const [old = "", next = ""] = texts;

@@ -1,6 +1,6 @@
 // The rows of an MCP server's form: arguments in their order, and variables. Every button sends the form, so that none needs the script.
 /** @jsxImportSource preact */
-import { HIDDEN } from "../../../domain/governance/shown/hidden-variables.ts";
+import { HIDDEN } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { KEY_CHARACTERS_MAX } from "../../../platform/text/object-reader.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { RowAct, Variable } from "./entry.ts";

@@ -1,6 +1,7 @@
 // The MCP servers of the draft; without a draft, those of the policy in force.
 /** @jsxImportSource preact */
 import type { PlacedServer } from "../../../domain/governance/service.ts";
+import { withHiddenServerSecrets } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { type Page, PER_PAGE_DEFAULT } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -69,10 +70,10 @@ export const SERVER_COLUMNS: readonly Column<ListedServer>[] = [
     label: "Command or URL",
     cell: ({ server }) => (
       <code>
-        <Text value={server.command ?? server.url} />
+        <Text value={targetOf(server)} />
       </code>
     ),
-    csv: ({ server }) => server.command ?? server.url,
+    csv: ({ server }) => targetOf(server),
     isWide: true,
   },
   {
@@ -90,6 +91,12 @@ export const SERVER_COLUMNS: readonly Column<ListedServer>[] = [
     csv: ({ server }) => stateOf(server),
   },
 ];
+
+/** @returns what the server runs or connects to, without keys */
+function targetOf(server: PlacedServer["server"]): string | undefined {
+  const { command, url } = withHiddenServerSecrets(server);
+  return command ?? url;
+}
 
 export const kindOf = ({ url }: PlacedServer["server"]): (typeof KINDS)[number] =>
   url === undefined ? "local" : "remote";

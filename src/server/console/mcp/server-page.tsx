@@ -7,7 +7,7 @@ import {
   type McpServer,
   URL_CHARACTERS_MAX,
 } from "../../../domain/governance/model.ts";
-import { withHiddenEnvironment } from "../../../domain/governance/shown/hidden-variables.ts";
+import { withHiddenServerSecrets } from "../../../domain/governance/shown/hidden-secrets.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -118,7 +118,7 @@ const Elsewhere = ({ server }: { server: McpServer | null }) => (
       <details>
         <summary>The server as saved there</summary>
         <pre>
-          <Text value={JSON.stringify(withHiddenEnvironment(server), null, 2)} />
+          <Text value={JSON.stringify(withHiddenServerSecrets(server), null, 2)} />
         </pre>
       </details>
     )}

@@ -1,6 +1,6 @@
 // What the policy sets for the reader on one harness, value by value and package by package.
 /** @jsxImportSource preact */
-import type { Explanation } from "../../../domain/governance/service.ts";
+import type { Explanation, ShownPlaces } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
@@ -11,7 +11,8 @@ import { AsCommand, options } from "../parts/command.tsx";
 import { EXPLAINED_ROWS_MAX, NotShown } from "../parts/not-shown.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Facts, Revision, State, Text, Time } from "../parts/values.tsx";
-import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText, valueText } from "./words.ts";
+import { HiddenValues } from "../policy/hidden-values.tsx";
+import { harnessText, NO_POLICY, OWN_POLICY_PATH, PACKAGE_WORDS, placeText } from "./words.ts";
 
 export interface OwnPolicy {
   email: string;
@@ -20,12 +21,14 @@ export interface OwnPolicy {
   installed: string | undefined;
   /** undefined before the first revision, and if the address has problems */
   explanation: Explanation | undefined;
+  /** of its first values */
+  shown?: ShownPlaces | undefined;
   problems?: readonly Problem[] | undefined;
 }
 
 /** @returns the page; it does not name packages that only other people get */
 export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
-  const { email, harness, installed, explanation, problems = [] } = asked;
+  const { email, harness, installed, explanation, shown, problems = [] } = asked;
   const query = new URLSearchParams({ harness, ...(installed !== undefined && { installed }) });
   return {
     title: "Your policy",
@@ -41,7 +44,7 @@ export function ownPolicyPage(asked: OwnPolicy): ConsolePage {
             <p>{NO_POLICY}</p>
           </div>
         ) : (
-          <Explained explanation={explanation} installed={installed} />
+          <Explained explanation={explanation} shown={shown} installed={installed} />
         )}
         <AsCommand
           command={["policy", "explain", ...options({ user: email, harness, installed })]}
@@ -91,7 +94,11 @@ function Choice({ harness, installed = "" }: OwnPolicy) {
   );
 }
 
-function Explained({ explanation, installed }: { explanation: Explanation; installed: string | undefined }) {
+interface ExplainedProps extends Pick<OwnPolicy, "installed" | "shown"> {
+  explanation: Explanation;
+}
+
+function Explained({ explanation, installed, shown }: ExplainedProps) {
   const { revision, harness, isAllowed, isRequired, versionRefusal } = explanation;
   const mayRun = isAllowed && versionRefusal === undefined;
   return (
@@ -109,7 +116,7 @@ function Explained({ explanation, installed }: { explanation: Explanation; insta
           { label: "Without a fresh policy", value: isRequired ? "Does not run" : "Runs with the last one" },
         ]}
       />
-      <Values values={explanation.values} defaults={explanation.defaults} />
+      <Values values={explanation.values} defaults={explanation.defaults} shown={shown} />
       <Packages packages={explanation.packages} />
     </div>
   );
@@ -128,10 +135,15 @@ function runText(
   return `${[harnessText(harness), installed].filter(Boolean).join(" ")} may run`;
 }
 
-function Values({ values, defaults }: Pick<Explanation, "values" | "defaults">) {
+function Values({
+  values,
+  defaults,
+  shown,
+}: Pick<Explanation, "values" | "defaults"> & Pick<OwnPolicy, "shown">) {
   return (
     <section aria-labelledby="values">
       <h2 id="values">Settings</h2>
+      <HiddenValues isNeeded={shown?.hasSecrets} />
       {values.length === 0 ? (
         <p>The policy sets nothing here. You choose every setting yourself.</p>
       ) : (
@@ -139,13 +151,13 @@ function Values({ values, defaults }: Pick<Explanation, "values" | "defaults">) 
           <caption class="visually-hidden">Settings, and which of them the policy enforces</caption>
           <TableHead labels={["Setting", "Value", "Applies", { number: "Line of the policy" }]} />
           <tbody>
-            {values.slice(0, EXPLAINED_ROWS_MAX).map(({ pointer, value, line }) => (
+            {values.slice(0, EXPLAINED_ROWS_MAX).map(({ pointer, line }, at) => (
               <tr key={pointer}>
                 <td data-label="Setting">
                   <Text value={placeText(pointer)} />
                 </td>
                 <td data-label="Value">
-                  <Text value={valueText(value)} none="empty" />
+                  <Text value={shown?.texts[at]?.value} none="empty" />
                 </td>
                 <td data-label="Applies">
                   <State tone="good">Enforced</State>

@@ -48,15 +48,6 @@ export function policySentences({ allowed, packages, isRequired }: PolicySummary
   ];
 }
 
-/** @returns a value of the policy as readable text: the names of servers, never their variables */
-export function valueText(value: unknown): string {
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value)) return value.map(valueText).join(", ");
-  if (typeof value === "object" && value !== null)
-    return "name" in value && typeof value.name === "string" ? value.name : "set";
-  return String(value);
-}
-
 /** @returns the place of a value below its harness: `managed_config.model` */
 export const placeText = (pointer: string): string =>
   pointer

@@ -1,7 +1,6 @@
 // Rows of the page with the effect of the policy: the first part of explanations that may have thousands of values.
-import type { Explanation } from "../../../domain/governance/service.ts";
-import { hasVariablesAt } from "../../../domain/governance/shown/hidden-variables.ts";
-import type { Steps } from "../../../platform/steps.ts";
+import type { Explanation, Place, ShownPlaces } from "../../../domain/governance/service.ts";
+import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { EXPLAINED_ROWS_MAX } from "../parts/not-shown.tsx";
 
 /** One column of the comparison. */
@@ -11,16 +10,17 @@ export interface Explained {
   explanation: Explanation;
 }
 
-export type ExplainedValue = Explanation["values"][number];
+type ExplainedValue = Explanation["values"][number];
+export type ShownValue = Omit<ExplainedValue, "value"> & { text: string };
 export type ExplainedPackage = Explanation["packages"][number];
 
 export interface Comparison {
   /** none until somebody asks; the others are compared with the first */
   sides: readonly Explained[];
-  values: ComparedRows<ExplainedValue>;
+  values: ComparedRows<ShownValue>;
   packages: ComparedRows<ExplainedPackage>;
-  /** a value that the page hides, if there is one */
-  variable: ExplainedValue | undefined;
+  /** whether a shown value has secrets, hidden or not */
+  hasSecrets: boolean;
 }
 
 /** One row for each name on any side. */
@@ -30,8 +30,37 @@ export interface ComparedRows<Row> {
   shown: readonly { key: string; cells: readonly (Row | undefined)[] }[];
 }
 
+/** Rows with values that may be long or secret. */
+interface RowsWithValues extends Pick<Comparison, "packages"> {
+  values: ComparedRows<ExplainedValue>;
+}
+
+/**
+ * @param textsOf writes the values of places, in their order
+ * @returns the rows of all sides
+ */
+export async function comparisonOf(
+  sides: readonly Explained[],
+  textsOf: (places: readonly Place[]) => Promise<ShownPlaces>,
+): Promise<Comparison> {
+  const { values, packages } = await runInTurns(rowsOf(sides));
+  const places = values.shown.map(({ key, cells }) => {
+    const given = cells.flatMap((cell, at) => (cell ? [[sideAt(at), cell.value]] : []));
+    return { path: key, ...Object.fromEntries(given) };
+  });
+  const { texts, hasSecrets } = await textsOf(places);
+  const shown = values.shown.map(({ key, cells }, row) => ({
+    key,
+    cells: cells.map((cell, at) => cell && { ...cell, text: texts[row]?.[sideAt(at)] ?? "" }),
+  }));
+  return { sides, values: { ...values, shown }, packages, hasSecrets };
+}
+
+/** A name that keeps the order of members, unlike a number. */
+const sideAt = (at: number): string => `side ${at}`;
+
 /** Work in steps, because other requests run between two explanations. */
-export function* comparisonOf(sides: readonly Explained[]): Steps<Comparison> {
+function* rowsOf(sides: readonly Explained[]): Steps<RowsWithValues> {
   const explanations = sides.map(({ explanation }) => explanation);
   const values = yield* comparedRows(
     explanations,
@@ -43,9 +72,7 @@ export function* comparisonOf(sides: readonly Explained[]): Steps<Comparison> {
     ({ packages }) => packages,
     (managed) => managed.id,
   );
-  const all = explanations.values().flatMap(({ values }) => values);
-  const variable = all.find(({ pointer, value }) => hasVariablesAt(pointer, value));
-  return { sides, values, packages, variable };
+  return { values, packages };
 }
 
 function* comparedRows<Row>(

@@ -1,7 +1,6 @@
 // Places where the policy does not follow the configuration file: both values, and two buttons for each place.
 /** @jsxImportSource preact */
-import type { FileConflicts } from "../../../domain/governance/service.ts";
-import { valueText } from "../../../domain/governance/shown/shown-values.ts";
+import type { ShownConflicts } from "../../../domain/governance/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -12,7 +11,7 @@ import { CONFLICTS_PATH, placeText } from "./words.ts";
 /** Rows of the table; more conflicts are counted. */
 export const CONFLICTS_SHOWN_MAX = 100;
 
-export function Conflicts({ version, total, conflicts }: FileConflicts) {
+export function Conflicts({ version, total, conflicts }: ShownConflicts) {
   if (total === 0) return null;
   const left = total - conflicts.length;
   const [{ path } = { path: "" }] = conflicts;
@@ -42,7 +41,7 @@ export function Conflicts({ version, total, conflicts }: FileConflicts) {
   );
 }
 
-function ConflictTable({ conflicts }: Pick<FileConflicts, "conflicts">) {
+function ConflictTable({ conflicts }: Pick<ShownConflicts, "conflicts">) {
   const { mayAdminister } = useReader();
   return (
     <table class="rows places">
@@ -55,10 +54,10 @@ function ConflictTable({ conflicts }: Pick<FileConflicts, "conflicts">) {
               <Text value={placeText(conflict.path)} />
             </td>
             <td data-label="In force">
-              <Text value={valueText(conflict.policy)} none={"policy" in conflict ? "empty" : "not set"} />
+              <Text value={conflict.policy} none={"policy" in conflict ? "empty" : "not set"} />
             </td>
             <td data-label="Configuration file">
-              <Text value={valueText(conflict.file)} none={"file" in conflict ? "empty" : "not set"} />
+              <Text value={conflict.file} none={"file" in conflict ? "empty" : "not set"} />
             </td>
             {mayAdminister && (
               <td data-label="Settle" class="settle">

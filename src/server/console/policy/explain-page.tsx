@@ -2,7 +2,6 @@
 // the same for another person, another revision, or the reader's draft.
 /** @jsxImportSource preact */
 import type { Explanation } from "../../../domain/governance/service.ts";
-import { shownValue } from "../../../domain/governance/shown/shown-values.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -14,11 +13,11 @@ import type {
   Comparison,
   Explained,
   ExplainedPackage,
-  ExplainedValue,
+  ShownValue,
 } from "../parts/explained-rows.ts";
 import { NotShown } from "../parts/not-shown.tsx";
-import { State, Text, useReader } from "../parts/values.tsx";
-import { shownTo, Variables } from "./variables.tsx";
+import { State, Text } from "../parts/values.tsx";
+import { HiddenValues } from "./hidden-values.tsx";
 import { BREADCRUMBS, EXPLAIN_PATH, HISTORY_PATH } from "./words.ts";
 
 export interface ExplainRequest {
@@ -142,7 +141,7 @@ const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
   </section>
 );
 
-function Compared({ sides, values, packages, variable }: Comparison) {
+function Compared({ sides, values, packages, hasSecrets }: Comparison) {
   return (
     <>
       <MayRun sides={sides} />
@@ -152,16 +151,14 @@ function Compared({ sides, values, packages, variable }: Comparison) {
           A setting of this table is enforced. The person chooses everything else.{" "}
           <a href={`${HISTORY_PATH}/${sides[0]?.explanation.revision.id}#text`}>The text with its lines</a>
         </p>
-        <Variables sides={variable ? [{ ...variable, path: variable.pointer }] : []} />
+        <HiddenValues isNeeded={hasSecrets} />
         <Rows
           sides={sides}
           rows={values}
           caption="Enforced settings"
           first="Setting"
           none="The policy sets nothing for this harness."
-          cellOf={(value, { explanation, former }) => (
-            <Setting {...value} former={former?.value} revision={explanation.revision.id} />
-          )}
+          cellOf={(value, { revision }) => <Setting {...value} revision={revision.id} />}
           nameOf={placeText}
         />
       </section>
@@ -181,17 +178,10 @@ function Compared({ sides, values, packages, variable }: Comparison) {
   );
 }
 
-type ValueProps = ExplainedValue & {
-  /** what the first side has there */
-  former: unknown;
-  revision: string;
-};
-
-function Setting({ pointer: path, value, former, line, revision }: ValueProps) {
-  const { isHidden } = shownTo(useReader());
+function Setting({ text, line, revision }: Omit<ShownValue, "pointer"> & { revision: string }) {
   return (
     <>
-      <Text value={shownValue(value, { path, former, isHidden })} none="empty" />
+      <Text value={text} none="empty" />
       {line !== undefined && (
         <>
           {" "}
@@ -214,19 +204,13 @@ const PackageState = ({ version, state }: ExplainedPackage) => (
 const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
   isAllowed ? versionRefusal : "the policy does not allow this harness";
 
-interface RowSide<Row> {
-  explanation: Explanation;
-  /** what the first side has there */
-  former: Row | undefined;
-}
-
 interface RowsProps<Row> {
   sides: readonly Explained[];
   rows: ComparedRows<Row>;
   caption: string;
   first: string;
   none: string;
-  cellOf(row: Row, side: RowSide<Row>): preact.ComponentChildren;
+  cellOf(row: Row, explanation: Explanation): preact.ComponentChildren;
   /** @returns the name of a row for people */
   nameOf(key: string): string;
 }
@@ -257,11 +241,7 @@ function Rows<Row>({ sides, rows: { total, shown }, caption, first, none, cellOf
                 const row = cells[at];
                 return (
                   <td data-label={label} key={label}>
-                    {row ? (
-                      cellOf(row, { explanation, former: cells[0] })
-                    ) : (
-                      <span class="muted">not set</span>
-                    )}
+                    {row ? cellOf(row, explanation) : <span class="muted">not set</span>}
                   </td>
                 );
               })}

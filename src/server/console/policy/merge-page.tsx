@@ -7,7 +7,7 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
-import { withVariables } from "./variables.tsx";
+import { withValues } from "./hidden-values.tsx";
 import { BREADCRUMBS, MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH, revisionText } from "./words.ts";
 
 interface MergeProps {
@@ -39,7 +39,7 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
             these places again.
           </p>
         )}
-        {isHidden && <HiddenValues />}
+        {isHidden && <Elsewhere />}
         <ConsoleForm action={MERGE_PATH} isInParts edits={former.length > 0 ? "refused" : "saved"}>
           <Hidden name="version" value={String(draft.version)} />
           <Hidden name="current" value={current.id} />
@@ -67,16 +67,16 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
 }
 
 /** The page is the response to a form, so it has no address that could show them. */
-function HiddenValues() {
+function Elsewhere() {
   const { url } = useReader();
   const linked = (path: string, label: string) => (
-    <a href={withVariables(new URL(path, url))} target="_blank" rel="noopener">
+    <a href={withValues(new URL(path, url))} target="_blank" rel="noopener">
       {label}
     </a>
   );
   return (
     <p class="hint">
-      The values of the variables of MCP servers are hidden here. In a new tab, you can see those of{" "}
+      Values that may be secrets are hidden here. In a new tab, you can see those of{" "}
       {linked(REVIEW_PATH, "your draft")} and of {linked(POLICY_PATH, "the policy in force")}.
     </p>
   );

@@ -4,9 +4,9 @@ import type { VNode } from "preact";
 
 import {
   type ChangeList,
-  type FileConflicts,
   isWithoutChanges,
   type Revision,
+  type ShownConflicts,
 } from "../../../domain/governance/service.ts";
 import type { ShownText } from "../../../domain/governance/shown/shown-text.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
@@ -15,8 +15,8 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { Conflicts } from "./conflicts-part.tsx";
+import { HiddenValues } from "./hidden-values.tsx";
 import { PolicyText } from "./policy-text.tsx";
-import { Variables } from "./variables.tsx";
 import {
   BREADCRUMBS,
   DIFF_PATH,
@@ -32,7 +32,7 @@ interface PolicyProps {
   revision: Revision | undefined;
   text: ShownText | undefined;
   /** places where the configuration file has a different value */
-  conflicts: FileConflicts;
+  conflicts: ShownConflicts;
 }
 
 /** @returns the page of the policy in force */
@@ -44,7 +44,7 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
       <>
         <RevisionFacts revision={revision} />
         <Links revision={revision} />
-        <Variables of={[revision]} sides={conflicts.conflicts} />
+        <HiddenValues isNeeded={text?.hasSecrets || conflicts.hasSecrets} />
         <Conflicts {...conflicts} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
@@ -144,7 +144,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
         {difference && (
           <section aria-labelledby="changes">
             <h2 id="changes">What it changed</h2>
-            <Variables of={[difference.from]} />
+            <HiddenValues isNeeded={difference.changes.hasSecrets} />
             {isWithoutChanges(difference.changes) ? <p>Nothing but requirements.</p> : null}
             <Changes
               changes={difference.changes}
@@ -155,7 +155,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
         )}
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
-          <Variables of={[revision]} />
+          <HiddenValues isNeeded={text.hasSecrets} />
           <PolicyText text={text} />
         </section>
         <AsCommand
@@ -223,7 +223,7 @@ export const diffPage = ({ from, to, changes, text }: Difference & { to: Revisio
         </div>
       ) : (
         <>
-          <Variables of={[from, to]} />
+          <HiddenValues isNeeded={changes.hasSecrets} />
           <Changes changes={changes} caption="Differences" />
           {text}
         </>

@@ -11,14 +11,15 @@ import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { CopyableValue, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
+import { HiddenValues } from "./hidden-values.tsx";
 import { Impact } from "./impact-part.tsx";
-import { Variables } from "./variables.tsx";
 import {
   BREADCRUMBS,
   DISCARD_PATH,
   DRAFT_FILE_PATH,
   EDIT_PATH,
   MERGE_PATH,
+  placeText,
   REVIEW_PATH,
   revisionText,
 } from "./words.ts";
@@ -80,7 +81,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
             </p>
           ) : (
             <>
-              <Variables of={[review.base, draft]} path={pathOf(props)} />
+              <HiddenValues isNeeded={review.changes.hasSecrets} path={pathOf(props)} />
               <Changes changes={review.changes} caption="Changes of the draft" />
               {text}
             </>
@@ -89,6 +90,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         {count > 0 && <Impact impact={impact} draft={draft.id} />}
         <CatalogUpdates review={review} />
         <Problems review={review} />
+        <NewSecrets {...review.newSecrets} />
         {review.isStale ? <Stale {...props} /> : <Publish {...props} />}
         {isOwn && <Share draft={draft} address={address} />}
         <AsCommand
@@ -134,6 +136,27 @@ function Problems({ review: { problems, warnings } }: { review: Review }) {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+function NewSecrets({ count, named }: Review["newSecrets"]) {
+  if (count === 0) return null;
+  return (
+    <section aria-labelledby="secrets">
+      <h2 id="secrets">New values that may be secrets</h2>
+      <p>
+        What is listed here looks like a key or a token. Every workstation that gets the policy stores it in
+        clear text, and its user can read it.
+      </p>
+      <ul>
+        {named.map((pointer) => (
+          <li key={pointer}>
+            <Text value={placeText(pointer)} />
+          </li>
+        ))}
+      </ul>
+      {count > named.length && <p>And {count - named.length} more.</p>}
     </section>
   );
 }

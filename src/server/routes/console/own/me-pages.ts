@@ -7,6 +7,8 @@ import { mePage } from "../../../console/own/me.tsx";
 import { ownPolicyPage } from "../../../console/own/own-policy.tsx";
 import { ownWorkstationsPage, signOutWorkstationPage } from "../../../console/own/own-workstations.tsx";
 import { ME_PATH, OWN_POLICY_PATH, OWN_WORKSTATIONS_PATH } from "../../../console/own/words.ts";
+import { EXPLAINED_ROWS_MAX } from "../../../console/parts/not-shown.tsx";
+import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
@@ -55,7 +57,15 @@ export const ownPolicyPages = ({ router, domain }: RouteContext, console: Consol
         );
         const pointer = isHarnessKey(harness) ? "/installed" : "/harness";
         const wrong = problems?.map(({ detail }) => ({ pointer, detail }));
-        return ownPolicyPage({ ...asked, explanation, problems: wrong });
+        const places = explanation?.values
+          .slice(0, EXPLAINED_ROWS_MAX)
+          .map(({ pointer: path, value }) => ({ path, value }));
+        const shown =
+          places &&
+          (await domain.governance.views.shownPlaces(places, {
+            ...{ isHidden: isHiddenFrom(reader), isInWords: true },
+          }));
+        return ownPolicyPage({ ...asked, explanation, shown, problems: wrong });
       }),
     pageRoute("showOwnPolicy", "What the policy sets for the reader"),
   );

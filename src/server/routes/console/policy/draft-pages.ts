@@ -12,10 +12,10 @@ import { listValues } from "../../../console/list/list.ts";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import { editPage } from "../../../console/policy/edit-page.tsx";
+import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { mergePage } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
-import { shownTo } from "../../../console/policy/variables.tsx";
 import {
   BREADCRUMBS,
   changesText,
@@ -274,7 +274,7 @@ const reviewerOf =
     const { actor, organizationId } = reader;
     const { drafts, draftPublishing } = governance;
     const draft = reference === undefined ? drafts.existing(actor) : drafts.show(actor, reference);
-    const { isHidden } = shownTo(reader);
+    const isHidden = isHiddenFrom(reader);
     const review = await draftPublishing.review(actor, draft, isHidden);
     const change = { before: review.current, after: draft };
     const { comment, refused } = more;

@@ -3,11 +3,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Revision } from "../../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
-import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
 import { comparisonOf, type Explained } from "../../../console/parts/explained-rows.ts";
 import { type ExplainRequest, explainPage } from "../../../console/policy/explain-page.tsx";
+import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { EXPLAIN_PATH, revisionText } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
@@ -23,7 +23,10 @@ export const explainPages = ({ router, domain }: RouteContext, console: Console)
         const hasDraft = domain.governance.drafts.versionOf(reader.actor) > 0;
         const problems: Problem[] = [];
         const sides = asked.user === "" ? [] : await answersFor(domain, reader, { asked, problems });
-        const comparison = await setImmediate(await runInTurns(comparisonOf(sides)));
+        const isHidden = isHiddenFrom(reader);
+        const comparison = await comparisonOf(sides, (places) =>
+          domain.governance.views.shownPlaces(places, { isHidden }),
+        );
         return explainPage({ asked, comparison, problems, hasDraft });
       }),
     pageRoute("showPolicyExplanation", "What the policy means for one person"),

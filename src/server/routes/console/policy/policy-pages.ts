@@ -3,10 +3,10 @@ import type { Revision } from "../../../../domain/governance/service.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
 import { CONFLICTS_SHOWN_MAX } from "../../../console/policy/conflicts-part.tsx";
+import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { diffPage, policyPage, revisionPage } from "../../../console/policy/policy-page.tsx";
 import { rolloutPage } from "../../../console/policy/rollout-page.tsx";
 import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
-import { shownTo } from "../../../console/policy/variables.tsx";
 import { DIFF_PATH, HISTORY_PATH, POLICY_PATH, ROLLOUT_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
@@ -17,7 +17,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
   const { governance } = domain;
   const { revisions, views } = governance;
   const differenceOf = async (reader: Reader, from: Revision, to: Revision) => {
-    const { isHidden } = shownTo(reader);
+    const isHidden = isHiddenFrom(reader);
     const changes = await views.difference(from, to, isHidden);
     return { from, changes, text: drawTextDifference(await views.textDifference(from, to, isHidden)) };
   };
@@ -28,10 +28,9 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const revision = revisions.current(reader.organizationId);
-          const found = await governance.fileConflicts.list(reader.organizationId, CONFLICTS_SHOWN_MAX);
-          const shown = shownTo(reader);
-          const conflicts = { ...found, conflicts: shown.sides(found.conflicts, ["policy", "file"]) };
-          const text = revision && (await views.shownText(revision, shown.isHidden));
+          const request = { limit: CONFLICTS_SHOWN_MAX, isHidden: isHiddenFrom(reader) };
+          const conflicts = await governance.fileConflicts.shown(reader.organizationId, request);
+          const text = revision && (await views.shownText(revision, request.isHidden));
           return policyPage({ revision, text, conflicts });
         }),
       pageRoute("showPolicyPage", "The policy in force"),
@@ -44,7 +43,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const former = formerOf(governance, revision);
           return revisionPage({
             ...{ revision, current: revisions.inForce(reader.organizationId) },
-            text: await views.shownText(revision, shownTo(reader).isHidden),
+            text: await views.shownText(revision, isHiddenFrom(reader)),
             difference: former && (await differenceOf(reader, former, revision)),
           });
         }),

@@ -1,7 +1,7 @@
 // The values of the variables of MCP servers in the console: hidden on every page until asked for, and kept by a form that does not
 // show them.
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { HIDDEN, HIDDEN_OTHER } from "../../../../src/domain/governance/shown/hidden-variables.ts";
+import { HIDDEN, HIDDEN_OTHER } from "../../../../src/domain/governance/shown/hidden-secrets.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { type Form, formTo, type Page } from "../../../support/browser/form-browser.ts";
 import { publishFirst } from "../../../support/content/policy.ts";
@@ -66,7 +66,7 @@ test("CON-144 no page about the policy has a value before the reader asks for it
   for (const path of pages) {
     const { html } = await browser.visit(path);
     expect([path, withMark(html), html.includes(HIDDEN)]).toEqual([path, false, true]);
-    const [, link = ""] = /href="([^"]*variables=shown)"/.exec(html) ?? [];
+    const [, link = ""] = /href="([^"]*values=shown)"/.exec(html) ?? [];
     expect([path, withMark((await browser.visit(link.replaceAll("&amp;", "&"))).html)]).toEqual([path, true]);
   }
   const others = [FORM, "/console/me/policy?harness=codex", "/console/mcp", "/console/mcp.csv"];
@@ -76,6 +76,49 @@ test("CON-144 no page about the policy has a value before the reader asks for it
   expect((await browser.visit("/console/policy/diff")).html).toContain(
     `<ins><bdi>          TOKEN: ${HIDDEN_OTHER}`,
   );
+});
+
+test("CON-144 secrets in settings and arguments are hidden until the reader asks for them, and the review warns of new ones", async () => {
+  const withSecrets = (mark: string) => ({
+    harnesses: {
+      codex: {
+        managed_config: {
+          api_key: mark,
+          headers: [`--password=${mark}`],
+          model: "large",
+          proxy: `https://ana:${mark}@proxy.example`,
+        },
+        mcp: [{ ...serverWith({}), args: ["-v", "--token", mark] }],
+      },
+    },
+  });
+  await publishFirst(site, withSecrets(`${MARK} 1`));
+  const { codex } = withSecrets(`${MARK} 2`).harnesses;
+  const { version } = await governance.drafts.saveMcp(admin.actor, { version: 0 }, { codex: codex.mcp });
+  const text = await governance.drafts.textOf(draftOf());
+  await governance.drafts.savePolicy(admin.actor, { version }, text.replaceAll(`${MARK} 1`, `${MARK} 2`));
+  const explain = `user=${admin.user.email}&harness=codex&with_draft=yes`;
+  const paths = [
+    ...["/console/policy", `/console/policy/history/${current().sequence}`, "/console/policy/diff"],
+    ...["/console/policy/review", `/console/policy/explain?${explain}`, "/console/me/policy?harness=codex"],
+  ];
+  for (const path of paths) {
+    const { html } = await browser.visit(path);
+    expect([path, withMark(html), html.includes(HIDDEN), html.includes("large")]).toEqual([
+      path,
+      false,
+      true,
+      true,
+    ]);
+    const [, link = ""] = /href="([^"]*values=shown)"/.exec(html) ?? [];
+    const shown = await browser.visit(link.replaceAll("&amp;", "&"));
+    expect([path, withMark(shown.html), shown.html.includes("Hide values")]).toEqual([path, true, true]);
+  }
+  const { html } = await browser.visit("/console/policy/review");
+  expect(html).toContain(HIDDEN_OTHER);
+  const [, warning = ""] = /id="secrets">(.*?)<\/section>/s.exec(html) ?? [];
+  const places = ["api_key", "proxy", "docs args 2", "headers.0"];
+  expect(places.filter((place) => !warning.includes(place))).toEqual([]);
 });
 
 test("CON-144 a merge hides the values that both changed, and links to them", async () => {
@@ -89,11 +132,11 @@ test("CON-144 a merge hides the values that both changed, and links to them", as
     formTo(await browser.visit("/console/policy/review"), "/console/policy/merge"),
     {},
   );
-  expect([
-    withMark(html),
-    html.includes(HIDDEN_OTHER),
-    html.includes("policy/review?variables=shown"),
-  ]).toEqual([false, true, true]);
+  expect([withMark(html), html.includes(HIDDEN_OTHER), html.includes("policy/review?values=shown")]).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 test("CON-144 a form that shows no value saves every value as it was", async () => {

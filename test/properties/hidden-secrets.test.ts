@@ -1,15 +1,16 @@
-// Random MCP servers: a text that hides the values of their variables keeps its lines and still shows which values differ, and a
-// form that does not show the values changes none.
+// Random policies with secrets in variables, arguments and settings: a text that hides them keeps its lines and still shows which
+// values differ, hides what an export replaces, and a form that does not show the values changes none.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { safeDefault } from "../../src/domain/governance/document/safe-default.ts";
 import { documentYaml } from "../../src/domain/governance/document/yaml.ts";
 import { diffDocuments } from "../../src/domain/governance/publishing/diff.ts";
+import { exportedBytes } from "../../src/domain/governance/reading/export.ts";
 import {
   HIDDEN,
+  withHiddenSecrets,
   withHiddenSides,
-  withHiddenVariables,
-} from "../../src/domain/governance/shown/hidden-variables.ts";
+} from "../../src/domain/governance/shown/hidden-secrets.ts";
 import { textDifference } from "../../src/domain/governance/shown/text-difference.ts";
 import { entryIn, entryOf, serverOf, withKeptValues } from "../../src/server/console/mcp/entry.ts";
 
@@ -34,19 +35,50 @@ const env = fc.dictionary(fc.constantFrom("A", "b c", "__proto__", "é\n", "1"),
   maxKeys: 4,
   noNullPrototype: true,
 });
-const server = fc.record(
-  { name: fc.constantFrom("one", "two"), command: fc.constant("run"), env, disabled: fc.boolean() },
-  { noNullPrototype: true },
+const args = fc
+  .array(
+    fc.oneof(
+      fc.constant(["-v"]),
+      secret.map((value) => ["--token", value]),
+      secret.map((value) => [`--password=${value}`]),
+    ),
+    { maxLength: 3 },
+  )
+  .map((parts) => parts.flat());
+const settings = fc.record(
+  {
+    api_key: secret,
+    model: fc.constant("large"),
+    nested: fc.record({ password: secret }, { noNullPrototype: true }),
+    tokens: fc.array(secret, { maxLength: 3 }),
+    command: args,
+  },
+  { noNullPrototype: true, requiredKeys: [] },
 );
-const servers = fc.uniqueArray(server, { selector: ({ name }) => name, maxLength: 2 });
-const document = servers.map((mcp) => ({
+const members = {
+  ...{ name: fc.constantFrom("one", "two"), command: fc.constant("run") },
+  ...{ env, disabled: fc.boolean() },
+};
+/** without arguments, which the form shows */
+const server = fc.record(members, { noNullPrototype: true });
+const servers = fc.uniqueArray(fc.record({ ...members, args }, { noNullPrototype: true }), {
+  selector: ({ name }) => name,
+  maxLength: 2,
+});
+const document = fc.tuple(servers, settings, settings).map(([mcp, managed, own]) => ({
   ...safeDefault(),
-  harnesses: { codex: { managed_config: { env: { A: "shown" } }, mcp, package_overrides: {} } },
+  harnesses: {
+    codex: {
+      managed_config: { ...managed, env: { A: "shown" } },
+      mcp,
+      package_overrides: { tool: { settings: own } },
+    },
+  },
 }));
 
 test("CON-144 a text without values has the lines of the whole text", () => {
   const check = (whole: ReturnType<typeof safeDefault>) => {
-    const [text, hidden] = [whole, withHiddenVariables(whole)].map((one) => documentYaml(one).split("\n"));
+    const [text, hidden] = [whole, withHiddenSecrets(whole)].map((one) => documentYaml(one).split("\n"));
     expect(hidden).toHaveLength(text?.length ?? 0);
     for (const [at, line] of (hidden ?? []).entries()) {
       expect(line).not.toContain("Q");
@@ -54,6 +86,22 @@ test("CON-144 a text without values has the lines of the whole text", () => {
     }
   };
   fc.assert(fc.property(document, check));
+});
+
+test("CON-144 every value that an export replaces is hidden, and nothing else", () => {
+  fc.assert(
+    fc.property(document, (whole) => {
+      const text = JSON.stringify(whole);
+      const exported = exportedBytes({ document: text, configuration: undefined, sources: {} });
+      const { redactions } = JSON.parse(Buffer.from(exported).toString());
+      const values: string[] = [];
+      JSON.stringify(withHiddenSecrets(whole), (_, value) => {
+        if (typeof value === "string" && value.includes(HIDDEN)) values.push(value);
+        return value;
+      });
+      expect(values).toHaveLength(redactions.length);
+    }),
+  );
 });
 
 test("CON-144 every value that differs is still a change, as place and as text", () => {
@@ -64,7 +112,7 @@ test("CON-144 every value that differs is still a change, as place and as text",
       for (const { before: from, after: to } of hidden)
         expect(JSON.stringify(from)).not.toBe(JSON.stringify(to));
       expect(JSON.stringify(hidden)).not.toContain("Q");
-      const texts = [withHiddenVariables(before), withHiddenVariables(after, { former: before })];
+      const texts = [withHiddenSecrets(before), withHiddenSecrets(after, { former: before })];
       const [from = "", to = ""] = texts.map((text) => JSON.stringify(text));
       if (changes.length > 0) expect(textDifference({ before: from, after: to })).not.toEqual([]);
     }),

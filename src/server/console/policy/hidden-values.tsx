@@ -1,0 +1,44 @@
+// Probable secrets and the values of the variables of MCP servers on pages about the policy: hidden until the reader asks for them
+// with a parameter of the address, which works without a script.
+/** @jsxImportSource preact */
+import { addressWith } from "../list/address.ts";
+import { useReader } from "../parts/values.tsx";
+import type { Reader } from "../reader.ts";
+
+const PARAMETER = "values";
+const SHOWN = "shown";
+
+/** @returns the address of a page with all values */
+export const withValues = (url: URL): string => addressWith(url, { [PARAMETER]: SHOWN });
+
+/** @returns whether secrets are hidden, because the reader did not ask for them */
+export const isHiddenFrom = ({ url }: Pick<Reader, "url">): boolean =>
+  url.searchParams.get(PARAMETER) !== SHOWN;
+
+interface HiddenValuesProps {
+  /** whether the page has secrets, hidden or not */
+  isNeeded: boolean | undefined;
+  /** address of the page, if it is the response to a form */
+  path?: string;
+}
+
+/** Says that values are hidden, with a link that shows them. */
+export function HiddenValues({ isNeeded, path }: HiddenValuesProps) {
+  const reader = useReader();
+  if (!isNeeded) return null;
+  const url = path === undefined ? reader.url : new URL(path, reader.url);
+  return (
+    <p class="hint">
+      {isHiddenFrom(reader) ? (
+        <>
+          Values that may be secrets are hidden. <a href={withValues(url)}>Show values</a>
+        </>
+      ) : (
+        <>
+          Values that may be secrets are shown.{" "}
+          <a href={addressWith(url, { [PARAMETER]: undefined })}>Hide values</a>
+        </>
+      )}
+    </p>
+  );
+}
