@@ -1,6 +1,7 @@
 // The page of one user in the console, and the operations of administrators there.
 import { afterAll, describe, expect, test } from "bun:test";
 import { CORE_USER } from "../../../src/domain/scim/wire.ts";
+import { CHANGES_NAMED_MAX } from "../../../src/server/console/people/changed-user.tsx";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
 
 const site = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
@@ -96,19 +97,46 @@ describe("CON-71 the page of a user", () => {
     expect(actionsOf(id).filter((action) => action === "user.password_link")).toHaveLength(1);
   });
 
-  test("CON-118 a change by somebody else meanwhile is not overwritten", async () => {
+  test("CON-118 a change by somebody else meanwhile is not overwritten, and is shown with its author and both values", async () => {
     const { id } = await member("raced@example.com");
     const { html } = await read(`${id}/make-administrator`);
     site.world.clock.advance(1_000);
     await users.setStatus(site.world.system, id, "suspended");
     const answer = await act(`${id}/make-administrator`, { version: hidden(html, "version") });
-    expect([answer.status, answer.html.includes("was changed after the page was opened")]).toEqual([
-      400,
-      true,
+    expect([answer.status, users.show(organizationId, id).role]).toEqual([409, "member"]);
+    const at = new Date(site.world.clock.nowMs()).toISOString().slice(0, 16);
+    const { label } = site.world.system;
+    for (const text of [
+      label,
+      at,
+      "status: active → suspended",
+      "a member now, and suspended",
+      "Make administrator",
+    ])
+      expect(answer.html).toContain(text);
+    expect(answer.html.split("<time")).toHaveLength(2);
+    const again = await act(`${id}/make-administrator`, { version: hidden(answer.html, "version") });
+    expect([again.status, users.show(organizationId, id)]).toMatchObject([
+      303,
+      { role: "admin", status: "suspended" },
     ]);
-    expect(users.show(organizationId, id).role).toBe("member");
   });
 });
+
+test.each([CHANGES_NAMED_MAX - 1, CHANGES_NAMED_MAX, CHANGES_NAMED_MAX + 1])(
+  "CON-118 of %d changes meanwhile, the newest CHANGES_NAMED_MAX are named",
+  async (count) => {
+    const { id } = await member(`changed${count}@example.com`);
+    const { html } = await read(`${id}/remove`);
+    for (let at = 0; at < count; at += 1) {
+      site.world.clock.advance(1_000);
+      await users.setStatus(site.world.system, id, at % 2 === 0 ? "suspended" : "active");
+    }
+    const fields = { version: hidden(html, "version"), typed: users.show(organizationId, id).email };
+    const { status, html: refused } = await act(`${id}/remove`, fields);
+    expect([status, refused.split("<time").length - 1]).toEqual([409, Math.min(count, CHANGES_NAMED_MAX)]);
+  },
+);
 
 describe("CON-72 guards are shown before", () => {
   test("on the own account", async () => {

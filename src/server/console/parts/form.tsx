@@ -65,6 +65,8 @@ export interface Confirmation extends Equivalents {
   typed?: string;
   /** whether the last attempt typed a different text */
   error?: string | undefined;
+  /** what somebody else changed after the page of a refused form was opened */
+  changed?: ComponentChildren;
   breadcrumbs?: ConsolePage["breadcrumbs"];
   /** the action cannot be undone */
   isSevere?: boolean;
@@ -81,15 +83,20 @@ export const isTypedNumber = (text: string | undefined, number: number): boolean
  * Asks before an action: names its target, and says what it does and what it does not do. Cancel comes first in the focus order.
  */
 export function confirmationPage(asked: Confirmation): ConsolePage {
-  const { title, consequences, action, fields = {}, verb, back, typed, error, isSevere } = asked;
+  const { title, consequences, action, fields = {}, verb, back, typed, error, changed, isSevere } = asked;
   return {
     title,
-    isError: error !== undefined,
-    status: error === undefined ? 200 : 400,
+    isError: error !== undefined || changed !== undefined,
+    status: changed !== undefined ? 409 : error === undefined ? 200 : 400,
     ...(asked.breadcrumbs && { breadcrumbs: asked.breadcrumbs }),
     ...(isSevere && { isScriptFree: true }),
     content: (
       <div class="confirmation" data-dialog-content>
+        {changed !== undefined && (
+          <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+            {changed}
+          </div>
+        )}
         {error !== undefined && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
             {typed === undefined ? <p>{error}</p> : <a href={`#${TYPED_FIELD}`}>{error}</a>}

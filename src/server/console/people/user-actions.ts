@@ -1,8 +1,10 @@
 // Actions of administrators on one user: labels, the texts of the confirmation pages, and the equivalent commands.
 
+import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import type { User } from "../../../domain/identity/model.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Confirmation } from "../parts/form.tsx";
+import { ChangedUser } from "./changed-user.tsx";
 import { USERS_PATH, userPath } from "./words.ts";
 
 export const USER_ACTIONS = [
@@ -150,27 +152,33 @@ interface UserConfirmation {
   /** idempotency key of the form: sending it again makes no second link */
   once: string;
   error?: string;
+  /** the changes after the page of the refused form was opened, newest first */
+  changes?: readonly NamedEntry[];
 }
 
 /** @returns the confirmation of an action */
 export const userConfirmation = (
   user: User,
-  { action, invitations, once, error }: UserConfirmation,
-): Confirmation => ({
-  ...TEXTS[action]({
+  { action, invitations, once, error, changes }: UserConfirmation,
+): Confirmation => {
+  const texts = TEXTS[action]({
     email: user.email,
     path: `/admin/users/${user.id}`,
     canceled: canceledText(invitations),
-  }),
-  action: actionPath(user.id, action),
-  fields: { version: String(user.updatedAtMs), ...(action === "password-link" && { once }) },
-  back: userPath(user.id),
-  error,
-  breadcrumbs: [
-    { href: USERS_PATH, label: "Users" },
-    { href: userPath(user.id), label: user.email },
-  ],
-});
+  });
+  return {
+    ...texts,
+    ...(changes && { changed: ChangedUser({ user, changes, verb: texts.verb }) }),
+    action: actionPath(user.id, action),
+    fields: { version: String(user.updatedAtMs), ...(action === "password-link" && { once }) },
+    back: userPath(user.id),
+    error,
+    breadcrumbs: [
+      { href: USERS_PATH, label: "Users" },
+      { href: userPath(user.id), label: user.email },
+    ],
+  };
+};
 
 /** @returns the message after an action */
 export const doneText = ({ email }: User, action: Exclude<UserAction, "password-link">): string =>

@@ -27,18 +27,32 @@ const Confirmed = formOf({
   once: FormField,
   typed: FormField,
 });
-const CHANGED = "This user was changed after the page was opened. Read it again before you continue.";
+/** Entries of the audit log that are searched for changes of a user. */
+const ENTRIES_READ = 20;
 
 /** @returns the confirmation pages and the actions on one user */
 export function userActionPages(context: RouteContext, console: Console) {
+  const { auditLog } = context.domain;
   const { users } = context.domain.identity;
   const checkAction = createActionCheck(context.domain.identity);
   const perform = createPerform(context);
 
-  const confirmationOf = (user: User, action: UserAction, error?: string): ConsolePage => {
+  const confirmationOf = (user: User, action: UserAction, refused: Refused = {}): ConsolePage => {
     const invitations = users.countSentInvitations(user.organizationId, user.id);
     const once = crypto.randomUUID();
-    return confirmationPage(userConfirmation(user, { action, invitations, once, ...(error && { error }) }));
+    return confirmationPage(userConfirmation(user, { action, invitations, once, ...refused }));
+  };
+
+  /** Asks again with the changes since the version. @throws DomainError `user.unchanged` */
+  const changedPage = (
+    { id, organizationId }: User,
+    { action, version }: Pick<Asked, "action" | "version">,
+  ): ConsolePage => {
+    const user = users.show(organizationId, id);
+    requireApplicableAction(user, action);
+    const sinceMs = /^\d{1,15}$/.test(version ?? "") ? Number(version) + 1 : undefined;
+    const { items } = auditLog.listByKey(organizationId, { target: id, sinceMs, limit: ENTRIES_READ });
+    return confirmationOf(user, action, { changes: items });
   };
 
   return context.router
@@ -64,9 +78,13 @@ export function userActionPages(context: RouteContext, console: Console) {
           checkAction(reader, user, action);
           requireApplicableAction(user, action);
           if (action === "remove" && body.typed?.trim() !== user.email)
-            return confirmationOf(user, action, "Type the address exactly as it is shown");
-          if (body.version !== String(user.updatedAtMs)) return confirmationOf(user, action, CHANGED);
-          return await perform(reader, user, { action, once: body.once });
+            return confirmationOf(user, action, { error: "Type the address exactly as it is shown" });
+          try {
+            return await perform(reader, user, { action, once: body.once, version: body.version });
+          } catch (error) {
+            if (!(error instanceof UserChanged)) throw error;
+            return changedPage(user, { action, version: body.version });
+          }
         });
       },
       formRoute(Confirmed, formOperation("sendUserAction", "Changes the role or access of a user")),
@@ -79,21 +97,36 @@ function actionIn(text: string): UserAction {
   return action;
 }
 
+type Refused = Pick<Parameters<typeof userConfirmation>[1], "error" | "changes">;
+
+class UserChanged extends DomainError {
+  constructor() {
+    super("conflict", "user.changed", "this user was changed after the page was opened");
+  }
+}
+
 interface Asked {
   action: UserAction;
+  /** of the user, as the form was made */
+  version: string | undefined;
   /** idempotency key of the form */
   once: string | undefined;
 }
 
-/** @returns a function that runs the action; the user must not have changed since the confirmation page */
+/** @returns a function that runs the action, and throws UserChanged if the user has changed since the confirmation page */
 function createPerform({ domain, baseUrl }: RouteContext) {
   const { users, passwordLinks } = domain.identity;
 
-  return async ({ actor }: Reader, user: User, { action, once }: Asked): Promise<Done | ConsolePage> => {
+  return async (
+    { actor }: Reader,
+    user: User,
+    { action, once, version }: Asked,
+  ): Promise<Done | ConsolePage> => {
     const { id } = user;
     const expect = ({ updatedAtMs }: User): void => {
-      if (updatedAtMs !== user.updatedAtMs) throw new DomainError("conflict", "user.changed", CHANGED);
+      if (String(updatedAtMs) !== version) throw new UserChanged();
     };
+    expect(user);
     if (action === "password-link") {
       const { token, expiresAtMs } = await passwordLinks.create(actor, id, { idempotencyKey: once });
       return linkPage({
