@@ -101,7 +101,12 @@ export function modelListPage({ view, page, problems = [], isDraft }: ModelListP
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: PER_PAGE_DEFAULT, total: 0 },
-    none: <p>The gateway has not listed any model yet, and the policy assigns none.</p>,
+    none: (
+      <p>
+        The gateway has not listed any model yet, and the policy assigns none. To read the list again:{" "}
+        <code>quartermaster gateway models refresh</code>
+      </p>
+    ),
     problems,
     csvPath: `${MODELS_PATH}.csv`,
     command: ["gateway", "models", "list"],

@@ -148,7 +148,8 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
     none: (
       <p>
         No request was recorded yet. Requests appear here as soon as an agent sends one through the gateway:
-        see <a href="/help/inference">Inference in the handbook</a>.
+        see <a href="/help/inference">Inference in the handbook</a>. To let agents use the models of the
+        gateway, assign some: <code>quartermaster gateway models assign --help</code>
       </p>
     ),
     problems,

@@ -89,7 +89,12 @@ export function tokensPage({ values, page, problems = [] }: TokensProps): Consol
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { next: null, isFirst: true },
-    none: <p>There is no token yet. Create one, and enter it at the identity provider.</p>,
+    none: (
+      <p>
+        There is no token yet. Create one, and enter it at the identity provider. On the server:{" "}
+        <code>quartermaster scim tokens create okta</code>
+      </p>
+    ),
     problems,
     command: ["scim", "tokens", "list", ...(values.show === ALL_TOKENS ? ["--all"] : [])],
     api: { method: "GET", path: "/admin/scim/tokens" },

@@ -123,7 +123,12 @@ export function serverListPage({ page, problems = [], isDraft }: ServerListProps
     rows: page?.items ?? [],
     idOf: ({ server, harnesses }) => `${server.name}/${harnesses[0]}`,
     paging: page ?? { page: 1, perPage: PER_PAGE_DEFAULT, total: 0 },
-    none: <p>The policy has no MCP server yet. Add the first one with the button above.</p>,
+    none: (
+      <p>
+        The policy has no MCP server yet. Add the first one with the button above, or publish a policy from a
+        file: <code>quartermaster policy apply policy.yaml</code>
+      </p>
+    ),
     problems,
     csvPath: `${MCP_PATH}.csv`,
     command: ["policy", "show"],

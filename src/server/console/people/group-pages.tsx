@@ -86,7 +86,7 @@ export function groupListPage({ values, page, problems = [], warnings }: GroupLi
     none: (
       <p>
         There are no groups yet. The identity provider delivers them; give it a token first:{" "}
-        <code>quartermaster scim token create</code>
+        <code>quartermaster scim tokens create okta</code>
       </p>
     ),
     problems,

@@ -133,7 +133,12 @@ export function invitationListPage(props: InvitationListProps): ConsolePage {
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: <p>Nobody has been invited yet. Invite the first person with the form above.</p>,
+    none: (
+      <p>
+        Nobody has been invited yet. Invite the first person with the form above, or on the server:{" "}
+        <code>quartermaster users invite ana@example.org --role member</code>
+      </p>
+    ),
     problems,
     csvPath: `${INVITATIONS_PATH}.csv`,
     command: ["invitations", "list", ...options({ q, role, status })],

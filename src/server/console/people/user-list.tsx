@@ -147,7 +147,8 @@ export function userListPage({
     paging: page ?? { page: 1, perPage: 1, total: 0 },
     none: (
       <p>
-        There are no users yet. <a href={INVITATIONS_PATH}>Invite the first one</a>.
+        There are no users yet. <a href={INVITATIONS_PATH}>Invite the first one</a>, or on the server:{" "}
+        <code>quartermaster users invite ana@example.org --role member</code>
       </p>
     ),
     problems,

@@ -79,7 +79,12 @@ export function historyPage({ rows = [], next, isFirst, problems = [] }: History
     rows,
     idOf: ({ id }) => id,
     paging: { next: next === null ? null : String(next), isFirst },
-    none: <p>No policy is published yet.</p>,
+    none: (
+      <p>
+        No policy is published yet. To publish one from a file:{" "}
+        <code>quartermaster policy apply policy.yaml</code>
+      </p>
+    ),
     problems,
     csvPath: `${HISTORY_PATH}.csv`,
     command: ["policy", "history"],
