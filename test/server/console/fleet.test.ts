@@ -86,6 +86,7 @@ describe("CON-40 the list of workstations", () => {
     ["user=an", "did you mean ana@example.org?"],
     ["user=nobody%40example.org", "no user has the address or id"],
     ["revision=r99", "there is no revision r99"],
+    ["revision=x", "there is no revision &quot;x&quot;"],
     ["health=fine", "health must be one of"],
     ["stale=yes", "stale must be one of"],
     ["not_seen_for_days=0", "not_seen_for_days must be"],

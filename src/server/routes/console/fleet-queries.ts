@@ -3,6 +3,7 @@ import type { ClientQuery } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
+import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { dayEndIn, dayIn } from "../../console/list/days.ts";
@@ -93,14 +94,15 @@ export async function userIdOf(
   return undefined;
 }
 
+/** @returns the id of the revision that a filter names; a workstation may report one that a restore has removed here */
 function revisionIdOf({ governance }: Domain, { organizationId, text, problems }: Named): string | undefined {
-  const sequence = /^r?(\d{1,15})$/.exec(text ?? "")?.[1];
-  if (text === undefined || sequence === undefined) return text;
+  if (text === undefined || UUID_PATTERN.test(text)) return text;
   try {
-    return governance.revisions.named(organizationId, sequence).id;
+    return governance.revisions.named(organizationId, text).id;
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    problems.push({ pointer: "/revision", detail: `there is no revision r${sequence}` });
+    const name = /^r?\d{1,15}$/.test(text) ? text.replace(/^r?/, "r") : quoted(text);
+    problems.push({ pointer: "/revision", detail: `there is no revision ${name}` });
     return undefined;
   }
 }
