@@ -116,6 +116,12 @@ function readWhole(text: string) {
   return { content, problems: problems.list() };
 }
 
+/**
+ * The library for all texts reads on over the following lines when a comment stands between an indicator and its text, as in
+ * `a:\n# note\n  text\nb: 1` within a list or a mapping. This is a bug of its version 2; the reader of ordinary texts is right.
+ */
+const COMMENT_BEFORE_TEXT = /[-:?] *(?:#.*)?\n(?: *\n)* *#/;
+
 test.each([
   ["fragments", fragments],
   ["a policy with a damaged place", damaged],
@@ -123,7 +129,7 @@ test.each([
   fc.assert(
     fc.property(texts, (text) => {
       const ordinary = readOrdinaryYaml(text, BOUNDS);
-      if (!ordinary) return;
+      if (!ordinary || COMMENT_BEFORE_TEXT.test(text)) return;
       expect(readWhole(text)).toEqual({ content: ordinary.content, problems: [] });
       // Only the other reader accepts a text with a tab.
       const { positionsOf } = readYamlText(Buffer.from(`${text}\n#\t`), new ProblemList(), BOUNDS);
@@ -148,4 +154,11 @@ test.each([
   const text = `${"k".repeat(characters)}: 1`;
   expect(readOrdinaryYaml(text, BOUNDS) ? "ordinary" : "not ordinary").toBe(what);
   expect(readYamlText(Buffer.from(text), new ProblemList(), BOUNDS).content).toEqual(readWhole(text).content);
+});
+
+test.each([
+  ["r:\n  - a\n  -\n#x\n    t\n  - b\n", { r: ["a", "t", "b"] }],
+  ["r:\n  a: 1\n  b:\n#x\n    t\n  c: {a: 1}\n", { r: { a: 1, b: "t", c: { a: 1 } } }],
+])("a text after a comment ends where its indentation ends: %j", (text, content) => {
+  expect(readOrdinaryYaml(text, BOUNDS)?.content).toEqual(content);
 });
