@@ -90,7 +90,7 @@ function Checks({ diagnosis: { atMs, findings } }: { diagnosis: Diagnosis }) {
       </p>
       {bad.length > 0 && <Findings findings={bad} caption="Checks that need attention" />}
       {others.length > 0 && (
-        <details>
+        <details class="checks">
           <summary>
             {others.length} {bad.length > 0 && "other "}
             {others.length === 1 ? "check" : "checks"}

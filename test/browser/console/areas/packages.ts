@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import type { Site } from "../../../support/browser/browser.ts";
-import { ADMIN } from "../../../support/browser/browser.ts";
+import { ADMIN, press } from "../../../support/browser/browser.ts";
 import type { Area } from "../scenes.ts";
 
 const AUDIENCE = "/console/packages/reviews/audience";
@@ -34,7 +34,7 @@ export const packagesArea: Area = {
         await openAudience(page, site);
         await page.getByLabel("Only these people and groups").check();
         await page.locator("#addresses").fill(`${ADMIN}\nnobody@example.com\n<script>alert(1)</script>`);
-        await page.getByRole("button", { name: "Save and review" }).click();
+        await press(page, "Save and review");
       },
     },
     {
@@ -43,7 +43,8 @@ export const packagesArea: Area = {
       async open(page, site) {
         await openAudience(page, site);
         await page.locator("#person").fill("a");
-        await page.getByRole("button", { name: "Find" }).first().click();
+        const find = page.getByRole("button", { name: "Find" }).first();
+        await Promise.all([page.waitForEvent("load"), find.click()]);
       },
     },
     {
@@ -53,7 +54,7 @@ export const packagesArea: Area = {
         await openAudience(page, site);
         await page.getByLabel("Everybody").check();
         await page.locator("#addresses").fill("nobody@example.com");
-        await page.getByRole("button", { name: "Save and review" }).click();
+        await press(page, "Save and review");
       },
     },
   ],

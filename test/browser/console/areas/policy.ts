@@ -1,7 +1,7 @@
 // The policy: text, history, one revision, difference, explanation, rollout, editor, and the review of a draft.
 
 import type { Page } from "playwright-core";
-import type { Site } from "../../../support/browser/browser.ts";
+import { press, type Site } from "../../../support/browser/browser.ts";
 import { withCapture } from "../../../support/content/sessions.ts";
 import type { Area } from "../scenes.ts";
 import { packagesOfPolicy } from "./extensions.ts";
@@ -80,8 +80,8 @@ export const policyArea: Area = {
       state: "wrong",
       async open(page) {
         await page.goto("/console/mcp/new");
-        await page.getByRole("button", { name: "Add a variable" }).click();
-        await page.getByRole("button", { name: "Save and review" }).click();
+        await press(page, "Add a variable");
+        await press(page, "Save and review");
       },
     },
     {
@@ -94,7 +94,7 @@ export const policyArea: Area = {
         await page.getByLabel("Codex").check();
         await page.getByRole("button", { name: "Add an argument" }).click();
         await page.locator("#arg0").fill("--token=ghp_1");
-        await page.getByRole("button", { name: "Save and review" }).click();
+        await press(page, "Save and review");
       },
     },
     { title: "Rollout of r1", open: "/console/policy/rollout/1" },
