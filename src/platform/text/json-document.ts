@@ -1,7 +1,7 @@
 // Parses a YAML file that is JSON with the runtime's parser, which is a hundred times as fast as a YAML reader, and reports what
 // is wrong with it in the same words.
 
-import { type Problem, pointerOf, tokensOf } from "../errors.ts";
+import { type Problem, tokensOf } from "../errors.ts";
 import { endOfString, stringAt } from "../json/names.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
@@ -18,12 +18,10 @@ import {
   OBJECT_MEMBERS_MAX,
   pointerAt,
 } from "../json/structure.ts";
-import { isJsonObject } from "./json-object.ts";
 import { jsonPositions } from "./json-positions.ts";
-import { PROTOTYPE_KEY } from "./object-reader.ts";
 import { PROBLEMS_MAX, type ProblemList, quoted } from "./problem-list.ts";
 import { positionsIn } from "./text-positions.ts";
-import { NOT_FINITE } from "./yaml-scan.ts";
+import { reportUnusable } from "./unusable-values.ts";
 import type { YamlText } from "./yaml-source.ts";
 
 const JSON_START = /^[ \t\r\n]*[[{]/;
@@ -56,8 +54,11 @@ export function readJsonDocument(
     return undefined;
   }
   if (!HUGE_NUMBER.test(text) && !RESERVED_KEY.test(text)) return { content, positionsOf };
-  const unusable: Unusable[] = [];
-  findUnusable(content, [], unusable);
+  const unusable: Omit<Problem, "line">[] = [];
+  reportUnusable(content, {
+    depthMax: limits.depthMax,
+    report: (pointer, detail) => unusable.push({ pointer, detail }),
+  });
   const positions = positionsOf(unusable.slice(0, PROBLEMS_MAX).map(({ pointer }) => pointer));
   for (const [at, { pointer, detail }] of unusable.entries()) problems.add(pointer, detail, positions[at]);
   return { content: unusable.length === 0 ? content : undefined, positionsOf };
@@ -107,24 +108,4 @@ function isJsonUntil(text: string, last: number): boolean {
     }
   }
   return true;
-}
-
-/** A value that other formats or programs cannot carry. */
-interface Unusable {
-  readonly pointer: string;
-  readonly detail: string;
-}
-
-/** Recursion is bounded, because the depth of the text was checked. */
-function findUnusable(value: unknown, path: (string | number)[], found: Unusable[]): void {
-  if (typeof value === "number" && !Number.isFinite(value))
-    found.push({ pointer: pointerOf(path), detail: NOT_FINITE });
-  const parts = Array.isArray(value) ? value.entries() : isJsonObject(value) ? Object.entries(value) : [];
-  for (const [name, part] of parts) {
-    path.push(name);
-    if (name === PROTOTYPE_KEY)
-      found.push({ pointer: pointerOf(path), detail: "is a reserved key; choose another" });
-    findUnusable(part, path, found);
-    path.pop();
-  }
 }

@@ -18,6 +18,7 @@ export interface Place {
 
 /** A key that would set the prototype instead of a member; always rejected, whatever a schema allows. */
 export const PROTOTYPE_KEY = "__proto__";
+export const RESERVED_KEY = "is a reserved key; choose another";
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
@@ -49,7 +50,7 @@ const isUsableKey = (problems: ProblemList, object: Place, key: string): boolean
     return false;
   }
   if (key !== PROTOTYPE_KEY) return true;
-  problems.add(object.pointer + pointerOf([key]), "is a reserved key; choose another");
+  problems.add(object.pointer + pointerOf([key]), RESERVED_KEY);
   return false;
 };
 

@@ -11,8 +11,9 @@ import {
   SHAPE_MEMBERS_MAX,
 } from "../json/shapes.ts";
 import { NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "../json/structure.ts";
-import { PROTOTYPE_KEY } from "./object-reader.ts";
+import { PROTOTYPE_KEY, RESERVED_KEY } from "./object-reader.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
+import { NOT_FINITE } from "./unusable-values.ts";
 import { YAML_DEPTH_MAX, type YamlBounds, type YamlSource } from "./yaml-source.ts";
 
 /** limit for anchors and aliases together; the library searches all of them for each alias */
@@ -30,9 +31,6 @@ interface Extent {
   readonly largeObjectMembers: number;
   readonly depth: number;
 }
-
-/** JSON.stringify would write null instead */
-export const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
 
 /** @returns the length of a key in JSON, without its quotes */
 const charactersAsJson = (name: string): number => JSON.stringify(name).length - 2;
@@ -122,7 +120,7 @@ class Scan {
       if (charactersAsJson(name) > NAME_CHARACTERS_MAX)
         this.#report(key, `has a key of more than ${NAME_CHARACTERS_MAX} characters`);
       this.#path.push(name);
-      if (name === PROTOTYPE_KEY) this.#report(key, "is a reserved key; choose another");
+      if (name === PROTOTYPE_KEY) this.#report(key, RESERVED_KEY);
       if (seen.has(name)) this.#report(key, `the key ${quoted(name)} occurs here a second time`);
       this.#path.pop();
       seen.add(name);

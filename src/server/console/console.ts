@@ -245,7 +245,7 @@ function createFrame(context: RouteContext, browser: Browser) {
     };
   };
 
-  /** Times count from now: what the work of the page waited for happened after the request. */
+  /** Relative times count from the rendering, because the work of the page may have taken seconds. */
   const answer = (asking: Reader, page: Answer): Response => {
     if (page instanceof Response) return page;
     const reader = { ...asking, nowMs: clock.nowMs() };

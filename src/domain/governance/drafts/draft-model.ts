@@ -51,7 +51,7 @@ export interface Draft extends DraftContent {
   changes: number | null;
 }
 
-/** Told to the reader of the document while a text of the draft has problems. */
+/** Shown to readers of the document while a text of the draft has problems. */
 export const LAST_VALID_TEXT =
   "a text of the draft has problems; its last version without problems is used instead";
 

@@ -31,7 +31,7 @@ async function sendOrAsk(form: HTMLFormElement, submitter: HTMLElement | null): 
   form.requestSubmit(submitter);
 }
 
-/** Without a connection, the browser tells its reader when the form is sent. */
+/** Without a connection, the browser reports the failure when the form is sent. */
 async function hasEnded(): Promise<boolean> {
   try {
     await fetchPage(SMALL_PAGE, { signal: AbortSignal.timeout(CHECK_WAIT_MS) });

@@ -77,7 +77,7 @@ export const TYPED_FIELD = "typed";
 
 /** @returns whether the text is the number, which pages show with the grouping of the reader's language: `1,204`, `1 204` */
 export const isTypedNumber = (text: string | undefined, number: number): boolean =>
-  text?.replaceAll(/[\s.,'’]/g, "") === String(number);
+  Number.isInteger(number) && text?.replaceAll(/[\s.,'’]/g, "") === String(number);
 
 /**
  * Asks before an action: names its target, and says what it does and what it does not do. Cancel comes first in the focus order.

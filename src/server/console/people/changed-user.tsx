@@ -13,7 +13,7 @@ interface ChangedUserProps {
   user: User;
   /** of the audit log about the user, newest first */
   changes: readonly NamedEntry[];
-  /** label of the button that performs the action in spite of the changes */
+  /** label of the button that performs the action anyway */
   verb: string;
 }
 
@@ -22,7 +22,7 @@ export function ChangedUser({ user: { role, status }, changes, verb }: ChangedUs
   const named = changes.filter((entry) => changesOf(entry).some(isChanged)).slice(0, CHANGES_NAMED_MAX);
   return (
     <>
-      <p>This user was changed after the page was opened. Nothing of yours is done.</p>
+      <p>This user was changed after the page was opened. Your action was not performed.</p>
       <ul>
         {named.map((entry) => (
           <li key={entry.id}>
@@ -32,8 +32,7 @@ export function ChangedUser({ user: { role, status }, changes, verb }: ChangedUs
       </ul>
       <p>
         The user is {role === "admin" ? "an administrator" : "a member"} now, and{" "}
-        {STATUS_LABELS[status].label.toLowerCase()}. Press “{verb}” to do it in spite of the change, or
-        cancel.
+        {STATUS_LABELS[status].label.toLowerCase()}. Press “{verb}” to do it anyway, or cancel.
       </p>
     </>
   );

@@ -30,8 +30,8 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
           {isBaseGone
             ? `The draft differs from ${revisionText(current)} in ${count === 1 ? "one place" : `${count} places`}`
             : `${count === 1 ? "One place was" : `${count} places were`} changed by both`}
-          {former.length > 0 && `, beside the ${former.length} that you have decided`}. The draft stays as it
-          is until you have decided all of them.
+          {former.length > 0 && `, in addition to the ${former.length} that you have decided`}. The draft
+          stays as it is until you have decided all of them.
         </p>
         {former.length < decided && (
           <p class="error-summary" role="alert">

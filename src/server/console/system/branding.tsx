@@ -19,7 +19,7 @@ export const BRANDING_PATH = `${CONSOLE}/branding`;
 /** Name of the field with the image. */
 const FILE_FIELD = "file";
 
-/** @returns what a form says of the branding that it was made from */
+/** @returns the version of the branding that a form was made from */
 export const versionOf = (branding: Branding): string => recordTag(toBranding(branding));
 
 /** @returns the path that an image is sent to */
@@ -70,7 +70,7 @@ const Changed = ({ branding, change }: { branding: Branding } & Required<Pick<Br
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       <Text value={change?.actorLabel} /> changed the branding <Time at={change?.atMs} />, after you opened
-      this page. Nothing of yours is saved. Save again to replace these addresses by those in the form:
+      this page. Your changes were not saved. Save again to replace these addresses with those in the form:
     </p>
     <ul>
       {FIELDS.map(({ name, label, member }) => (

@@ -118,12 +118,12 @@ function DeepChecks({ examination: { isRunning, last, problem } }: Pick<Installa
           </p>
         ) : last === undefined ? (
           <p>
-            <State tone="neutral">Not made</State> Nobody has asked for them since the service started.
+            <State tone="neutral">Not run</State> Nobody has asked for them since the service started.
           </p>
         ) : null}
         <p class="hint">
           They read every page of the database, every artifact and the whole audit log, which can take
-          minutes, and make all other checks again. The service answers meanwhile.
+          minutes, and repeat all other checks. The service answers requests in the meantime.
         </p>
         {mayAdminister && !isRunning && (
           <ConsoleForm action={EXAMINATION_PATH}>

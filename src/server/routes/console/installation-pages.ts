@@ -43,12 +43,12 @@ export function installationPages(context: RouteContext, console: Console) {
         console.act(request, body, { needs: "administrator", back: SYSTEM_PATH }, async () => {
           const { isRunning, problem } = await operations.examine();
           if (!isRunning && problem !== null)
-            return { to: SYSTEM_PATH, notice: { kind: "attention", text: "The checks could not be made." } };
+            return { to: SYSTEM_PATH, notice: { kind: "attention", text: "The checks could not run." } };
           return {
             to: SYSTEM_PATH,
             notice: isRunning
               ? "The checks continue. This page will show their findings."
-              : "Every check is made.",
+              : "All checks have run.",
           };
         }),
       formRoute(

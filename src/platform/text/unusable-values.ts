@@ -1,0 +1,33 @@
+// Values that a parser may produce and that nothing may keep: infinite numbers, which JSON cannot carry, and members that replace the
+// prototype of an object.
+
+import { pointerOf } from "../errors.ts";
+import { isJsonObject } from "./json-object.ts";
+import { PROTOTYPE_KEY, RESERVED_KEY } from "./object-reader.ts";
+
+export const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
+
+interface Walk {
+  /** nesting levels of objects and lists; a deeper value is reported and not searched */
+  depthMax: number;
+  /** @param pointer from the value */
+  report(pointer: string, detail: string): void;
+}
+
+/** Reports every such value in the value, and what is nested too deep. */
+export const reportUnusable = (value: unknown, walk: Walk): void => search(value, [], walk);
+
+/** Builds pointers for reports only, because large values have hundreds of thousands of places. */
+function search(value: unknown, path: (string | number)[], walk: Walk): void {
+  const { depthMax, report } = walk;
+  if (typeof value === "number" && !Number.isFinite(value)) report(pointerOf(path), NOT_FINITE);
+  if (typeof value !== "object" || value === null) return;
+  if (path.length >= depthMax) return report(pointerOf(path), `is nested deeper than ${depthMax} levels`);
+  const parts = Array.isArray(value) ? value.entries() : isJsonObject(value) ? Object.entries(value) : [];
+  for (const [name, part] of parts) {
+    path.push(name);
+    if (name === PROTOTYPE_KEY) report(pointerOf(path), RESERVED_KEY);
+    else search(part, path, walk);
+    path.pop();
+  }
+}
