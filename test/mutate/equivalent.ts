@@ -384,7 +384,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "only a copy that grows beyond its greatest size would show it",
   },
   {
-    file: "src/platform/text/json-positions.ts",
+    file: "src/platform/json/positions.ts",
     kind: "changed boolean",
     contains: "let isNameNext = false",
     because: "the first character opens an object or a list, which sets it, or the text has no members",

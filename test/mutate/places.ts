@@ -138,7 +138,6 @@ export const PLACES: Readonly<Record<string, Place>> = {
   bodies: {
     files: [
       "src/platform/json/*.ts",
-      "src/platform/text/json-positions.ts",
       "src/platform/text/json-document.ts",
       "src/server/scim/group-body.ts",
       "src/domain/scim/groups/member-intake.ts",

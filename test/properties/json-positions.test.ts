@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { pointerOf } from "../../src/platform/errors.ts";
-import { jsonPositions } from "../../src/platform/text/json-positions.ts";
+import { jsonPositions } from "../../src/platform/json/positions.ts";
 import { ProblemList } from "../../src/platform/text/problem-list.ts";
 import { readYamlText } from "../../src/platform/text/yaml-text.ts";
 

@@ -3,6 +3,7 @@
 
 import { type Problem, tokensOf } from "../errors.ts";
 import { endOfString, stringAt } from "../json/names.ts";
+import { jsonPositions } from "../json/positions.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
   NUMBERED_OBJECT_MEMBERS,
@@ -18,7 +19,6 @@ import {
   OBJECT_MEMBERS_MAX,
   pointerAt,
 } from "../json/structure.ts";
-import { jsonPositions } from "./json-positions.ts";
 import { PROBLEMS_MAX, type ProblemList, quoted } from "./problem-list.ts";
 import { positionsIn } from "./text-positions.ts";
 import { reportUnusable } from "./unusable-values.ts";

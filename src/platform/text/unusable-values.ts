@@ -22,7 +22,10 @@ function search(value: unknown, path: (string | number)[], walk: Walk): void {
   const { depthMax, report } = walk;
   if (typeof value === "number" && !Number.isFinite(value)) report(pointerOf(path), NOT_FINITE);
   if (typeof value !== "object" || value === null) return;
-  if (path.length >= depthMax) return report(pointerOf(path), `is nested deeper than ${depthMax} levels`);
+  if (path.length >= depthMax) {
+    report(pointerOf(path), `is nested deeper than ${depthMax} levels`);
+    return;
+  }
   const parts = Array.isArray(value) ? value.entries() : isJsonObject(value) ? Object.entries(value) : [];
   for (const [name, part] of parts) {
     path.push(name);

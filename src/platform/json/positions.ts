@@ -1,7 +1,8 @@
 // Finds the positions of members and items in a JSON text without parsing its values, in linear time.
-import { endOfString, stringAt } from "../json/names.ts";
-import type { Position } from "./problem-list.ts";
-import { positionsIn } from "./text-positions.ts";
+
+import type { Position } from "../text/problem-list.ts";
+import { positionsIn } from "../text/text-positions.ts";
+import { endOfString, stringAt } from "./names.ts";
 
 const QUOTE = '"';
 const OPENING = "[{";
