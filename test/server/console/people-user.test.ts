@@ -1,5 +1,5 @@
 // The page of one user in the console, and the operations of administrators there.
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { CORE_USER } from "../../../src/domain/scim/wire.ts";
 import { CHANGES_NAMED_MAX } from "../../../src/server/console/people/changed-user.tsx";
 import { createTestServer, SCIM_TOKEN } from "../../support/server.ts";
@@ -121,6 +121,24 @@ describe("CON-71 the page of a user", () => {
       { role: "admin", status: "suspended" },
     ]);
   });
+});
+
+test("CON-118 the change before the page was opened is not shown, although its entry is later than the time of the user", async () => {
+  const { id } = await member("entered-later@example.com");
+  const { clock } = site.world;
+  const nowMs = clock.nowMs.bind(clock);
+  using ticking = spyOn(clock, "nowMs").mockImplementation(() => {
+    clock.advance(5);
+    return nowMs();
+  });
+  await users.setStatus(site.world.system, id, "suspended");
+  ticking.mockRestore();
+  const { html } = await read(`${id}/make-administrator`);
+  clock.advance(2_000);
+  await users.setStatus(site.world.system, id, "active");
+  const answer = await act(`${id}/make-administrator`, { version: hidden(html, "version") });
+  expect([answer.status, answer.html.split("<time").length - 1]).toEqual([409, 1]);
+  expect(answer.html).toContain("status: suspended → active");
 });
 
 test.each([CHANGES_NAMED_MAX - 1, CHANGES_NAMED_MAX, CHANGES_NAMED_MAX + 1])(

@@ -1,5 +1,5 @@
 // The deployment file that would produce this policy again: the configuration file with the document as its section
-// `governance`. Every secret is replaced by a reference to the environment.
+// `governance`. Every value that looks like a secret is replaced by a reference to the environment.
 
 import { referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";

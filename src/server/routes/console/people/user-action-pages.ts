@@ -27,6 +27,8 @@ const Confirmed = formOf({
   once: FormField,
   typed: FormField,
 });
+/** An entry of the audit log is this much later than the change of the user at most: the entry of the version itself is not wanted. */
+const RECORDED_WITHIN_MS = 1_000;
 /** Entries of the audit log that are searched for changes of a user. */
 const ENTRIES_READ = 20;
 
@@ -50,7 +52,7 @@ export function userActionPages(context: RouteContext, console: Console) {
   ): ConsolePage => {
     const user = users.show(organizationId, id);
     requireApplicableAction(user, action);
-    const sinceMs = /^\d{1,15}$/.test(version ?? "") ? Number(version) + 1 : undefined;
+    const sinceMs = /^\d{1,15}$/.test(version ?? "") ? Number(version) + RECORDED_WITHIN_MS : undefined;
     const { items } = auditLog.listByKey(organizationId, { target: id, sinceMs, limit: ENTRIES_READ });
     return confirmationOf(user, action, { changes: items });
   };
