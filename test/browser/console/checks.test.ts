@@ -79,6 +79,27 @@ test("CON-115 a check that finds no session says that the page is old", async ()
   await page.getByText("live updates stopped").waitFor();
 });
 
+test("CON-115 a check that ends while its region has the focus is shown when the focus has left, without another check", async () => {
+  await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
+  const page = await visitor.context.newPage();
+  const sent = countForms(page);
+  const focused = Promise.withResolvers<void>();
+  await page.route("**/*", async (route) => {
+    if (route.request().method() === "POST") await focused.promise;
+    await route.continue();
+  });
+  await page.goto(GATEWAY);
+  await page.getByRole("button", { name: "Check now" }).focus();
+  const answered = checked(page);
+  focused.resolve();
+  await (await answered).finished();
+  await page.evaluate(() => new Promise((done) => setTimeout(done)));
+  expect(await page.getByText("Not checked yet").count()).toBe(1);
+  await page.keyboard.press("Shift+Tab");
+  await page.getByText("Not checked yet").waitFor({ state: "detached" });
+  expect(sent()).toBe(1);
+});
+
 const overview = async () => {
   await publishNext();
   const visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
@@ -100,6 +121,20 @@ test("CON-115 where rows would move, a button tells how many are new and shows t
   await page.locator("#revisions .new-rows").waitFor({ state: "detached" });
   expect(await firstRevision(page)).not.toBe(before);
   expect(await page.evaluate(() => document.activeElement?.closest("#revisions")?.id)).toBe("revisions");
+});
+
+test("CON-115 a region under the pointer stays as it is, and follows when the pointer has left it", async () => {
+  await using visitor = await overview();
+  const { page } = visitor;
+  const added = page.locator("#revisions .new-rows");
+  await page.locator("#revisions").hover();
+  const read = page.waitForResponse(`${site.baseUrl}/console`);
+  await publishNext();
+  await (await read).finished();
+  await page.evaluate(() => new Promise((done) => setTimeout(done)));
+  expect(await added.count()).toBe(0);
+  await page.mouse.move(0, 0);
+  await added.waitFor();
 });
 
 test("CON-115 a page that was hidden is read again when it is shown", async () => {

@@ -1,5 +1,6 @@
 // Live regions: each visible tab has one event stream. After an event the script reads the page again and swaps its regions, at
-// most once in two seconds, and never a region that has the pointer or the focus. Where rows would move, a button shows the new ones.
+// most once in two seconds. A region that has the pointer or the focus is swapped after they have left it. Where rows would move, a
+// button shows the new ones.
 import { swapRegion, swapRegions } from "./regions.ts";
 import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
@@ -13,11 +14,15 @@ const CHECK_MS = 60_000;
 let stream: EventSource | undefined;
 let polling: ReturnType<typeof setInterval> | undefined;
 let isWaiting = false;
+/** Regions that were not swapped because the reader was in them, with what swaps them later. */
+const skipped = new Map<Element, () => void>();
 
 /** Starts on pages with `data-live`. */
 export function startLive(): void {
   startChecks();
   const wanted = document.body.dataset.live?.split(" ") ?? [];
+  document.addEventListener("pointerout", swapLeftRegions);
+  document.addEventListener("focusout", swapLeftRegions);
   if (wanted.length === 0) return;
   document.addEventListener("visibilitychange", () => {
     close();
@@ -71,7 +76,8 @@ function startChecks(): void {
       typeof value === "string" ? [[name, value]] : [],
     );
     const asked = fetchPage(form.getAttribute("action") ?? "", { form: new URLSearchParams(fields) });
-    void refresh(asked, (region) => region.matches(CHECKED));
+    const show = () => void refresh(asked, { isMeant: (region) => region.matches(CHECKED), again: show });
+    show();
   };
   check();
   setInterval(check, CHECK_MS);
@@ -81,12 +87,37 @@ const CHECKED = "[data-check]";
 
 const isUnchecked = (region: Element): boolean => !region.matches(CHECKED);
 
-/** @param isMeant returns false for regions to leave unchanged */
-async function refresh(asked = fetchPage(location.href), isMeant = isUnchecked): Promise<void> {
+const hasReader = (region: Element): boolean => region.matches(":hover, :focus-within");
+
+/** The browser updates `:hover` and `:focus-within` after the event. */
+function swapLeftRegions(): void {
+  if (skipped.size === 0) return;
+  setTimeout(() => {
+    for (const [region, swap] of skipped) {
+      if (hasReader(region)) continue;
+      skipped.delete(region);
+      swap();
+    }
+  });
+}
+
+/**
+ * Swaps the regions of this page.
+ * @param options.isMeant returns false for regions to leave unchanged
+ * @param options.again is called when the reader has left a region that was not swapped
+ */
+async function refresh(
+  asked = fetchPage(location.href),
+  { isMeant = isUnchecked, again = refreshSoon } = {},
+): Promise<void> {
   try {
     const { page } = await asked;
-    const isFree = (region: Element, next: Element) =>
-      isMeant(region) && !region.matches(":hover, :focus-within") && !offerRows(region, next);
+    const isFree = (region: Element, next: Element) => {
+      if (!isMeant(region)) return false;
+      skipped.delete(region);
+      if (hasReader(region)) skipped.set(region, again);
+      return !skipped.has(region) && !offerRows(region, next);
+    };
     if (!swapRegions(page, isFree)) throw new NotThisPage(location.href);
     setStale(undefined);
   } catch {
