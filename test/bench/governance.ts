@@ -8,13 +8,7 @@ import { DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens
 import { contest, type Figure } from "./figures.ts";
 import { load, type Running, script, startServer } from "./processes.ts";
 import { measureStreams, STREAMS } from "./revision-streams.ts";
-import {
-  addMembers,
-  logIn,
-  openBeside,
-  startQuartermaster,
-  temporaryDirectory,
-} from "./tools/installation.ts";
+import { addUsers, logIn, openBeside, startQuartermaster, temporaryDirectory } from "./tools/installation.ts";
 import { benchPackages } from "./tools/packages.ts";
 
 const ROUNDS = 7;
@@ -57,7 +51,7 @@ export async function measureGovernance(): Promise<Figure[]> {
 
 /** @returns one access token for each stream; no user has more streams than may be open */
 async function streamAuthorizations(installation: ExistingInstallation, actor: Actor): Promise<string[]> {
-  const members = await addMembers(installation, actor, STREAMS / STREAMS_PER_MEMBER);
+  const members = await addUsers(installation, actor, STREAMS / STREAMS_PER_MEMBER);
   const authorizations: string[] = [];
   for (const member of members) {
     const logins = await logIn(installation, STREAMS_PER_MEMBER, member);

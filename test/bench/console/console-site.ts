@@ -9,7 +9,13 @@ import { readTokens } from "../fleet/fleet-requests.ts";
 import { writeFleet } from "../fleet/fleet-rows.ts";
 import { publishPolicies } from "../fleet/workstations.ts";
 import { quartermaster, type Running, startServer } from "../processes.ts";
-import { administratorOf, openBeside, sessionCookie, startQuartermaster } from "../tools/installation.ts";
+import {
+  addUsers,
+  administratorOf,
+  openBeside,
+  sessionCookie,
+  startQuartermaster,
+} from "../tools/installation.ts";
 import type { LoadRequest } from "../tools/load.ts";
 import { writeGroups } from "./console-groups.ts";
 
@@ -88,13 +94,14 @@ async function seed(data: string, port: number, tokens: string) {
   return { database, cookies, users, policyRequests: asking.map(policyFetch) };
 }
 
-/** Signs the administrators in, and writes entries to the audit log. */
+/** Creates administrators, because event streams are limited per user, signs each in, and writes entries to the audit log. */
 async function signIn(installation: ExistingInstallation): Promise<string[]> {
   const { domain } = installation;
   const administrator = administratorOf(installation);
   for (let at = 0; at < ENTRIES; at++)
     await domain.exports.record(administrator, { list: "users", filter: "", rows: at });
-  return await Promise.all(Array.from({ length: ADMINISTRATORS }, () => sessionCookie(installation)));
+  const others = await addUsers(installation, administrator, ADMINISTRATORS - 1, "admin");
+  return await Promise.all([administrator, ...others].map((user) => sessionCookie(installation, user)));
 }
 
 async function readUsers({ domain, organizationId }: ExistingInstallation): Promise<ListedUser[]> {

@@ -5,7 +5,7 @@ import { SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
 import { quartermaster, startServer } from "../processes.ts";
-import { addMembers, administratorOf, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
+import { addUsers, administratorOf, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
 
 export const MANY = 100_000;
 const USERS = 20;
@@ -66,7 +66,7 @@ async function fill(directory: string, sessions: number) {
   const installation = await openBeside(directory, service.port);
   const { organizationId, domain } = installation;
   const operator = { kind: "operator", id: null, label: "bench", organizationId } as const;
-  const members = await addMembers(installation, operator, USERS);
+  const members = await addUsers(installation, operator, USERS);
   const users = members.map(({ id }) => id);
   for (let from = 0; from < sessions; from += BATCH_ROWS)
     await addSessions(installation, { users, from, to: Math.min(sessions, from + BATCH_ROWS) });

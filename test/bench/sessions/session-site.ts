@@ -7,7 +7,7 @@ import { sha256Hex } from "../../../src/platform/ids.ts";
 import { sectionOf } from "../../domain/governance/governance-world.ts";
 import { announcementOf } from "../../support/content/sessions.ts";
 import { cleanEnvironment, onItsCore, type Running, script, startServer } from "../processes.ts";
-import { addMembers, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
+import { addUsers, logIn, openBeside, startQuartermaster } from "../tools/installation.ts";
 import { bytesOf, type TransferPlan, type TransferResult } from "./transfer.ts";
 
 export type Requests = TransferPlan["requests"];
@@ -45,7 +45,7 @@ async function prepare(installation: ExistingInstallation, port: number): Promis
   const input = JSON.stringify(sectionOf({ session_upload: { presign_url }, allowed_harnesses: ["codex"] }));
   await domain.governance.deployments.apply(operator, { input, variables: {}, linesOf: async () => [] });
   const tokens: string[] = [];
-  for (const member of await addMembers(installation, operator, USERS))
+  for (const member of await addUsers(installation, operator, USERS))
     tokens.push(...(await logIn(installation, 1, member)).map(({ access_token: token }) => token));
   return tokens;
 }

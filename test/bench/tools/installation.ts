@@ -7,6 +7,7 @@ import { type ExistingInstallation, openExisting } from "../../../src/app/instal
 import type { RequestedDeviceLogin } from "../../../src/domain/access/device-login/device-logins.ts";
 import type { TokenAnswer } from "../../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES, SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
+import type { Role } from "../../../src/domain/identity/model.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
 import type { Actor } from "../../../src/domain/shared/actor.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -94,10 +95,12 @@ export function administratorOf({ db, domain, organizationId }: ExistingInstalla
   return actorOf(user);
 }
 
-/** Signs the first administrator in at a browser. @returns the value of the header `Cookie` */
-export async function sessionCookie(installation: ExistingInstallation): Promise<string> {
+/** Signs a user in at a browser. @returns the value of the header `Cookie` */
+export async function sessionCookie(
+  installation: ExistingInstallation,
+  { id } = administratorOf(installation),
+): Promise<string> {
   const { db, domain } = installation;
-  const { id } = administratorOf(installation);
   const { token } = await db.write(
     (tx) => domain.access.sessions.open(tx, id, { address: null, userAgent: null }),
     "access",
@@ -105,16 +108,17 @@ export async function sessionCookie(installation: ExistingInstallation): Promise
   return `${SESSION_COOKIE}=${token}`;
 }
 
-/** Creates members who can approve workstations of their own. */
-export async function addMembers(
+/** Creates users; members can approve workstations of their own. */
+export async function addUsers(
   { domain }: ExistingInstallation,
   creator: Actor,
   count: number,
+  role: Role = "member",
 ): Promise<UserActor[]> {
-  const members: UserActor[] = [];
-  while (members.length < count) {
-    const email = `member-${members.length}@example.com`;
-    members.push(actorOf((await domain.identity.users.create(creator, { email, role: "member" })).user));
+  const users: UserActor[] = [];
+  while (users.length < count) {
+    const email = `${role}-${users.length}@example.com`;
+    users.push(actorOf((await domain.identity.users.create(creator, { email, role })).user));
   }
-  return members;
+  return users;
 }
