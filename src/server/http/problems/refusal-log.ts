@@ -70,8 +70,7 @@ export function createRefusalLog({ log, clock }: { log: Log; clock: Clock }): Re
     flush,
     note(refused) {
       if (timer && clock.nowMs() >= dueAtMs) flush();
-      const isWithinRate =
-        ofAddress.take(countedAddress(refused.address ?? ALL)) === 0 && ofAll.take(ALL) === 0;
+      const isWithinRate = ofAddress.take(countedAddress(refused.address)) === 0 && ofAll.take(ALL) === 0;
       if (isWithinRate) log.info("http.refused", lineOf(refused));
       else count(refused);
       return isWithinRate;

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { deviceLogins, grants, refreshTokens } from "../../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../../src/domain/access/wire.ts";
+import { users } from "../../../../src/domain/identity/tables.ts";
 import { BASE_URL } from "../access-world.ts";
 import { isAtRest } from "../at-rest.ts";
 import {
@@ -186,6 +187,14 @@ test("a user who was suspended after approving gets nothing", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   await world.identity.users.setStatus(world.system, world.user.id, "suspended");
+  expect(await poll(world, deviceCode)).toBe("invalid_grant");
+  expect(world.db.read.select().from(grants).all()).toEqual([]);
+});
+
+test("a user whose row alone says suspended gets nothing, although the approval is still there", async () => {
+  await using world = await createLoginWorld();
+  const { deviceCode } = await requestApproved(world);
+  await world.db.write((tx) => void tx.update(users).set({ status: "suspended" }).run());
   expect(await poll(world, deviceCode)).toBe("invalid_grant");
   expect(world.db.read.select().from(grants).all()).toEqual([]);
 });
