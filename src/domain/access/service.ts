@@ -23,6 +23,7 @@ import { SecondFactors } from "./second-factor/second-factors.ts";
 import { SignInAttempts } from "./second-factor/sign-in-attempts.ts";
 import type { AccessSettings, LimitSettings } from "./settings.ts";
 import { FactorSignIns } from "./sign-in/factor-sign-in.ts";
+import { FormOwners } from "./sign-in/form-owner.ts";
 import { LoginSessions } from "./sign-in/login-sessions.ts";
 import { PasswordChanges } from "./sign-in/password-change.ts";
 import { type Swept, sweepLogins } from "./sweep.ts";
@@ -88,6 +89,8 @@ export function createAccess(dependencies: AccessDependencies) {
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
     logins,
     ownLogins: new OwnLogins({ ...dependencies, logins }),
+    /** Marks of forms: see form-owner.ts. */
+    formOwners: new FormOwners(dependencies),
     passwordChanges: new PasswordChanges({ ...dependencies, sessions }),
     factors,
     /** The second half of a password sign-in. */

@@ -28,6 +28,8 @@ export interface Visitor {
   sessionToken: string;
   /** CSRF token for this visitor's forms */
   csrf: string;
+  /** mark of the visitor in the forms of a page, which outlasts the session */
+  formOwner: string;
   /** name of the provider through which the visitor signed in; undefined for a password */
   through: string | undefined;
 }
@@ -51,7 +53,19 @@ export type Browser = ReturnType<typeof createBrowser>;
 
 /** @returns functions that pages and session routes use to identify the browser */
 export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
-  const { authenticator, sessions } = domain.access;
+  const { authenticator, sessions, formOwners } = domain.access;
+
+  /** @throws DomainError of kind `unauthenticated` if the session has ended */
+  const visitorOf = (request: Request, sessionToken: string): Visitor => {
+    const principal = authenticator.session(sessionToken);
+    exchangeOf(request).principal = principal;
+    const { sessionId, userId } = principal;
+    invariant(sessionId, "a session cookie belongs to a login session");
+    const isFromProvider = sessions.find(sessionToken)?.method === "oidc";
+    const through = isFromProvider ? domain.sso.settings()?.providerName : undefined;
+    const csrf = maskedToken(formTokenOf(sessionToken));
+    return { principal, sessionId, sessionToken, csrf, formOwner: formOwners.mark(userId), through };
+  };
 
   return {
     /** @returns the organization's branding for pages */
@@ -62,18 +76,19 @@ export function createBrowser({ domain, baseUrl, ids }: RouteContext) {
       const sessionToken = sessionTokenOf(request, baseUrl());
       if (sessionToken === undefined) return undefined;
       try {
-        const principal = authenticator.session(sessionToken);
-        exchangeOf(request).principal = principal;
-        const { sessionId } = principal;
-        invariant(sessionId, "a session cookie belongs to a login session");
-        const isFromProvider = sessions.find(sessionToken)?.method === "oidc";
-        const through = isFromProvider ? domain.sso.settings()?.providerName : undefined;
-        return { principal, sessionId, sessionToken, csrf: maskedToken(formTokenOf(sessionToken)), through };
+        return visitorOf(request, sessionToken);
       } catch (error) {
         if (error instanceof DomainError && error.kind === "unauthenticated") return undefined;
         throw error;
       }
     },
+
+    /** @returns the visitor whose session was just opened */
+    visitorOf,
+
+    /** @returns whether the form with this mark was made for the visitor, in this session or an earlier one */
+    isOwnForm: (mark: string | undefined, { principal }: Visitor): boolean =>
+      formOwners.isOf(mark, principal.userId),
 
     ...createSignIn({ domain, baseUrl }),
 
@@ -137,6 +152,9 @@ const createForms = (baseUrl: RouteContext["baseUrl"], ids: RouteContext["ids"])
     return { csrf: maskedToken(formTokenOf(secret)), cookies };
   },
 
+  /** @throws DomainError `access.foreign_origin` for a form on a page of another site */
+  checkOrigin: (request: Request): void => refuseForeignForm(request, baseUrl()),
+
   /** @throws DomainError `access.foreign_origin`, `form.stale` unless one of our pages made the form for this visitor */
   checkForm(request: Request, csrf: string | undefined, visitor: Visitor): void {
     refuseForeignForm(request, baseUrl());
@@ -157,15 +175,27 @@ const createAttempts = (baseUrl: RouteContext["baseUrl"]) => ({
   /** @returns the sign-in of this browser that waits for the second factor; it may be over */
   attempt(request: Request): BrowserAttempt | undefined {
     const token = attemptTokenOf(request, baseUrl());
-    if (token === undefined) return undefined;
-    return { token, csrf: maskedToken(formTokenOf(token.reveal())), ...signingInBrowser(request, baseUrl()) };
+    return token && attemptOf(request, { token, baseUrl: baseUrl() });
   },
+
+  /** @returns the sign-in that was just begun */
+  begun: (request: Request, token: Secret): BrowserAttempt =>
+    attemptOf(request, { token, baseUrl: baseUrl() }),
 
   /** Checks a form of a sign-in that waits for the second factor. @throws as checkForm */
   checkAttemptForm(request: Request, csrf: string | undefined, attempt: BrowserAttempt): void {
     refuseForeignForm(request, baseUrl());
     checkToken(csrf, formTokenOf(attempt.token.reveal()));
   },
+});
+
+const attemptOf = (
+  request: Request,
+  { token, baseUrl }: { token: Secret; baseUrl: string },
+): BrowserAttempt => ({
+  token,
+  csrf: maskedToken(formTokenOf(token.reveal())),
+  ...signingInBrowser(request, baseUrl),
 });
 
 /** @returns where a sign-in comes from, and what the browser has from earlier ones */

@@ -12,18 +12,13 @@ import type { RouteContext } from "../router.ts";
 import { confirmPath, needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
 import { htmlAnswer } from "./answer.ts";
 import { type Chrome, type ConsolePage, renderConsole } from "./frame/frame.tsx";
+import { type Fields, OWNER_FIELD } from "./frame/kept-fields.tsx";
 import { type Feature, type NavigationGroup, type Needs, navigationFor } from "./frame/navigation.ts";
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
-import {
-  expiredPage,
-  type Fields,
-  failedPage,
-  forbiddenPage,
-  staleFormPage,
-  tooLongPage,
-} from "./frame/refusals.tsx";
+import { failedPage, forbiddenPage, staleFormPage, tooLongPage } from "./frame/refusals.tsx";
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
+import { createSignInAgain } from "./sign-in-again.ts";
 
 /** The action is done: the browser is redirected to a page that shows the message. */
 export interface Done {
@@ -87,15 +82,13 @@ export interface Console {
 /** @returns the functions that all routes of the console share */
 export function createConsole(context: RouteContext, browser: Browser): Console {
   const frame = createFrame(context, browser);
-  const { has, readerOf, answer, forbid, refuse } = frame;
+  const { has, readerOf, answer, forbid, refuse, signInAgain } = frame;
 
   const console: Console = {
     has,
 
     expired: (request, action) =>
-      browser.visitor(request)
-        ? undefined
-        : expiredPage({ ...action, request, branding: browser.branding() }),
+      browser.visitor(request) ? undefined : signInAgain.ask({ ...action, request }),
 
     async actLong(request, action, work) {
       const visitor = browser.visitor(request);
@@ -104,7 +97,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       if (mayChange) exchangeOf(request).isAdmitted = true;
       const fields = await readLongForm(request, mayChange);
       if (fields) return await console.act(request, fields, action, (actor) => work(actor, fields));
-      if (!reader) return expiredPage({ ...action, request, branding: browser.branding() });
+      if (!reader) return signInAgain.ask({ ...action, request });
       return mayChange ? answer(reader, tooLongPage(action.back)) : forbid(reader, "change");
     },
 
@@ -139,38 +132,57 @@ const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyo
 
 /** @returns `act` */
 const createAct =
-  (browser: Browser, { readerOf, answer, forbid, finish, refuse }: Frame): Console["act"] =>
+  (browser: Browser, { readerOf, answer, forbid, finish, refuse, signInAgain }: Frame): Console["act"] =>
   async (request, fields, { needs, back, isQuestion = false, heldBack }, work) => {
-    const visitor = browser.visitor(request);
-    const path = new URL(request.url).pathname;
-    if (!visitor) return expiredPage({ path, back, fields, heldBack, request, branding: browser.branding() });
+    const form = { path: new URL(request.url).pathname, back, fields, heldBack };
+    const present = browser.visitor(request);
+    const signedIn = present
+      ? { visitor: present, cookies: [] }
+      : await signInAgain.take({ ...form, request });
+    if (signedIn instanceof Response) return signedIn;
+    const { visitor, cookies } = signedIn;
     const reader = readerOf(request, visitor);
-    if (!mayOpen(reader, needs)) return forbid(reader, "read");
-    if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
-    try {
-      browser.checkForm(request, fields.csrf, visitor);
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.reason !== "form.stale") throw error;
-      noteRefusal(request, error);
-      return answer(reader, staleFormPage({ reader, path, back, fields, heldBack }));
-    }
-    try {
-      return finish(reader, await setImmediate(await work(reader))); // as in `show`
-    } catch (error) {
-      if (needsConfirmation(error)) return seeOther(confirmPath(back));
-      return refuse(reader, error, back);
-    }
+    const isOwn = browser.isOwnForm(fields[OWNER_FIELD], visitor);
+    const result = async (): Promise<Response> => {
+      if (!mayOpen(reader, needs)) return forbid(reader, "read");
+      if (needs !== "anyone" && !isQuestion && !reader.mayAdminister) return forbid(reader, "change");
+      const stale = present ? staleness(() => browser.checkForm(request, fields.csrf, visitor)) : !isOwn;
+      if (stale) {
+        noteRefusal(request, { reason: "form.stale" });
+        return answer(reader, staleFormPage({ ...form, reader, isOwn }));
+      }
+      try {
+        return finish(reader, await setImmediate(await work(reader))); // as in `show`
+      } catch (error) {
+        if (needsConfirmation(error)) return seeOther(confirmPath(back));
+        return refuse(reader, error, back);
+      }
+    };
+    const response = await result();
+    for (const cookie of cookies) response.headers.append("set-cookie", cookie);
+    return response;
   };
+
+/** @returns whether the form was made in an earlier session */
+function staleness(check: () => void): boolean {
+  try {
+    check();
+    return false;
+  } catch (error) {
+    if (error instanceof DomainError && error.reason === "form.stale") return true;
+    throw error;
+  }
+}
 
 /** @returns `actFile`, which hands the fields of the form to `act` */
 const createFileAction =
-  (browser: Browser, { readerOf, answer, forbid }: Frame) =>
+  (browser: Browser, { readerOf, answer, forbid, signInAgain }: Frame) =>
   async (
     act: Console["act"],
     ...[request, { bytesMax, times, tooLarge, ...action }, work]: Parameters<Console["actFile"]>
   ): Promise<Response> => {
     const visitor = browser.visitor(request);
-    if (!visitor) return expiredPage({ ...action, request, branding: browser.branding() });
+    if (!visitor) return signInAgain.ask({ ...action, request });
     const reader = readerOf(request, visitor);
     if (!reader.mayAdminister) return forbid(reader, "change");
     const form = await openForm(request, { bytesMax, times });
@@ -279,7 +291,8 @@ function createFrame(context: RouteContext, browser: Browser) {
     return answer(reader, failedPage(formFailure(error, reader.request), { requestId, back }));
   };
 
-  return { has, readerOf, answer, forbid, finish, refuse };
+  const signInAgain = createSignInAgain(context, browser);
+  return { has, readerOf, answer, forbid, finish, refuse, signInAgain };
 }
 
 /** @returns the caller of a console page, for domain functions that need the whole principal */

@@ -87,7 +87,14 @@ function readerOf(address: string, cookie: string): Reader {
   };
   return {
     ...{ request, url: new URL(address), organizationId, readsAll: true, mayAdminister: true, csrf: "csrf" },
-    visitor: { principal, sessionId: "session", sessionToken: "", csrf: "csrf", through: undefined },
+    visitor: {
+      principal,
+      sessionId: "session",
+      sessionToken: "",
+      csrf: "csrf",
+      formOwner: "owner",
+      through: undefined,
+    },
     actor: { kind: "user", id: "user", label: email, organizationId },
     ...{ nowMs: Date.now(), zone: "Europe/Berlin", theme: undefined, language: "en-US" },
     ...{ savedViews: () => [], usual: () => undefined },

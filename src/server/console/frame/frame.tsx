@@ -13,6 +13,7 @@ import { Copy, ReaderContext, State, Text } from "../parts/values.tsx";
 import { changesText, REVIEW_PATH } from "../policy/words.ts";
 import type { Reader } from "../reader.ts";
 import { compactHtml } from "./compact-html.ts";
+import { OWNER_FIELD } from "./kept-fields.tsx";
 import { CONSOLE, isCurrent, type NavigationGroup } from "./navigation.ts";
 import type { Notice } from "./notice.ts";
 
@@ -198,6 +199,7 @@ export function ThemeForm({ reader }: { reader: Reader }) {
   return (
     <form class="theme" method="post" action={`${CONSOLE}/theme`}>
       <Hidden name="csrf" value={reader.csrf} />
+      <Hidden name={OWNER_FIELD} value={reader.visitor.formOwner} />
       <Hidden name="next" value={pathname + search} />
       <fieldset>
         <legend>Colors</legend>

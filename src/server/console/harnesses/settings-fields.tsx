@@ -4,7 +4,7 @@
 import { SETTING_CHARACTERS_MAX } from "../../../domain/governance/model.ts";
 import { FLAG_SETTINGS, KNOWN_SETTINGS } from "../../../domain/governance/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
-import type { Fields } from "../frame/refusals.tsx";
+import type { Fields } from "../frame/kept-fields.tsx";
 import { andText } from "../own/words.ts";
 
 /** The value of each field, by name; empty for a setting that is not in the text. */

@@ -4,7 +4,7 @@ import { MCP_ARGUMENTS_MAX, type McpServer } from "../../../domain/governance/mo
 import type { PlacedServer } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
-import { type Fields, WITHHELD_FIELDS_FIELD } from "../frame/refusals.tsx";
+import { type Fields, WITHHELD_FIELDS_FIELD } from "../frame/kept-fields.tsx";
 import { withoutReturns } from "../long-form.ts";
 
 export interface Variable {

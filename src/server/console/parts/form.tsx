@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { OWNER_FIELD } from "../frame/kept-fields.tsx";
 import { AsCommand, type Equivalents } from "./command.tsx";
 import { useReader } from "./values.tsx";
 
@@ -21,7 +22,7 @@ interface ConsoleFormProps {
   edits?: "saved" | "refused";
 }
 
-/** A form with the CSRF token and the id of its reader: after a new sign-in, only the same person can send it. */
+/** A form with the CSRF token and the mark of its reader: after a new sign-in, only the same person can send it. */
 export function ConsoleForm({
   action,
   children,
@@ -43,7 +44,7 @@ export function ConsoleForm({
       data-upload={isWatched}
     >
       <Hidden name="csrf" value={csrf} />
-      <Hidden name="by" value={visitor.principal.userId} />
+      <Hidden name={OWNER_FIELD} value={visitor.formOwner} />
       {children}
     </form>
   );

@@ -9,6 +9,7 @@ export interface PasskeyFormProps {
   /** from the domain, for the browser */
   options: object;
   action: string;
+  enctype?: "multipart/form-data" | undefined;
   /** hidden fields in addition to the answer */
   fields: Readonly<Record<string, string | undefined>>;
   verb: string;
@@ -18,12 +19,13 @@ export interface PasskeyFormProps {
 
 /** Posts `answer` and the fields. */
 export function PasskeyForm(props: PasskeyFormProps) {
-  const { passkey, options, action, fields, verb, isPrimary = false, children } = props;
+  const { passkey, options, action, enctype, fields, verb, isPrimary = false, children } = props;
   return (
     <>
       <form
         method="post"
         action={action}
+        enctype={enctype}
         hidden
         data-passkey={passkey}
         data-options={JSON.stringify(options)}

@@ -12,6 +12,9 @@ export interface ProofProps {
   csrf: string;
   /** path to continue to */
   next?: string | undefined;
+  /** what the form sends besides, and the path without it */
+  kept?: { fields: Readonly<Record<string, string>>; back: string };
+  isInParts?: boolean;
   /** whether the user has an authenticator app */
   hasApp: boolean;
   /** options of `navigator.credentials.get()`; undefined if the user has no passkey that works here */
@@ -25,10 +28,11 @@ const TEXTS = {
   confirm: { title: "Confirm that it is you", verb: "Confirm", back: "/account", cancel: "Cancel" },
 } as const;
 
-/** Posts `csrf`, `next` (if given) and `code`, or `answer` of a passkey. */
+/** Posts `csrf`, `next` (if given), what is kept, and `code`, or `answer` of a passkey. */
 export function proofPage(props: ProofProps): string {
-  const { purpose, action, csrf, next, hasApp, passkey, error, branding } = props;
+  const { purpose, action, csrf, next, kept, isInParts, hasApp, passkey, error, branding } = props;
   const { title, verb, back, cancel } = TEXTS[purpose];
+  const enctype = isInParts ? "multipart/form-data" : undefined;
   const hint = hasApp
     ? "The six digits that your authenticator app shows, or one of your recovery codes."
     : "One of your recovery codes.";
@@ -41,12 +45,16 @@ export function proofPage(props: ProofProps): string {
           passkey="get"
           options={passkey}
           action={action}
-          fields={{ csrf, next }}
+          enctype={enctype}
+          fields={{ ...kept?.fields, csrf, next }}
           verb="Use a passkey"
           isPrimary
         />
       )}
-      <form class="following" method="post" action={action}>
+      <form class="following" method="post" action={action} enctype={enctype}>
+        {Object.entries(kept?.fields ?? {}).map(([name, value]) => (
+          <Hidden key={name} name={name} value={value} />
+        ))}
         <Hidden name="csrf" value={csrf} />
         {next === undefined ? null : <Hidden name="next" value={next} />}
         <Field id="code" label={hasApp ? "Code" : "Recovery code"} hint={hint} error={error}>
@@ -67,7 +75,7 @@ export function proofPage(props: ProofProps): string {
         </button>
       </form>
       <p class="following">
-        <a href={back}>{cancel}</a>
+        {kept ? <a href={kept.back}>Go back without sending</a> : <a href={back}>{cancel}</a>}
       </p>
     </>,
   );

@@ -174,7 +174,7 @@ test("CON-154 the frame and a list are the HTML that a person has read", async (
     .replace(/(?<=<nav class="console-nav".*?<summary>Menu<\/summary>).*?(?=<\/details><\/nav>)/s, "…")
     .replace(/<a class="health".*?<\/a>/, "")
     .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "ID")
-    .replaceAll(/[\da-f]{128}/g, "TOKEN")
+    .replaceAll(/[\da-f]{128}|[\w-]{22}\.[\w-]{43}/g, "TOKEN")
     .replaceAll(/\/assets\/(console\/\w+-|)\w{8,12}(?=[-.])/g, "/assets/$1HASH");
   expectGolden("console-list.html", `${steady.replaceAll("><", ">\n<")}\n`);
 });

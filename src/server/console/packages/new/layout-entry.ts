@@ -9,7 +9,7 @@ import {
 } from "../../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../../platform/errors.ts";
 import { yamlText } from "../../../../platform/text/yaml-write.ts";
-import type { Fields } from "../../frame/refusals.tsx";
+import type { Fields } from "../../frame/kept-fields.tsx";
 import { withoutReturns } from "../../long-form.ts";
 
 type Adapter = NonNullable<ManagedPackage["adapters"][HarnessKey]>;

@@ -7,7 +7,7 @@ import type { Addition } from "../../../../domain/governance/additions/addition-
 import type { Problem } from "../../../../platform/errors.ts";
 import { Hidden } from "../../../pages/forms.tsx";
 import type { ConsolePage } from "../../frame/frame.tsx";
-import type { Fields } from "../../frame/refusals.tsx";
+import type { Fields } from "../../frame/kept-fields.tsx";
 import { AsCommand } from "../../parts/command.tsx";
 import { ConsoleForm } from "../../parts/form.tsx";
 import { Size, Text, useReader } from "../../parts/values.tsx";

@@ -5,7 +5,7 @@ import type { HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import {
   type AssignmentEntry,
   type AssignmentPageProps,

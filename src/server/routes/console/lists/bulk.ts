@@ -4,7 +4,7 @@ import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../../domain/
 import { OWN_PATH_LENGTH_MAX } from "../../../auth/own-path.ts";
 import type { Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { valuesOf } from "../../../console/list/address.ts";
 import {
   type BulkView,

@@ -7,7 +7,7 @@ import { runInTurns } from "../../../../platform/steps.ts";
 import { quoted } from "../../../../platform/text/problem-list.ts";
 import type { Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { found, numberIn } from "../../../console/list/list.ts";
 import { withoutReturns } from "../../../console/long-form.ts";
 import { type AudiencePageProps, audiencePage } from "../../../console/packages/audience-page.tsx";

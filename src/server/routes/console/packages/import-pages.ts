@@ -5,7 +5,7 @@ import { readTrustedKeys } from "../../../../platform/crypto/file-signatures.ts"
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { withoutReturns } from "../../../console/long-form.ts";
 import {
   importPage,

@@ -5,7 +5,7 @@ import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { packagePage } from "../../../console/packages/package-page.tsx";
 import { removalPage } from "../../../console/packages/removal-page.tsx";

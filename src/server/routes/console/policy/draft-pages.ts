@@ -7,7 +7,7 @@ import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { listValues } from "../../../console/list/list.ts";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";

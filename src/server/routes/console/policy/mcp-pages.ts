@@ -21,7 +21,7 @@ import {
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { csvRoute } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn, type Values } from "../../../console/list/list.ts";
 import {

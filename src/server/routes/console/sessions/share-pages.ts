@@ -9,7 +9,7 @@ import { runInTurns } from "../../../../platform/steps.ts";
 import { ProblemList, quoted } from "../../../../platform/text/problem-list.ts";
 import type { Console } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
-import type { Fields } from "../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { found } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import {

@@ -5,7 +5,7 @@ import { HARNESS_KEYS } from "../../../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../../../platform/errors.ts";
 import type { Done } from "../../../../console/console.ts";
 import type { ConsolePage } from "../../../../console/frame/frame.tsx";
-import type { Fields } from "../../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../../console/frame/kept-fields.tsx";
 import {
   adapterIn,
   type LayoutEntry,

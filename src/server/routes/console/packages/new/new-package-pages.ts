@@ -5,7 +5,7 @@ import type { InspectedSource } from "../../../../../domain/catalog/sources/pack
 import { DomainError } from "../../../../../platform/errors.ts";
 import type { Console, Done } from "../../../../console/console.ts";
 import type { ConsolePage } from "../../../../console/frame/frame.tsx";
-import type { Fields } from "../../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../../console/frame/kept-fields.tsx";
 import { sourcePage } from "../../../../console/packages/new/source-page.tsx";
 import { nextStep, type RefusedStep, refusedStep } from "../../../../console/packages/new/steps.tsx";
 import { NEW_PACKAGE_PATH, STEPS, UPLOAD_PATH } from "../../../../console/packages/new/words.ts";

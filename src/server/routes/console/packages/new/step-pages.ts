@@ -8,7 +8,7 @@ import { listAudiences } from "../../../../../domain/governance/delivery/audienc
 import { invariant } from "../../../../../platform/errors.ts";
 import type { Console, Done } from "../../../../console/console.ts";
 import type { ConsolePage } from "../../../../console/frame/frame.tsx";
-import type { Fields } from "../../../../console/frame/refusals.tsx";
+import type { Fields } from "../../../../console/frame/kept-fields.tsx";
 import { checkPage } from "../../../../console/packages/new/check-page.tsx";
 import { identityPage } from "../../../../console/packages/new/identity-page.tsx";
 import { inspectionPage } from "../../../../console/packages/new/inspection-page.tsx";
