@@ -34,7 +34,6 @@ export type { GovernanceSettings } from "./dependencies.ts";
 export { type DeploymentOutcome, type DeploymentSection, readSection } from "./deployment/deployment.ts";
 export type { ShownConflicts } from "./deployment/file-values.ts";
 export { FLAG_SETTINGS, KNOWN_SETTINGS } from "./document/harness-policy.ts";
-export { likelySecretsIn } from "./document/likely-secrets.ts";
 export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists.ts";
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
@@ -73,6 +72,7 @@ export {
   packageView,
   packageViews,
 } from "./reading/package-views.ts";
+export { likelySecretsIn } from "./secrets/likely-secrets.ts";
 export { type ChangeList, changesIn, isWithoutChanges, type ListedChange } from "./shown/change-list.ts";
 export type { Place, ShownPlaces } from "./shown/shown-values.ts";
 export type { RevisionSummary } from "./store.ts";

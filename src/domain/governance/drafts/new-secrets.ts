@@ -1,14 +1,7 @@
 // Probable secrets that a draft adds to a policy. Workstations receive the policy in clear text, so its author is warned.
 import { pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
-import {
-  announcesSecret,
-  isLikelySecret,
-  isSecretName,
-  isVariableReference,
-  secretsInServer,
-} from "../document/likely-secrets.ts";
 import type { GovernanceConfig } from "../model.ts";
+import { replaceSecrets, type Secret } from "../secrets/likely-secrets.ts";
 
 /** Places that a review names; it counts the others. */
 export const NEW_SECRETS_NAMED_MAX = 20;
@@ -29,46 +22,16 @@ export function newSecretsOf(before: GovernanceConfig, after: GovernanceConfig):
   };
 }
 
-interface Secret {
-  path: readonly string[];
-  text: string;
-}
-
 /** Values of a list may have moved. */
-const keyOf = ({ path, text }: Secret): string =>
-  JSON.stringify([/^\d+$/.test(path.at(-1) ?? "") ? path.slice(0, -1) : path, text]);
+const keyOf = ({ path, value }: Secret): string =>
+  JSON.stringify([/^\d+$/.test(path.at(-1) ?? "") ? path.slice(0, -1) : path, value]);
 
-function secretsOf({ harnesses, packages }: GovernanceConfig): Secret[] {
+function secretsOf(document: GovernanceConfig): Secret[] {
   const found: Secret[] = [];
-  for (const [key, policy] of Object.entries(harnesses)) {
-    const { mcp, ...rest } = policy;
-    collect(rest, { path: ["harnesses", key], isMarked: false, found });
-    for (const server of mcp)
-      for (const { path, text } of secretsInServer(server))
-        found.push({ path: ["harnesses", key, "mcp", server.name, ...path], text });
-  }
-  for (const managed of packages)
-    collect(managed, { path: ["packages", managed.id], isMarked: false, found });
+  const replace = (secret: Secret) => {
+    if (!secret.isVariable) found.push(secret);
+    return secret.value;
+  };
+  replaceSecrets(document, { replace });
   return found;
-}
-
-interface Walk {
-  path: readonly string[];
-  isMarked: boolean;
-  found: Secret[];
-}
-
-function collect(value: unknown, { path, isMarked, found }: Walk): void {
-  if (typeof value === "string") {
-    if (isLikelySecret(value, isMarked) && !isVariableReference(value)) found.push({ path, text: value });
-  } else if (Array.isArray(value)) {
-    for (const [at, entry] of value.entries()) {
-      const previous = value[at - 1];
-      const isAnnounced = typeof previous === "string" && announcesSecret(previous);
-      collect(entry, { path: [...path, String(at)], isMarked: isMarked || isAnnounced, found });
-    }
-  } else if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value))
-      collect(member, { path: [...path, name], isMarked: isMarked || isSecretName(name), found });
-  }
 }

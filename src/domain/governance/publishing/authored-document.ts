@@ -2,7 +2,7 @@
 // as it would be published. Documents from administrators never read the environment.
 
 import { isDeepStrictEqual } from "node:util";
-import { referenceIn } from "../../../platform/config/references.ts";
+import { referenceIn, refersToNumber } from "../../../platform/config/references.ts";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
@@ -96,5 +96,12 @@ function withVariables(
   if (name === undefined) return value;
   const text = variable(name);
   if (text === undefined) problems.push({ pointer, detail: `refers to ${name}, which is not set` });
-  return text ?? "";
+  if (text === undefined || !refersToNumber(value)) return text ?? "";
+  const number = Number(text);
+  if (NUMBER.test(text) && Number.isFinite(number)) return number;
+  problems.push({ pointer, detail: `refers to ${name}, which is not a number` });
+  return 0;
 }
+
+/** as in JSON (RFC 8259 section 6) */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;

@@ -1,18 +1,13 @@
 // The deployment file that would produce this policy again: the configuration file with the document as its section
-// `governance`. Every value that looks like a secret is replaced by a reference to the environment.
+// `governance`. Every probable secret (secrets/likely-secrets.ts) is replaced by a reference to the environment.
 
-import { referenceTo } from "../../../platform/config/references.ts";
+import { numberReferenceTo, referenceIn, referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
-import {
-  announcesSecret,
-  isLikelySecret,
-  isSecretName,
-  isServerEnvironment,
-} from "../document/likely-secrets.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
+import { replaceSecrets } from "../secrets/likely-secrets.ts";
 import { type JsonBytes, jsonBytes } from "./admin-view.ts";
 
 /**
@@ -88,48 +83,24 @@ function exportDeployment(
   const secrets = new Map(configuration?.secrets);
   const { revision: _, ...policy } = withoutRevisionFields(document);
   const redactions: Redaction[] = [];
-  const whole = { ...content, [SECTION]: { revision: document.revision, ...policy } };
-  const redacted = redact(whole, {
-    ...{ path: [], secrets, redactions, names: new FreeNames(), isSecret: false },
-  });
+  const names = new FreeNames();
+  const settingOf = (path: readonly string[]) => secrets.get(path.join("."));
+  const redacted = replaceSecrets(
+    { ...content, [SECTION]: { revision: document.revision, ...policy } },
+    {
+      isNumbered: true,
+      isMarked: (path) => settingOf(path) !== undefined,
+      replace: ({ path, value }) => {
+        if (referenceIn(value) !== undefined) return value;
+        const environmentVariable = names.fixed(settingOf(path)) ?? names.free(variableFor(path));
+        redactions.push({ path: pointerOf(path), environmentVariable });
+        return typeof value === "number"
+          ? numberReferenceTo(environmentVariable)
+          : referenceTo(environmentVariable);
+      },
+    },
+  );
   return { yaml: yamlText(isJsonObject(redacted) ? redacted : {}), redactions };
-}
-
-interface Walk {
-  path: readonly string[];
-  secrets: ReadonlyMap<string, string>;
-  redactions: Redaction[];
-  names: FreeNames;
-  /** the name or the place marks every text here as a secret */
-  isSecret: boolean;
-}
-
-function redact(value: unknown, walk: Walk): unknown {
-  if (typeof value === "string") return redactText(value, walk);
-  if (Array.isArray(value)) return redactList(value, walk);
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).map(([name, member]) => {
-    // A reference in place of a harmless variable costs little.
-    const isSecret = walk.isSecret || isSecretName(name) || isServerEnvironment(walk.path, name);
-    return [name, redact(member, { ...walk, path: [...walk.path, name], isSecret })];
-  });
-  return Object.fromEntries(members);
-}
-
-/** `--token X` and `--token=X` in the arguments of an MCP server */
-function redactList(values: readonly unknown[], walk: Walk): unknown[] {
-  return values.map((value, at) => {
-    const isSecret = walk.isSecret || announcesSecret(textOf(values[at - 1]));
-    return redact(value, { ...walk, path: [...walk.path, String(at)], isSecret });
-  });
-}
-
-function redactText(text: string, { path, secrets, redactions, names, isSecret }: Walk): string {
-  const configured = secrets.get(path.join("."));
-  if (!isLikelySecret(text, isSecret || configured !== undefined)) return text;
-  const environmentVariable = names.fixed(configured) ?? names.free(variableFor(path));
-  redactions.push({ path: pointerOf(path), environmentVariable });
-  return referenceTo(environmentVariable);
 }
 
 const variableFor = (path: readonly string[]): string =>
@@ -162,5 +133,3 @@ class FreeNames {
     return candidate;
   }
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

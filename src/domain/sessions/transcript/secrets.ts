@@ -1,24 +1,9 @@
 // Counts strings in a captured session that look like known kinds of keys, to warn the owner before sharing. No string is kept.
+import { KEY_FORMS, keyFormsIn } from "../../../platform/crypto/key-forms.ts";
 import { type StoredAs, unpackedBytes } from "./bundle.ts";
 import { SECRETS_MAX } from "./limits.ts";
 
-/** Each kind has its own prefix. Lengths are bounded, so that a very long text costs no more than a short one. */
-const KINDS = [
-  { label: "AWS access key", form: "A(?:KI|SI)A[A-Z0-9]{16}" },
-  { label: "GitHub token", form: "gh[oprsu]_[A-Za-z0-9]{36,251}|github_pat_\\w{22,251}" },
-  { label: "GitLab token", form: "glpat-[\\w-]{20,100}" },
-  { label: "Anthropic key", form: "sk-ant-[\\w-]{20,200}" },
-  { label: "OpenAI or compatible key", form: "sk-(?!ant-)(?:proj-)?[\\w-]{20,200}" },
-  { label: "Google API key", form: "AIza[\\w-]{35}" },
-  { label: "Slack token", form: "xox[abeprs]-[\\w-]{10,200}" },
-  { label: "Stripe key", form: "[rs]k_live_[A-Za-z0-9]{16,200}" },
-  { label: "npm token", form: "npm_[A-Za-z0-9]{36}" },
-  { label: "Hugging Face token", form: "hf_[A-Za-z0-9]{30,100}" },
-  { label: "JSON web token", form: "eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,2000}\\.[\\w-]{8,500}" },
-  { label: "private key", form: "-----BEGIN (?:[A-Z]{2,10} ){0,2}PRIVATE KEY-----" },
-] as const;
-
-const FORMS = new RegExp(KINDS.map(({ form }) => `(?<!\\w)(${form})`).join("|"), "g");
+const FORMS = keyFormsIn("g");
 
 /** longer than any key; a key across two pieces is found because the second search begins with this much of the first piece */
 const OVERLAP = 8_192;
@@ -61,7 +46,7 @@ export async function scanForSecrets(
 const kindOf = (match: RegExpMatchArray): number => match.slice(1).findIndex((group) => group !== undefined);
 
 function counted(found: ReadonlyMap<string, number>): Pick<SecretScan, "kinds" | "total"> {
-  const counts = KINDS.map(({ label }, kind) => ({
+  const counts = KEY_FORMS.map(({ label }, kind) => ({
     label,
     count: [...found.values()].filter((each) => each === kind).length,
   }));

@@ -73,6 +73,19 @@ describe("a section of the file", () => {
     expect(world.inForce().document.harnesses.codex?.mcp[0]?.env).toEqual({ KEY: "k", MODE: "m" });
   });
 
+  test("takes a reference to a number as a number, and names a variable that has none", async () => {
+    await using world = await createGovernanceWorld();
+    const section = sectionOf({
+      harnesses: { codex: { managed_config: { password: "os.environ/A_PIN:number" } } },
+    });
+    for (const text of ["12a", "0x10", " 1", "1e400"]) {
+      const { problems } = await refusalOf(() => world.start(section, { A_PIN: text }));
+      expect(problems).toMatchObject([{ detail: "refers to A_PIN, which is not a number" }]);
+    }
+    await world.start(section, { A_PIN: "-1.5" });
+    expect(world.inForce().document.harnesses.codex?.managed_config).toEqual({ password: -1.5 });
+  });
+
   test("with problems is refused with all of them, and nothing changes", async () => {
     await using world = await createGovernanceWorld();
     const refusal = await refusalOf(() =>

@@ -1,6 +1,5 @@
 // MCP servers by server instead of by harness, the detection of keys and tokens, and the lists of a draft.
 import { describe, expect, test } from "bun:test";
-import { likelySecretsIn } from "../../../../src/domain/governance/document/likely-secrets.ts";
 import { MCP_SERVERS_MAX, type McpServer } from "../../../../src/domain/governance/model.ts";
 import {
   changedLists,
@@ -8,6 +7,7 @@ import {
   harnessesWithName,
   serversIn,
 } from "../../../../src/domain/governance/publishing/mcp-lists.ts";
+import { likelySecretsIn } from "../../../../src/domain/governance/secrets/likely-secrets.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { createGovernanceWorld, packageOf, refusalOf } from "../governance-world.ts";
 

@@ -273,7 +273,11 @@ test("the exported section is the same policy if the removed secrets are in the 
   const { call } = await asAdministrator(world);
   await call("PUT", EXTENSIONS, {
     base_revision: world.inForce().id,
-    packages: [packageOf("one", { settings: { token: "t", nested: [{ password: "p" }] } })],
+    packages: [
+      packageOf("one", {
+        settings: { token: "t", nested: [{ password: "p" }], pass: [12, -1.5e-9], text: "a\npwd: x\n" },
+      }),
+    ],
     mcp: { codex: [{ name: "a", command: "a", args: ["--token", "s"], env: { MODE: "m", KEY: "k" } }] },
   });
   const { yaml, redactions } = (await call("GET", "/admin/blue-config/export")).body;
@@ -285,10 +289,12 @@ test("the exported section is the same policy if the removed secrets are in the 
   const env = Object.fromEntries(
     redactions.map((one: { path: string; environment_variable: string }) => [
       one.environment_variable,
-      given(one.path),
+      String(given(one.path)),
     ]),
   );
-  expect(Object.values(env).toSorted()).toEqual(["k", "m", "p", "s", "t"]);
+  expect(Object.values(env).toSorted()).toEqual(
+    ["a\npwd: x\n", "k", "m", "p", "s", "t", "12", "-1.5e-9"].toSorted(),
+  );
   expect(await world.start(parse(yaml).governance, env)).toMatchObject({
     outcome: "unchanged",
     conflicts: [],
