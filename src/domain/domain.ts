@@ -11,7 +11,7 @@ import type { Secret } from "../platform/secret.ts";
 import { SEMANTIC_VERSION } from "../platform/version.ts";
 import { createInspectionBudget } from "./access/budgets/inspection-budget.ts";
 import { createLinkBudget } from "./access/budgets/link-budget.ts";
-import { endGrant, endLoginSession, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
+import { endGrants, endLoginSessions, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
 import { confirmedAudit } from "./access/second-factor/confirmed-audit.ts";
 import { removeFactors } from "./access/second-factor/factor-reset.ts";
 import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
@@ -254,7 +254,7 @@ const openClients = (
     ...areas,
     harnesses: () => harnesses.harnesses(),
     checkVersion: (...question) => checkVersion(harnesses.harnesses(), ...question),
-    endLogin: { session: endLoginSession, grant: endGrant },
+    endLogin: { sessions: endLoginSessions, grants: endGrants },
     countKeys: gateway.countKeys,
   });
 

@@ -10,7 +10,13 @@ import { BULK_ROWS_MAX, type BulkRow, type BulkSlice, readBulkIds } from "../sha
 import { invalidQuery, refuseQuery } from "./errors.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 import type { ClientFilterQuery } from "./inventory/list-query.ts";
-import { REVOKED, type RemovalDependencies, type RemovalKind, summaryOf } from "./removal.ts";
+import {
+  type EndedWith,
+  endLoginsOf,
+  type RemovalDependencies,
+  type RemovalKind,
+  summaryOf,
+} from "./removal.ts";
 import * as store from "./store.ts";
 
 /** Clients of one transaction, so that none holds the event loop for long. */
@@ -110,20 +116,19 @@ export class BulkRemovals {
   ): Promise<BulkRow[]> {
     return this.own.db.write((tx) => {
       this.#recordWhole(tx, actor, whole);
-      return some.map((one) => {
+      const logins: EndedWith = { loginSessionIds: [], grantIds: [] };
+      const rows = some.map((one) => {
         const checked = checkRemoval(tx, actor, one);
         if (!("row" in checked)) return checked;
-        this.#endLogin(tx, checked);
-        this.#take(tx, actor, { row: checked.row, removal: one.removal });
-        return doneRow(checked.row);
+        const { row, ends } = checked;
+        if (ends === "session") logins.loginSessionIds.push(row.loginSessionId);
+        if (ends === "grant" && row.grantId !== null) logins.grantIds.push(row.grantId);
+        this.#take(tx, actor, { row, removal: one.removal });
+        return doneRow(row);
       });
+      endLoginsOf(this.own, tx, logins);
+      return rows;
     }, "clients");
-  }
-
-  #endLogin(tx: Tx, { row: { loginSessionId, grantId }, ends }: Exclude<CheckedRemoval, BulkRow>): void {
-    const ending = { reason: REVOKED, nowMs: this.own.clock.nowMs() };
-    if (ends === "session") this.own.endLogin.session(tx, { loginSessionId, ...ending });
-    if (ends === "grant" && grantId !== null) this.own.endLogin.grant(tx, { grantId, ...ending });
   }
 
   #take(tx: Tx, actor: Actor, { row, removal }: { row: store.ReportRow; removal: RemovalKind }): void {

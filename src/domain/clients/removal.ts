@@ -8,12 +8,17 @@ import { clientNotFound } from "./errors.ts";
 import { BATCH_ROWS } from "./limits.ts";
 import * as store from "./store.ts";
 
-/** Ends a login in the caller's transaction. The access area provides both functions. */
+/** Ends logins in the caller's transaction. The access area provides both functions. */
 export interface EndLogin {
-  /** ends the browser sign-in and everything it approved */
-  session(tx: Tx, ending: { loginSessionId: string; reason: string; nowMs: number }): void;
-  /** ends the grant of one workstation only */
-  grant(tx: Tx, ending: { grantId: string; reason: string; nowMs: number }): void;
+  /** ends browser sign-ins and everything they approved */
+  sessions(tx: Tx, ending: Ending & { loginSessionIds: readonly string[] }): void;
+  /** ends the grants of workstations only */
+  grants(tx: Tx, ending: Ending & { grantIds: readonly string[] }): void;
+}
+
+interface Ending {
+  reason: string;
+  nowMs: number;
 }
 
 export interface RemovalDependencies {
@@ -26,7 +31,7 @@ export interface RemovalDependencies {
 export type RemovalKind = "remove" | "revoke";
 
 /** Why a login ended. */
-export const REVOKED = "client_revoked";
+const REVOKED = "client_revoked";
 
 export class ClientRemovals {
   constructor(private readonly own: RemovalDependencies) {}
@@ -49,7 +54,7 @@ export class ClientRemovals {
   revoke(actor: Actor, id: string): Promise<void> {
     return this.own.db.write((tx) => {
       const { loginSessionId } = this.#take(tx, actor, { id, action: "client.revoke" });
-      this.own.endLogin.session(tx, { loginSessionId, reason: REVOKED, nowMs: this.own.clock.nowMs() });
+      endLoginsOf(this.own, tx, { loginSessionIds: [loginSessionId], grantIds: [] });
     }, "clients");
   }
 
@@ -68,10 +73,8 @@ export class ClientRemovals {
     while (!signal?.aborted) {
       const batch = await this.own.db.write((tx) => {
         const rows = store.takeUnseen(tx, unseen);
-        for (const row of rows) {
-          if (removal === "revoke") this.#endLoginOf(tx, row, seenBeforeMs);
-          this.#record(tx, actor, { row, action: `client.${removal}` });
-        }
+        if (removal === "revoke") this.#endLoginsOf(tx, rows, seenBeforeMs);
+        for (const row of rows) this.#record(tx, actor, { row, action: `client.${removal}` });
         return rows.length;
       }, "clients");
       removed += batch;
@@ -88,17 +91,36 @@ export class ClientRemovals {
     return row;
   }
 
-  #endLoginOf(tx: Tx, row: store.ReportRow, seenSinceMs: number): void {
-    const { userId, loginSessionId, grantId } = row;
-    const ending = { reason: REVOKED, nowMs: this.own.clock.nowMs() };
-    if (!store.isLoginInUse(tx, { userId, loginSessionId, seenSinceMs }))
-      this.own.endLogin.session(tx, { loginSessionId, ...ending });
-    else if (grantId !== null) this.own.endLogin.grant(tx, { grantId, ...ending });
+  #endLoginsOf(tx: Tx, rows: readonly store.ReportRow[], seenSinceMs: number): void {
+    const logins: EndedWith = { loginSessionIds: [], grantIds: [] };
+    for (const { userId, loginSessionId, grantId } of rows) {
+      if (!store.isLoginInUse(tx, { userId, loginSessionId, seenSinceMs }))
+        logins.loginSessionIds.push(loginSessionId);
+      else if (grantId !== null) logins.grantIds.push(grantId);
+    }
+    endLoginsOf(this.own, tx, logins);
   }
 
   #record(tx: Tx, actor: Actor, { row, action }: { row: store.ReportRow; action: string }): void {
     this.own.audit.record(tx, { actor, action, target: row.id, before: summaryOf(row) });
   }
+}
+
+/** The logins that end with removed clients. */
+export interface EndedWith {
+  loginSessionIds: string[];
+  grantIds: string[];
+}
+
+/** Ends the logins of revoked clients with a few statements, however many clients there are. */
+export function endLoginsOf(
+  { clock, endLogin }: Pick<RemovalDependencies, "clock" | "endLogin">,
+  tx: Tx,
+  { loginSessionIds, grantIds }: EndedWith,
+): void {
+  const ending = { reason: REVOKED, nowMs: clock.nowMs() };
+  if (loginSessionIds.length > 0) endLogin.sessions(tx, { loginSessionIds, ...ending });
+  if (grantIds.length > 0) endLogin.grants(tx, { grantIds, ...ending });
 }
 
 /** @returns what the audit log keeps of a client */

@@ -79,40 +79,46 @@ export interface RowId {
   id: string;
 }
 
+const isRow = and(
+  eq(clientReports.organizationId, named("organizationId")),
+  eq(clientReports.id, named("id")),
+);
+
+const selectRow = statement((connection) => connection.select().from(clientReports).where(isRow).prepare());
+
 /** @returns the record; undefined for none */
 export const find = (connection: Connection, { organizationId, id }: RowId): ReportRow | undefined =>
-  connection
-    .select()
-    .from(clientReports)
-    .where(and(eq(clientReports.organizationId, organizationId), eq(clientReports.id, id)))
-    .get();
+  selectRow(connection).get({ organizationId, id });
 
-/** @returns whether another record of the user reports with the same login session */
-export const hasCompanion = (
-  connection: Connection,
-  { id, userId, loginSessionId }: Pick<ReportRow, "id" | "userId" | "loginSessionId">,
-): boolean =>
+const selectCompanion = statement((connection) =>
   connection
     .select({ id: clientReports.id })
     .from(clientReports)
     .where(
       and(
-        eq(clientReports.userId, userId),
-        eq(clientReports.loginSessionId, loginSessionId),
-        ne(clientReports.id, id),
+        eq(clientReports.userId, named("userId")),
+        eq(clientReports.loginSessionId, named("loginSessionId")),
+        ne(clientReports.id, named("id")),
       ),
     )
     .limit(1)
-    .get() !== undefined;
+    .prepare(),
+);
+
+/** @returns whether another record of the user reports with the same login session */
+export const hasCompanion = (
+  connection: Connection,
+  { id, userId, loginSessionId }: Pick<ReportRow, "id" | "userId" | "loginSessionId">,
+): boolean => selectCompanion(connection).get({ id, userId, loginSessionId }) !== undefined;
+
+const deleteRow = statement((connection) =>
+  connection.delete(clientReports).where(isRow).returning().prepare(),
+);
 
 /** Deletes a record. @returns the deleted record; undefined for none */
 export function take(tx: Tx, { organizationId, id }: RowId): ReportRow | undefined {
   moveRevision(tx, "client_rows");
-  return tx
-    .delete(clientReports)
-    .where(and(eq(clientReports.organizationId, organizationId), eq(clientReports.id, id)))
-    .returning()
-    .get();
+  return deleteRow(tx).get({ organizationId, id });
 }
 
 /** Selects records last seen before a time in UTC milliseconds. */
@@ -154,23 +160,26 @@ export function removeUnseen(tx: Tx, unseen: Unseen): number {
     .all().length;
 }
 
-/** @returns whether a record seen since then uses the same login session */
-export const isLoginInUse = (
-  tx: Tx,
-  { userId, loginSessionId, seenSinceMs }: { userId: string; loginSessionId: string; seenSinceMs: number },
-): boolean =>
-  tx
+const selectInUse = statement((connection) =>
+  connection
     .select({ id: clientReports.id })
     .from(clientReports)
     .where(
       and(
-        eq(clientReports.userId, userId),
-        eq(clientReports.loginSessionId, loginSessionId),
-        gte(clientReports.lastSeenAtMs, seenSinceMs),
+        eq(clientReports.userId, named("userId")),
+        eq(clientReports.loginSessionId, named("loginSessionId")),
+        gte(clientReports.lastSeenAtMs, named("seenSinceMs")),
       ),
     )
     .limit(1)
-    .get() !== undefined;
+    .prepare(),
+);
+
+/** @returns whether a record seen since then uses the same login session */
+export const isLoginInUse = (
+  tx: Tx,
+  login: { userId: string; loginSessionId: string; seenSinceMs: number },
+): boolean => selectInUse(tx).get(login) !== undefined;
 
 /** @returns up to `limit` rows judged under other rules. Two ranges instead of `<>`, so that the index is used. */
 export const listOutdatedVerdicts = (

@@ -1,7 +1,8 @@
 // Statements on the table of jobs. Each change is one conditional statement, so that of two processes only one succeeds.
 // scheduler.ts decides which change to make.
 import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import type { Connection, Tx } from "../database/database.ts";
+import { type Connection, statement, type Tx } from "../database/database.ts";
+import { named } from "../database/drizzle.ts";
 import { type JobOutcome, type JobRow, jobs } from "./tables.ts";
 
 /** Maximum number of registered jobs. */
@@ -13,15 +14,20 @@ export interface Lease {
   untilMs: number;
 }
 
+const selectJobs = statement((connection) =>
+  connection
+    .select()
+    .from(jobs)
+    .where(inArray(jobs.name, sql`(SELECT value FROM json_each(${named("names")}))`))
+    .limit(JOBS_MAX)
+    .prepare(),
+);
+
 /** @returns the rows of the named jobs by name */
 export const listJobs = (connection: Connection, names: readonly string[]): Map<string, JobRow> =>
   new Map(
-    connection
-      .select()
-      .from(jobs)
-      .where(inArray(jobs.name, [...names]))
-      .limit(JOBS_MAX)
-      .all()
+    selectJobs(connection)
+      .all({ names: JSON.stringify(names) })
       .map((row) => [row.name, row]),
   );
 

@@ -3,15 +3,13 @@ import { and, asc, eq, gt, inArray, isNull, ne, or, type SQL, sql } from "drizzl
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
-import { invariant } from "../../../platform/errors.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens, signInAttempts } from "../tables.ts";
 
 /** Whose rows to end, or which rows. There is no form for all rows, so a missing id can never select them. */
 export type LoginOwner =
   | { userId: string }
   | { userIds: readonly string[] }
-  | { loginSessionId: string }
-  | { grantId: string }
+  | { loginSessionIds: readonly string[] }
   | { ids: readonly string[] };
 
 const TABLES = { deviceLogins, grants, loginSessions } as const;
@@ -33,7 +31,7 @@ export const listIds = (
 };
 
 /** @returns how many login sessions this ended */
-export function endSessions(tx: Tx, whose: Exclude<LoginOwner, { grantId: string }>, nowMs: number): number {
+export function endSessions(tx: Tx, whose: LoginOwner, nowMs: number): number {
   moveRevision(tx, "access");
   const { userId, id } = loginSessions;
   const rows = matching(whose, { userId, loginSessionId: id, id });
@@ -98,7 +96,6 @@ export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: strin
   const rows = matching(whose, {
     userId: grants.userId,
     loginSessionId: grants.loginSessionId,
-    grantId: grants.id,
     id: grants.id,
   });
   const theirs = tx.select({ id: grants.id }).from(grants).where(rows);
@@ -112,7 +109,7 @@ export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: strin
 }
 
 /** @returns how many device logins this removed that could still have become a grant */
-export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId: string }>): number {
+export function removeDeviceLogins(tx: Tx, whose: LoginOwner): number {
   moveRevision(tx, "access");
   const rows = matching(whose, {
     userId: deviceLogins.userId,
@@ -126,12 +123,11 @@ export function removeDeviceLogins(tx: Tx, whose: Exclude<LoginOwner, { grantId:
     .all().length;
 }
 
-/** Removes the sign-ins of users that wait for a second factor. An id of a session or grant selects none. */
+/** Removes the sign-ins of users that wait for a second factor. Other ids select none. */
 export function removeAttempts(tx: Tx, whose: LoginOwner): void {
-  if (!("userId" in whose) && !("userIds" in whose)) return;
-  tx.delete(signInAttempts)
-    .where(matching(whose, { userId: signInAttempts.userId, id: signInAttempts.id }))
-    .run();
+  const { userId } = signInAttempts;
+  if ("userId" in whose) tx.delete(signInAttempts).where(eq(userId, whose.userId)).run();
+  if ("userIds" in whose) tx.delete(signInAttempts).where(isOneOf(userId, whose.userIds)).run();
 }
 
 /** Removes all sign-ins that wait for a second factor: at most a few for each user, and none for longer than ten minutes. */
@@ -140,16 +136,12 @@ export const removeAllAttempts = (tx: Tx): void => void tx.delete(signInAttempts
 /** @returns the condition on the given id or ids */
 function matching(
   whose: LoginOwner,
-  columns: Record<string, SQLiteColumn> & { userId: SQLiteColumn; id: SQLiteColumn },
-): SQL | undefined {
+  columns: { userId: SQLiteColumn; loginSessionId: SQLiteColumn; id: SQLiteColumn },
+): SQL {
   if ("ids" in whose) return isOneOf(columns.id, whose.ids);
   if ("userIds" in whose) return isOneOf(columns.userId, whose.userIds);
-  const conditions = Object.entries(whose).map(([name, id]) => {
-    const column = columns[name];
-    invariant(column, `these rows have a column for ${name}`);
-    return eq(column, id);
-  });
-  return and(...conditions);
+  if ("loginSessionIds" in whose) return isOneOf(columns.loginSessionId, whose.loginSessionIds);
+  return eq(columns.userId, whose.userId);
 }
 
 /** Binds one value however many ids there are: a group may have more users than a statement may have parameters. */

@@ -23,11 +23,11 @@ export const endLogins = (
   { reason, nowMs, ...whose }: Ending & ({ userId: string } | { userIds: readonly string[] }),
 ): EndedLogins => endAll(tx, whose, { reason, nowMs });
 
-/** Ends one login session, the grants that it approved, and the device logins that it is deciding. */
-export const endLoginSession = (
+/** Ends login sessions, the grants that they approved, and the device logins that they are deciding. */
+export const endLoginSessions = (
   tx: Tx,
-  { loginSessionId, ...ending }: Ending & { loginSessionId: string },
-): EndedLogins => endAll(tx, { loginSessionId }, ending);
+  { loginSessionIds, ...ending }: Ending & { loginSessionIds: readonly string[] },
+): EndedLogins => endAll(tx, { loginSessionIds }, ending);
 
 /**
  * Signs a user out of every browser but one, and ends the device logins that those browsers are deciding. Grants that they
@@ -80,12 +80,9 @@ export function endProviderSessions(
   }
   const sessions = store.sessionsOfProvider(tx, whose);
   store.removeDeviceLoginsOf(tx, sessions);
-  const ended = { loginSessions: 0, grants: 0 };
-  for (const { id: loginSessionId } of sessions) {
-    ended.loginSessions += store.endSessions(tx, { loginSessionId }, nowMs);
-    if (endsGrants) ended.grants += store.revokeGrants(tx, { loginSessionId }, { reason, nowMs });
-  }
-  return ended;
+  const theirs = { loginSessionIds: sessions.map(({ id }) => id) };
+  const loginSessions = store.endSessions(tx, theirs, nowMs);
+  return { loginSessions, grants: endsGrants ? store.revokeGrants(tx, theirs, { reason, nowMs }) : 0 };
 }
 
 /**
@@ -101,9 +98,11 @@ const NO_SESSION = "";
 /** Ends the sign-ins of a user that wait for a second factor. */
 export const removeAttempts = (tx: Tx, whose: { userId: string }): void => store.removeAttempts(tx, whose);
 
-/** Ends the grant of one workstation. @returns whether it was active */
-export const endGrant = (tx: Tx, { grantId, ...ending }: Ending & { grantId: string }): boolean =>
-  store.revokeGrants(tx, { grantId }, ending) > 0;
+/** Ends grants, each of one workstation. @returns how many were active */
+export const endGrants = (
+  tx: Tx,
+  { grantIds, ...ending }: Ending & { grantIds: readonly string[] },
+): number => store.revokeGrants(tx, { ids: grantIds }, ending);
 
 /** Logins that `endEverything` ends in one transaction, which takes a few milliseconds. */
 export const ENDED_AT_ONCE_MAX = 500;
@@ -144,7 +143,7 @@ async function endEach(
 
 function endAll(
   tx: Tx,
-  whose: Exclude<store.LoginOwner, { grantId: string } | { ids: readonly string[] }>,
+  whose: Exclude<store.LoginOwner, { ids: readonly string[] }>,
   ending: Ending,
 ): EndedLogins {
   store.removeAttempts(tx, whose);

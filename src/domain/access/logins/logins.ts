@@ -10,7 +10,7 @@ import type { Actor } from "../../shared/actor.ts";
 import { loginNotFound } from "../errors.ts";
 import { LOGINS_PER_PAGE_MAX, stateAt } from "../model.ts";
 import { grantedScope } from "../tokens/scopes.ts";
-import { type EndedLogins, endEverything, endGrant, endLoginSession } from "./end-logins.ts";
+import { type EndedLogins, endEverything, endGrants, endLoginSessions } from "./end-logins.ts";
 import * as store from "./logins-store.ts";
 
 export interface LoginsDependencies {
@@ -164,9 +164,9 @@ export class Logins {
   /** @returns whether there was anything to end */
   #end(tx: Tx, { kind, id }: Row, reason: string): boolean {
     const ending = { reason, nowMs: this.own.clock.nowMs() };
-    if (kind === "grant") return endGrant(tx, { grantId: id, ...ending });
+    if (kind === "grant") return endGrants(tx, { grantIds: [id], ...ending }) > 0;
     if (kind === "device_login") return store.removeDeviceLogin(tx, id);
-    const ended = endLoginSession(tx, { loginSessionId: id, ...ending });
+    const ended = endLoginSessions(tx, { loginSessionIds: [id], ...ending });
     return Object.values(ended).some((rows) => rows > 0);
   }
 

@@ -13,7 +13,7 @@ import type { PolledLogin } from "../device-login/device-logins-store.ts";
 import * as deviceLogins from "../device-login/device-logins-store.ts";
 import { acceptPoll, type Polled, PolledLogins } from "../device-login/polled-logins.ts";
 import { invalidDeviceCode, invalidRefreshToken, notRevocable, POLL_REFUSALS } from "../errors.ts";
-import { endGrant } from "../logins/end-logins.ts";
+import { endGrants } from "../logins/end-logins.ts";
 import { DEVICE_LOGIN, deviceLoginIdIn, stateAt } from "../model.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { requireClient, requireIdentifiedClient, requireParameter, requireResource } from "./grant-checks.ts";
@@ -218,7 +218,7 @@ export class Grants {
     { reason, caller }: { reason: string; caller: Caller | undefined },
   ): void {
     const { clock, identity, audit } = this.own;
-    if (!endGrant(tx, { grantId: grant.id, reason, nowMs: clock.nowMs() })) return;
+    if (endGrants(tx, { grantIds: [grant.id], reason, nowMs: clock.nowMs() }) === 0) return;
     const user = identity.findUserById(tx, grant.userId);
     invariant(user, "a grant belongs to a user");
     audit.record(tx, {

@@ -4,7 +4,7 @@ import { eq, isNotNull } from "drizzle-orm";
 import { createAuthenticator } from "../../../../src/domain/access/authentication/authenticate.ts";
 import * as store from "../../../../src/domain/access/authentication/authenticate-store.ts";
 import { VerifiedTokens } from "../../../../src/domain/access/authentication/verified-tokens.ts";
-import { endGrant } from "../../../../src/domain/access/logins/end-logins.ts";
+import { endGrants } from "../../../../src/domain/access/logins/end-logins.ts";
 import { grants, signingKeys } from "../../../../src/domain/access/tables.ts";
 import { USER_SCOPES } from "../../../../src/domain/access/wire.ts";
 import { users } from "../../../../src/domain/identity/tables.ts";
@@ -209,7 +209,7 @@ test("a revoked grant is refused by the next call, and by every later one", asyn
   const { grant, token } = await knownToken(world);
   const other = await knownToken(world);
   await world.db.write(
-    (tx) => endGrant(tx, { grantId: grant.id, reason: "test", nowMs: START_MS }),
+    (tx) => endGrants(tx, { grantIds: [grant.id], reason: "test", nowMs: START_MS }),
     "access",
   );
   expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
@@ -238,8 +238,8 @@ test.each([
     const [dead, alive] = [tokensOf(revoked), tokensOf(standing)];
     for (const token of [...dead, ...alive]) world.authenticator.bearer(token);
     const db = isOther ? openDatabase(world.file) : world.db;
-    const ended = { grantId: revoked.id, reason: "test", nowMs: START_MS };
-    await db.write((tx) => endGrant(tx, ended), "access");
+    const ended = { grantIds: [revoked.id], reason: "test", nowMs: START_MS };
+    await db.write((tx) => endGrants(tx, ended), "access");
     for (const token of dead.slice(0, 500))
       expect(await bearer(world, token)).toBe("unauthenticated access.revoked");
     for (const token of alive) expect(world.authenticator.known(token)?.grantId).toBe(standing.id);
@@ -357,7 +357,7 @@ test("every refusal has the same text, so that a guess reveals nothing", async (
   await using world = await createAccessWorld();
   const { grant, token } = await knownToken(world);
   await world.db.write(
-    (tx) => endGrant(tx, { grantId: grant.id, reason: "test", nowMs: START_MS }),
+    (tx) => endGrants(tx, { grantIds: [grant.id], reason: "test", nowMs: START_MS }),
     "access",
   );
   const messages = await Promise.all(

@@ -4,8 +4,8 @@ import { eq } from "drizzle-orm";
 import {
   ENDED_AT_ONCE_MAX,
   endEverything,
-  endGrant,
-  endLoginSession,
+  endGrants,
+  endLoginSessions,
   endLogins,
   endOtherSessions,
   endProviderSessions,
@@ -86,7 +86,7 @@ test("ending one login session ends what it approved and no other login of its u
   const { world, first } = await withLogins();
   await using _ = world;
   const end = () =>
-    world.db.write((tx) => endLoginSession(tx, { loginSessionId: first.sid, ...ending }), "access");
+    world.db.write((tx) => endLoginSessions(tx, { loginSessionIds: [first.sid], ...ending }), "access");
   expect(await end()).toEqual({ loginSessions: 1, grants: 1, deviceLogins: 1 });
   expect(open(world)).toEqual([2, 2, 2, 2]);
   expect(await end()).toEqual({ loginSessions: 0, grants: 0, deviceLogins: 0 });
@@ -95,16 +95,16 @@ test("ending one login session ends what it approved and no other login of its u
 test("ending one grant keeps the browser and the other workstations signed in", async () => {
   const { world, first } = await withLogins();
   await using _ = world;
-  const end = () => world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
-  expect(await end()).toBe(true);
+  const end = () => world.db.write((tx) => endGrants(tx, { grantIds: [first.id], ...ending }), "access");
+  expect(await end()).toBe(1);
   expect(open(world)).toEqual([3, 2, 2, 3]);
-  expect(await end()).toBe(false);
+  expect(await end()).toBe(0);
 });
 
 test("an earlier end keeps its time and reason", async () => {
   const { world, first } = await withLogins();
   await using _ = world;
-  await world.db.write((tx) => endGrant(tx, { grantId: first.id, ...ending }), "access");
+  await world.db.write((tx) => endGrants(tx, { grantIds: [first.id], ...ending }), "access");
   await endEverything(world.db, { reason: "later", nowMs: START_MS + 9 });
   const row = world.db.read.select().from(grants).where(eq(grants.id, first.id)).all();
   expect(row).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);

@@ -1,6 +1,6 @@
 // Operations of users on their own logins: the password and what changing it ends, one login, all of them.
 import { expect, test } from "bun:test";
-import { endGrant } from "../../../../src/domain/access/logins/end-logins.ts";
+import { endGrants } from "../../../../src/domain/access/logins/end-logins.ts";
 import { OwnLogins } from "../../../../src/domain/access/logins/own-logins.ts";
 import {
   PasswordChanges,
@@ -75,7 +75,7 @@ test("only the active grants of the page are returned", async () => {
   const [live, unasked, revoked] = [await addGrant(world), await addGrant(world), await addGrant(world)];
   const foreign = await addGrant(world, await addUser(world, "eve@example.com"));
   await world.db.write((tx) => {
-    endGrant(tx, { grantId: revoked.id, reason: "test", nowMs: world.clock.nowMs() });
+    endGrants(tx, { grantIds: [revoked.id], reason: "test", nowMs: world.clock.nowMs() });
   }, "access");
   const asked = [live, revoked, foreign].map(({ id }) => id);
   expect(world.own.liveGrants(actor, asked)).toEqual(new Set([live.id]));
