@@ -209,7 +209,7 @@ async function openForm(
 }
 
 /** @returns a function that makes the reader of a request */
-function createReaderOf({ domain, clock, consoleAuditors }: RouteContext) {
+function createReaderOf({ domain, clock, baseUrl, consoleAuditors }: RouteContext) {
   return (request: Request, visitor: Visitor): Reader => {
     const { organizationId, role, email, userId } = visitor.principal;
     const isAuditor = (consoleAuditors?.() ?? []).includes(email.toLowerCase());
@@ -217,6 +217,7 @@ function createReaderOf({ domain, clock, consoleAuditors }: RouteContext) {
     return {
       request,
       url: new URL(request.url),
+      origin: baseUrl(),
       visitor,
       actor: actorOf(request),
       organizationId,

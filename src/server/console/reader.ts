@@ -17,6 +17,8 @@ const LOCALE_CHARACTERS = 64;
 export interface Reader {
   request: Request;
   url: URL;
+  /** public origin of the service */
+  origin: string;
   visitor: Visitor;
   actor: Actor;
   organizationId: string;

@@ -4,9 +4,9 @@ import type { Page } from "playwright-core";
 import { renderConsole } from "../../../src/server/console/frame/frame.tsx";
 import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
 import { userListPage } from "../../../src/server/console/people/user-list.tsx";
-import type { Reader } from "../../../src/server/console/reader.ts";
 import type { Branding } from "../../../src/server/pages/layout.tsx";
 import { launchChromium } from "../../support/browser/chromium.ts";
+import { readerOf } from "../../support/browser/console-reader.ts";
 import {
   firstPaintMs,
   SLOWED_TIMES,
@@ -75,31 +75,6 @@ export function measureRendering({ users, cookies, origin }: ConsoleSite): Figur
 }
 
 const BRANDING: Branding = { organizationName: "Example", logoUrl: null, faviconUrl: null };
-
-function readerOf(address: string, cookie: string): Reader {
-  const request = new Request(address, { headers: { cookie } });
-  const email = "admin@example.com";
-  const organizationId = "organization";
-  const principal = {
-    ...({ kind: "session", userId: "user", organizationId, subject: "user", email, role: "admin" } as const),
-    ...{ scopes: new Set<string>(), sid: null, sessionId: "session", grantId: null },
-    ...{ expiresAtMs: 0, issuedAtMs: 0, renewed: false },
-  };
-  return {
-    ...{ request, url: new URL(address), organizationId, readsAll: true, mayAdminister: true, csrf: "csrf" },
-    visitor: {
-      principal,
-      sessionId: "session",
-      sessionToken: "",
-      csrf: "csrf",
-      formOwner: "owner",
-      through: undefined,
-    },
-    actor: { kind: "user", id: "user", label: email, organizationId },
-    ...{ nowMs: Date.now(), zone: "Europe/Berlin", theme: undefined, language: "en-US" },
-    ...{ savedViews: () => [], usual: () => undefined },
-  };
-}
 
 /** @returns the time until a slow browser shows something of each list, from an empty cache */
 export async function measurePaint({ origin, lists, cookies }: ConsoleSite): Promise<Figure[]> {

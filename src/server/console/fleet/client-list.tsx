@@ -7,6 +7,7 @@ import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Paging, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -182,7 +183,7 @@ export function clientListPage({
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ? pagingOf(page, values) : { page: 1, perPage: 1, total: 0 },
-    none: <NoneYet />,
+    none: { ...WORKSTATION_STEP, text: <NoneYet /> },
     problems,
     defaultSort: "-last_seen",
     csvPath: CLIENTS_CSV_PATH,
@@ -238,13 +239,7 @@ function pagingOf(
 
 const NoneYet = () => (
   <>
-    <p>
-      No workstation has reported yet. A workstation appears here after its first report, which follows its
-      sign-in.
-    </p>
-    <p>
-      To check that workstations can reach this service, run <code>quartermaster probe</code> on one of them:
-      see <a href="/help/workstations">Workstations in the handbook</a>.
-    </p>
+    No workstation has reported yet. A workstation appears here after its first report, which follows its
+    sign-in: see <a href="/help/workstations">Workstations in the handbook</a>.
   </>
 );

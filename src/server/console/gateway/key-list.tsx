@@ -105,12 +105,10 @@ export function keyListPage({ values, page, problems = [] }: KeyListProps): Cons
     rows: page?.items ?? [],
     idOf: ({ userId: id }) => id,
     paging: { next: page?.next ?? null, isFirst: cursor === undefined },
-    none: (
-      <p>
-        No user has a key yet. A user gets one with the first request to the gateway, or on the page of the
-        user's key.
-      </p>
-    ),
+    none: {
+      text: "No user has a key yet. A user gets one with the first request to the gateway, or on the page of the user's key.",
+      command: ["keys", "ensure", "ana@example.org"],
+    },
     problems,
     csvPath: `${KEYS_PATH}.csv`,
     command: ["keys", "list", ...options({ q, state, "expires-within": within })],

@@ -101,12 +101,11 @@ export function modelListPage({ view, page, problems = [], isDraft }: ModelListP
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: PER_PAGE_DEFAULT, total: 0 },
-    none: (
-      <p>
-        The gateway has not listed any model yet, and the policy assigns none. To read the list again:{" "}
-        <code>quartermaster gateway models refresh</code>
-      </p>
-    ),
+    none: {
+      text: "The gateway has not listed any model yet, and the policy assigns none.",
+      purpose: "To read the list again, run on the server",
+      command: ["gateway", "models", "refresh"],
+    },
     problems,
     csvPath: `${MODELS_PATH}.csv`,
     command: ["gateway", "models", "list"],

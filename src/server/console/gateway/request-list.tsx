@@ -145,13 +145,16 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
     rows: items,
     idOf: ({ id }) => id,
     paging: { page: number, perPage, total, isBound: isCapped },
-    none: (
-      <p>
-        No request was recorded yet. Requests appear here as soon as an agent sends one through the gateway:
-        see <a href="/help/inference">Inference in the handbook</a>. To let agents use the models of the
-        gateway, assign some: <code>quartermaster gateway models assign --help</code>
-      </p>
-    ),
+    none: {
+      text: (
+        <>
+          No request was recorded yet. Requests appear here as soon as an agent sends one through the gateway:
+          see <a href="/help/inference">Inference in the handbook</a>.
+        </>
+      ),
+      purpose: "To let agents use models of the gateway, assign some on the server",
+      command: ["gateway", "models", "assign", "codex", "gpt-5"],
+    },
     problems,
     defaultSort: "-at",
     csvPath: REQUESTS_CSV_PATH,

@@ -1,10 +1,12 @@
 // Requests of the identity provider: the last one of each token, and refused ones.
 /** @jsxImportSource preact */
+
 import type { Refusal } from "../../../domain/scim/status/refusals.ts";
 import type { ScimStatus } from "../../../domain/scim/status/status.ts";
+import { Empty } from "../list/first-step.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Facts, Text, Time } from "../parts/values.tsx";
-import { TOKEN_STATES, TOKENS_PATH } from "./words.ts";
+import { FIRST_TOKEN, TOKEN_STATES, TOKENS_PATH } from "./words.ts";
 
 /** Refused requests on the page. */
 const REFUSALS_SHOWN = 25;
@@ -14,10 +16,15 @@ export const Requests = ({ scim: { tokens, refusals } }: { scim: ScimStatus }) =
   <section>
     <h2>Requests of the provider</h2>
     {tokens.length === 0 ? (
-      <div class="empty">
-        <p>No token exists, so the provider cannot send requests.</p>
-        <a href={TOKENS_PATH}>Create the first token</a>
-      </div>
+      <Empty
+        text={
+          <>
+            No token exists, so the provider cannot send requests.{" "}
+            <a href={TOKENS_PATH}>Create the first token</a>.
+          </>
+        }
+        command={FIRST_TOKEN}
+      />
     ) : (
       <Facts
         facts={tokens.map(({ label, state, lastUsedAtMs }) => ({

@@ -10,6 +10,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { State, Text, Time, useReader } from "../parts/values.tsx";
 import {
+  FIRST_TOKEN,
   IDENTITY_PATH,
   NEW_TOKEN_PATH,
   PROFILE_TEXT,
@@ -89,12 +90,10 @@ export function tokensPage({ values, page, problems = [] }: TokensProps): Consol
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { next: null, isFirst: true },
-    none: (
-      <p>
-        There is no token yet. Create one, and enter it at the identity provider. On the server:{" "}
-        <code>quartermaster scim tokens create okta</code>
-      </p>
-    ),
+    none: {
+      text: "There is no token yet. Create one, and enter it at the identity provider.",
+      command: FIRST_TOKEN,
+    },
     problems,
     command: ["scim", "tokens", "list", ...(values.show === ALL_TOKENS ? ["--all"] : [])],
     api: { method: "GET", path: "/admin/scim/tokens" },

@@ -9,6 +9,9 @@ export const IDENTITY_PATH = `${CONSOLE}/identity`;
 export const TOKENS_PATH = `${IDENTITY_PATH}/tokens`;
 export const NEW_TOKEN_PATH = `${TOKENS_PATH}/new`;
 
+/** The command that makes the first token of a provider, as an example. */
+export const FIRST_TOKEN = ["scim", "tokens", "create", "okta"];
+
 /** @returns the path of the page that asks before a token is revoked */
 export const revokePath = (id: string): string => `${TOKENS_PATH}/${id}/revoke`;
 

@@ -1,10 +1,12 @@
 // Draws a list: filters with chips, the table with its order and columns, selection, pages, and the equivalent command.
 // Everything is plain links and forms; the script only swaps the region in place.
 /** @jsxImportSource preact */
+
 import { AsCommand } from "../parts/command.tsx";
 import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
 import { FilterForm, FilterProblems } from "./filters.tsx";
+import { Empty } from "./first-step.tsx";
 import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
 import { UsualForm, Views } from "./views.tsx";
@@ -30,16 +32,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
       {problems.length > 0 ? (
         <FilterProblems title="These filters cannot be used" problems={problems} />
       ) : rows.length === 0 ? (
-        <div class="empty">
-          {isFiltered ? (
-            <>
-              <p>No {list.noun} match these filters.</p>
-              <a href={reader.url.pathname}>Clear all filters</a>
-            </>
-          ) : (
-            list.none
-          )}
-        </div>
+        <Nothing list={list} isFiltered={isFiltered} />
       ) : (
         <Selectable list={list} />
       )}
@@ -53,6 +46,17 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
         {rows.length > 0 && <ColumnChoice columns={list.columns} values={values} />}
         <AsCommand command={list.command} api={list.api} />
       </div>
+    </div>
+  );
+}
+
+function Nothing<Row>({ list, isFiltered }: { list: List<Row>; isFiltered: boolean }) {
+  const { url } = useReader();
+  if (!isFiltered) return <Empty {...list.none} />;
+  return (
+    <div class="empty">
+      <p>No {list.noun} match these filters.</p>
+      <a href={url.pathname}>Clear all filters</a>
     </div>
   );
 }

@@ -1,10 +1,12 @@
 // What a list page shows, and how its address is read. list-view.tsx draws it, csv.ts exports it.
+
 import type { ComponentChildren } from "preact";
 import type { Page } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { Equivalents } from "../parts/command.tsx";
 import type { Reader } from "../reader.ts";
 import { addressWith, valuesOf } from "./address.ts";
+import type { FirstStep } from "./first-step.tsx";
 
 /** A control of the filter form. Its name is the parameter of the address, and of the domain's query. */
 export interface Filter {
@@ -63,7 +65,7 @@ export interface List<Row> extends Equivalents {
   idOf(row: Row): string;
   paging: Paging;
   /** how to get the first row of an empty list */
-  none: ComponentChildren;
+  none: FirstStep;
   /** problems of the address by parameter; the list then has no rows */
   problems?: readonly Problem[];
   /** order without `sort` in the address */

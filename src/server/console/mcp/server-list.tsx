@@ -123,12 +123,10 @@ export function serverListPage({ page, problems = [], isDraft }: ServerListProps
     rows: page?.items ?? [],
     idOf: ({ server, harnesses }) => `${server.name}/${harnesses[0]}`,
     paging: page ?? { page: 1, perPage: PER_PAGE_DEFAULT, total: 0 },
-    none: (
-      <p>
-        The policy has no MCP server yet. Add the first one with the button above, or publish a policy from a
-        file: <code>quartermaster policy apply policy.yaml</code>
-      </p>
-    ),
+    none: {
+      text: "The policy has no MCP server yet. Add the first one with the button above, or publish a policy from a file.",
+      command: ["policy", "apply", "policy.yaml"],
+    },
     problems,
     csvPath: `${MCP_PATH}.csv`,
     command: ["policy", "show"],

@@ -1,5 +1,6 @@
 // The reader's logins: signed-in browsers and workstations, with the buttons that end one login or all others.
 /** @jsxImportSource preact */
+
 import type { LoginKind, LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { LoginCounts } from "../../pages/account/account.tsx";
@@ -7,6 +8,7 @@ import { browserText } from "../../pages/user-agent.ts";
 import { countText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
+import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -108,7 +110,14 @@ export function ownLoginsPage({ email, values, page, problems = [] }: OwnLogins)
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: { next: page?.next ?? null, isFirst: cursor === undefined },
-    none: <p>You have no login.</p>,
+    none: {
+      ...WORKSTATION_STEP,
+      text: (
+        <>
+          You have no login. A workstation gets one when you <a href="/device">enter the code it shows</a>.
+        </>
+      ),
+    },
     problems,
     command: ["logins", "list", ...options({ user: email, kind })],
     api: { method: "GET", path: pathWith("/me/logins", new URLSearchParams(kind && { kind })) },

@@ -1,11 +1,13 @@
 // The reader's workstations: what each has applied, its problems, and the button that ends its login.
 /** @jsxImportSource preact */
+
 import type { ClientPage, ClientView } from "../../../domain/clients/inventory/inventory.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
+import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -47,14 +49,15 @@ export function ownWorkstationsPage({ email, values, page, problems = [] }: OwnW
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: (
-      <>
-        <p>
-          No workstation has reported yet. Start the login on the workstation and enter the code it shows.
-        </p>
-        <a href="/device">Enter a code</a>
-      </>
-    ),
+    none: {
+      ...WORKSTATION_STEP,
+      text: (
+        <>
+          No workstation has reported yet. Start the login on the workstation and{" "}
+          <a href="/device">enter the code it shows</a>.
+        </>
+      ),
+    },
     problems,
     command: ["clients", "list", ...options({ user: email, health })],
     api: { method: "GET", path: pathWith("/me/clients", new URLSearchParams()) },

@@ -105,12 +105,15 @@ export function catalogListPage({ page, problems = [] }: CatalogListProps): Cons
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: (
-      <p>
-        The catalog is empty. <a href={IMPORT_PATH}>Import a signed bundle</a>, or let an operator fill it
-        from a file with <code>quartermaster catalog seed</code>.
-      </p>
-    ),
+    none: {
+      text: (
+        <>
+          The catalog is empty. <a href={IMPORT_PATH}>Import a signed bundle</a>, or let an operator fill it
+          from a file.
+        </>
+      ),
+      command: ["catalog", "seed", "catalog.yaml"],
+    },
     problems,
     csvPath: `${CATALOG_PATH}.csv`,
     command: ["catalog", "list"],

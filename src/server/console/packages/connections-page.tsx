@@ -1,8 +1,10 @@
 // The connections to the company's git hosts, and the packages for which they have a newer commit. The operator makes them in the
 // configuration file, so the page changes nothing.
 /** @jsxImportSource preact */
+
 import type { OutdatedPackage, PackageSourceConnection } from "../../../domain/catalog/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { Empty } from "../list/first-step.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Id, State, Text, Time, type Tone } from "../parts/values.tsx";
@@ -29,13 +31,16 @@ export const connectionsPage = ({ connections, behind }: ConnectionsPageProps): 
   content: (
     <>
       {connections.length === 0 ? (
-        <div class="empty">
-          <p>This organization has no connection to a git host.</p>
-          <p>
-            An operator adds connections to the configuration file of the service (
-            <code>package_sources.connections</code>).
-          </p>
-        </div>
+        <Empty
+          text={
+            <>
+              This organization has no connection to a git host. An operator adds connections to the
+              configuration file of the service (<code>package_sources.connections</code>).
+            </>
+          }
+          purpose="To check the file, run on the server"
+          command={["config", "check"]}
+        />
       ) : (
         <>
           <Connections connections={connections} />

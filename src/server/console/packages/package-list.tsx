@@ -133,15 +133,16 @@ export function packageListPage({ page, problems = [] }: PackageListProps): Cons
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: (
-      <>
-        <p>The policy has no packages yet.</p>
-        <p>
-          Add one from an archive, or choose some from <a href={CATALOG_PATH}>the catalog</a>. An operator
-          fills it with <code>quartermaster catalog seed</code>.
-        </p>
-      </>
-    ),
+    none: {
+      text: (
+        <>
+          The policy has no packages yet. Add one from an archive, or choose some from{" "}
+          <a href={CATALOG_PATH}>the catalog</a>.
+        </>
+      ),
+      purpose: "An operator fills the catalog on the server",
+      command: ["catalog", "seed", "catalog.yaml"],
+    },
     problems,
     defaultSort: "id",
     csvPath: `${PACKAGES_PATH}.csv`,

@@ -9,6 +9,7 @@ import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { FIRST_TOKEN, IDENTITY_PATH, TOKENS_PATH } from "../identity/words.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -83,12 +84,15 @@ export function groupListPage({ values, page, problems = [], warnings }: GroupLi
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: (
-      <p>
-        There are no groups yet. The identity provider delivers them; give it a token first:{" "}
-        <code>quartermaster scim tokens create okta</code>
-      </p>
-    ),
+    none: {
+      text: (
+        <>
+          There are no groups yet. The identity provider delivers them; give it{" "}
+          <a href={TOKENS_PATH}>a token</a> first.
+        </>
+      ),
+      command: FIRST_TOKEN,
+    },
     problems,
     csvPath: `${GROUPS_PATH}.csv`,
     command: ["groups", "list", ...options({ q: values.q })],
@@ -155,7 +159,16 @@ export function groupPage({
     rows: members?.items ?? [],
     idOf: (member) => member.id,
     paging: members ?? { page: 1, perPage: 1, total: 0 },
-    none: <p>The group has no members.</p>,
+    none: {
+      text: (
+        <>
+          The group has no members. The identity provider adds and removes them:{" "}
+          <a href={IDENTITY_PATH}>its last requests</a>.
+        </>
+      ),
+      purpose: "The same on the server",
+      command: ["scim", "status"],
+    },
     problems,
     command: ["groups", "show", id],
   };

@@ -1,5 +1,6 @@
 // The list of invitations, the form that creates them, and the result for each line of that form.
 /** @jsxImportSource preact */
+
 import { INVITATION_FILTERS, type Invitation, isOpen, ROLES } from "../../../domain/identity/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -8,6 +9,7 @@ import { Hidden } from "../../pages/forms.tsx";
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
+import { INVITATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -133,12 +135,10 @@ export function invitationListPage(props: InvitationListProps): ConsolePage {
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: (
-      <p>
-        Nobody has been invited yet. Invite the first person with the form above, or on the server:{" "}
-        <code>quartermaster users invite ana@example.org --role member</code>
-      </p>
-    ),
+    none: {
+      ...INVITATION_STEP,
+      text: "Nobody has been invited yet. Invite the first person with the form above.",
+    },
     problems,
     csvPath: `${INVITATIONS_PATH}.csv`,
     command: ["invitations", "list", ...options({ q, role, status })],

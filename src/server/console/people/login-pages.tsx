@@ -1,11 +1,13 @@
 // The list of all logins, and the texts of the pages that end one of them or all of them.
 /** @jsxImportSource preact */
+
 import { LOGIN_KINDS } from "../../../domain/access/logins/login-document.ts";
 import type { LoginPage, LoginView } from "../../../domain/access/logins/logins.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
+import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -135,7 +137,10 @@ export function loginListPage(props: LoginListProps): ConsolePage {
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: { next: page?.next ?? null, isFirst: cursor === undefined },
-    none: <p>Nobody is signed in.</p>,
+    none: {
+      ...WORKSTATION_STEP,
+      text: "Nobody is signed in. A login begins when a person signs in in a browser, or approves the code of a workstation.",
+    },
     problems,
     csvPath: `${LOGINS_PATH}.csv`,
     command: ["logins", "list", ...options({ user, kind, all: show === "all" })],

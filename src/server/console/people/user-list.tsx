@@ -1,5 +1,6 @@
 // The list of users: filters, columns, and the equivalent command.
 /** @jsxImportSource preact */
+
 import type { UserFigures } from "../../../domain/clients/service.ts";
 import type { KeyState } from "../../../domain/gateway/model.ts";
 import { PROVISIONING_SOURCES, ROLES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
@@ -10,6 +11,7 @@ import type { Problem } from "../../../platform/errors.ts";
 import { roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
+import { INVITATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { type Equivalents, options } from "../parts/command.tsx";
@@ -145,12 +147,14 @@ export function userListPage({
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: (
-      <p>
-        There are no users yet. <a href={INVITATIONS_PATH}>Invite the first one</a>, or on the server:{" "}
-        <code>quartermaster users invite ana@example.org --role member</code>
-      </p>
-    ),
+    none: {
+      ...INVITATION_STEP,
+      text: (
+        <>
+          There are no users yet. <a href={INVITATIONS_PATH}>Invite the first one</a>.
+        </>
+      ),
+    },
     problems,
     csvPath: `${USERS_PATH}.csv`,
     bulk: mayAdminister ? { path: USER_BULK.path, actions: BULK } : undefined,

@@ -79,12 +79,11 @@ export function historyPage({ rows = [], next, isFirst, problems = [] }: History
     rows,
     idOf: ({ id }) => id,
     paging: { next: next === null ? null : String(next), isFirst },
-    none: (
-      <p>
-        No policy is published yet. To publish one from a file:{" "}
-        <code>quartermaster policy apply policy.yaml</code>
-      </p>
-    ),
+    none: {
+      text: "No policy is published yet.",
+      purpose: "To publish one from a file, run on the server",
+      command: ["policy", "apply", "policy.yaml"],
+    },
     problems,
     csvPath: `${HISTORY_PATH}.csv`,
     command: ["policy", "history"],

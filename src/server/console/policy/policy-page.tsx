@@ -1,7 +1,7 @@
 // The policy in force, and one former revision: facts, text, what it changed, and what can be done with it.
 /** @jsxImportSource preact */
-import type { VNode } from "preact";
 
+import type { VNode } from "preact";
 import {
   type ChangeList,
   isWithoutChanges,
@@ -10,6 +10,7 @@ import {
 } from "../../../domain/governance/service.ts";
 import type { ShownText } from "../../../domain/governance/shown/shown-text.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { Empty } from "../list/first-step.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Id, Text, Time, useReader } from "../parts/values.tsx";
@@ -53,10 +54,11 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
         <AsCommand command={["policy", "show"]} api={{ method: "GET", path: "/admin/governance-config" }} />
       </>
     ) : (
-      <div class="empty">
-        <p>No policy is published yet. The service publishes a first one when it starts.</p>
-        <AsCommand command={["policy", "apply", "policy.yaml"]} />
-      </div>
+      <Empty
+        text="No policy is published yet. The service publishes a first one when it starts."
+        purpose="To publish one from a file, run on the server"
+        command={["policy", "apply", "policy.yaml"]}
+      />
     ),
   };
 }

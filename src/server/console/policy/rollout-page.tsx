@@ -1,9 +1,11 @@
 // The rollout of one revision: shares, a curve since its publication, refusals by reason, and workstations that do not report.
 /** @jsxImportSource preact */
+
 import type { HealthCounts, Rollout } from "../../../domain/clients/service.ts";
 import type { Revision } from "../../../domain/governance/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { Empty, WORKSTATION_STEP } from "../list/first-step.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
@@ -30,11 +32,15 @@ export function rolloutPage(rollout: Rollout, former: Revision | undefined): Con
       <>
         <section id="arrival" data-region aria-label="Arrival">
           {total === 0 ? (
-            <div class="empty">
-              <p>
-                No workstation has reported yet. <a href="/help/workstations">How to connect the first one</a>
-              </p>
-            </div>
+            <Empty
+              {...WORKSTATION_STEP}
+              text={
+                <>
+                  No workstation has reported yet.{" "}
+                  <a href="/help/workstations">How to connect the first one</a>
+                </>
+              }
+            />
           ) : (
             <Arrival rollout={rollout} total={total} />
           )}

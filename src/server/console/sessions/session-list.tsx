@@ -238,7 +238,18 @@ export function sessionListPage({
     rows: page?.items ?? [],
     idOf: ({ id }) => id,
     paging: page ?? { page: 1, perPage: 1, total: 0 },
-    none: <None isCapturing={isCapturing} readsAll={readsAll} />,
+    none: {
+      text: <None isCapturing={isCapturing} readsAll={readsAll} />,
+      purpose: isCapturing
+        ? "To see which workstations follow the policy, run on the server"
+        : "To publish a policy from a file, run on the server",
+      // A member can neither change the policy nor run commands on the server.
+      command: !readsAll
+        ? undefined
+        : isCapturing
+          ? ["policy", "rollout"]
+          : ["policy", "apply", "policy.yaml"],
+    },
     problems,
     defaultSort: "-updated",
     csvPath: SESSIONS_CSV_PATH,
@@ -263,18 +274,14 @@ export function sessionListPage({
 
 const None = ({ isCapturing, readsAll }: { isCapturing: boolean; readsAll: boolean }) => (
   <>
-    <p>
-      {isCapturing
-        ? "No session is here yet. Workstations upload a session when it ends."
-        : "No session is here. Workstations capture sessions only if the policy asks for them, which is off by default."}
-    </p>
-    <p>
-      {!isCapturing && readsAll && (
-        <>
-          The member <code>session_upload</code> of the <a href="/console/policy">policy</a> turns it on.{" "}
-        </>
-      )}
-      <a href={SESSIONS_CHAPTER}>Captured sessions in the handbook</a>
-    </p>
+    {isCapturing
+      ? "No session is here yet. Workstations upload a session when it ends."
+      : "No session is here. Workstations capture sessions only if the policy asks for them, which is off by default."}{" "}
+    {!isCapturing && readsAll && (
+      <>
+        The member <code>session_upload</code> of the <a href="/console/policy">policy</a> turns it on.{" "}
+      </>
+    )}
+    See <a href={SESSIONS_CHAPTER}>Captured sessions in the handbook</a>.
   </>
 );

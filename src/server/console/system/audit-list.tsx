@@ -10,6 +10,7 @@ import type { Problem } from "../../../platform/errors.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { pathWith } from "../list/address.ts";
+import { INVITATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -107,7 +108,10 @@ export function auditListPage({ values, page, chain, problems = [] }: AuditListP
     rows: page?.items ?? [],
     idOf: ({ id }) => String(id),
     paging: { next: page?.next ?? null, isFirst: cursor === undefined },
-    none: <p>The audit log has no entries yet. Every change of this installation adds one.</p>,
+    none: {
+      ...INVITATION_STEP,
+      text: "The audit log has no entries yet. Every change of this installation adds one, such as an invitation.",
+    },
     problems,
     csvPath: AUDIT_CSV_PATH,
     command: ["audit", "list", ...options({ actor, action, target, since, until })],

@@ -1,11 +1,13 @@
 // The backups: the files in the folder, the state of each, and the buttons that create and verify one. A restore replaces the
 // database of the running service, so the page shows its command only.
 /** @jsxImportSource preact */
+
 import type { BackupCheck, BackupFileView, BackupListView } from "../../../domain/system/operations.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { Empty } from "../list/first-step.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
@@ -26,12 +28,15 @@ export const backupsPage = ({ folder, making, failure, items }: BackupListView):
       )}
       <Make isMaking={making} folder={folder} />
       {items.length === 0 ? (
-        <div class="empty">
-          <p>
-            The folder <Text value={folder} /> has no backup yet. Make one now, or let the job{" "}
-            <a href={`${CONSOLE}/system/jobs#row-backup`}>backup</a> make one at its next run.
-          </p>
-        </div>
+        <Empty
+          text={
+            <>
+              The folder <Text value={folder} /> has no backup yet. Make one now, or let the job{" "}
+              <a href={`${CONSOLE}/system/jobs#row-backup`}>backup</a> make one at its next run.
+            </>
+          }
+          command={["backup", "create"]}
+        />
       ) : (
         <Files items={items} />
       )}

@@ -1,9 +1,11 @@
 // The scheduled jobs: what each does, its last result, when it runs next, and the buttons that run, pause and resume it.
 /** @jsxImportSource preact */
+
 import type { JobView } from "../../../domain/system/jobs.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { Empty } from "../list/first-step.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
@@ -22,9 +24,10 @@ export const jobsPage = (jobs: readonly JobView[]): ConsolePage => ({
     <>
       <div id="jobs" data-region>
         {jobs.length === 0 ? (
-          <div class="empty">
-            <p>There are no jobs yet. The service creates them at its first start.</p>
-          </div>
+          <Empty
+            text="There are no jobs yet. The service creates them at its first start."
+            command={["serve"]}
+          />
         ) : (
           <Jobs jobs={jobs} />
         )}

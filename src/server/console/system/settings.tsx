@@ -1,12 +1,14 @@
 // Every setting in force with its source, and the configuration as a file that reproduces it. Both are read-only: the operator
 // edits the file.
 /** @jsxImportSource preact */
+
 import type { Static } from "@sinclair/typebox";
 import type { DeploymentConfigExport } from "../../../domain/governance/reading/admin-view.ts";
 import type { Setting } from "../../../domain/system/operations.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
+import { Empty } from "../list/first-step.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Copy, Count, Text } from "../parts/values.tsx";
@@ -83,12 +85,11 @@ export const exportPage = (exported: Exported | undefined): ConsolePage => ({
   content: (
     <>
       {exported === undefined ? (
-        <div class="empty">
-          <p>
-            No policy is published yet, so there is nothing to export. Publish the first one on the server:{" "}
-            <code>quartermaster policy apply FILE</code>
-          </p>
-        </div>
+        <Empty
+          text="No policy is published yet, so there is nothing to export."
+          purpose="To publish one from a file, run on the server"
+          command={["policy", "apply", "policy.yaml"]}
+        />
       ) : (
         <ExportText exported={exported} />
       )}
