@@ -3,6 +3,7 @@
 
 import { type Problem, tokensOf } from "../errors.ts";
 import { endOfString, stringAt } from "../json/names.ts";
+import { changedNumbersIn } from "../json/numbers.ts";
 import { jsonPositions } from "../json/positions.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
@@ -21,12 +22,10 @@ import {
 } from "../json/structure.ts";
 import { PROBLEMS_MAX, type ProblemList, quoted } from "./problem-list.ts";
 import { positionsIn } from "./text-positions.ts";
-import { reportUnusable } from "./unusable-values.ts";
+import { NOT_FINITE, reportUnusable } from "./unusable-values.ts";
 import type { YamlText } from "./yaml-source.ts";
 
 const JSON_START = /^[ \t\r\n]*[[{]/;
-/** a number with such an exponent or length may be infinite */
-const HUGE_NUMBER = /\d[eE]\+?\d{3}|\d{309}/;
 const RESERVED_KEY = /__proto__|\\u005f/i;
 const SCALAR = /(?:-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)(?=[\s,\]}]|$)/y;
 
@@ -53,16 +52,39 @@ export function readJsonDocument(
   } catch {
     return undefined;
   }
-  if (!HUGE_NUMBER.test(text) && !RESERVED_KEY.test(text)) return { content, positionsOf };
-  const unusable: Omit<Problem, "line">[] = [];
-  reportUnusable(content, {
-    depthMax: limits.depthMax,
-    report: (pointer, detail) => unusable.push({ pointer, detail }),
-  });
-  const positions = positionsOf(unusable.slice(0, PROBLEMS_MAX).map(({ pointer }) => pointer));
-  for (const [at, { pointer, detail }] of unusable.entries()) problems.add(pointer, detail, positions[at]);
+  const unusable = [...numberProblems(text), ...keyProblems(content, text, limits)];
+  for (const { pointer, detail, ...position } of unusable.sort(byPosition))
+    problems.add(pointer, detail, position);
   return { content: unusable.length === 0 ? content : undefined, positionsOf };
 }
+
+/** Problems that are only counted need no place, which takes linear time to find. */
+function numberProblems(text: string): Problem[] {
+  const changed = changedNumbersIn(text);
+  const positionAt = positionsIn(text);
+  return changed.map(({ at, detail }, index) =>
+    index < PROBLEMS_MAX
+      ? { pointer: pointerAt(text, at), detail, ...positionAt(at) }
+      : { pointer: "", detail },
+  );
+}
+
+function keyProblems(content: unknown, text: string, { depthMax }: JsonLimits): Problem[] {
+  if (!RESERVED_KEY.test(text)) return [];
+  const found: Problem[] = [];
+  const report = (pointer: string, detail: string) => {
+    if (detail !== NOT_FINITE) found.push({ pointer, detail });
+  };
+  reportUnusable(content, { depthMax, report });
+  const positions = jsonPositions(
+    text,
+    found.slice(0, PROBLEMS_MAX).map(({ pointer }) => tokensOf(pointer)),
+  );
+  return found.map((problem, at) => ({ ...problem, ...positions[at] }));
+}
+
+const byPosition = (one: Problem, other: Problem): number =>
+  (one.line ?? Infinity) - (other.line ?? Infinity) || (one.column ?? 0) - (other.column ?? 0);
 
 /** @returns undefined if the text is not JSON up to the violation, so that it may be sound YAML */
 function problemOf(violation: JsonViolation, text: string, limits: JsonLimits): Problem | undefined {

@@ -20,6 +20,12 @@ export interface Place {
 export const PROTOTYPE_KEY = "__proto__";
 export const RESERVED_KEY = "is a reserved key; choose another";
 
+/** Half a surrogate pair would become another character in UTF-8, and a NUL ends texts in many programs. */
+export const NOT_UNICODE = "must be Unicode text without NUL";
+
+/** @returns whether every program can carry the text */
+export const isUnicodeText = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
+
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** @returns the JSON type of the value, for a message */
@@ -49,8 +55,9 @@ const isUsableKey = (problems: ProblemList, object: Place, key: string): boolean
     );
     return false;
   }
-  if (key !== PROTOTYPE_KEY) return true;
-  problems.add(object.pointer + pointerOf([key]), RESERVED_KEY);
+  if (key !== PROTOTYPE_KEY && isUnicodeText(key)) return true;
+  const detail = key === PROTOTYPE_KEY ? RESERVED_KEY : `the key ${NOT_UNICODE}`;
+  problems.add(object.pointer + pointerOf([key]), detail);
   return false;
 };
 

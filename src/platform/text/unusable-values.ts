@@ -1,9 +1,9 @@
-// Values that a parser may produce and that nothing may keep: infinite numbers, which JSON cannot carry, and members that replace the
-// prototype of an object.
+// Values that a parser may produce and that nothing may keep: infinite numbers, which JSON cannot carry, members that replace the
+// prototype of an object, and texts that UTF-8 or other programs cannot carry.
 
 import { pointerOf } from "../errors.ts";
 import { isJsonObject } from "./json-object.ts";
-import { PROTOTYPE_KEY, RESERVED_KEY } from "./object-reader.ts";
+import { isUnicodeText, NOT_UNICODE, PROTOTYPE_KEY, RESERVED_KEY } from "./object-reader.ts";
 
 export const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";
 
@@ -21,6 +21,7 @@ export const reportUnusable = (value: unknown, walk: Walk): void => search(value
 function search(value: unknown, path: (string | number)[], walk: Walk): void {
   const { depthMax, report } = walk;
   if (typeof value === "number" && !Number.isFinite(value)) report(pointerOf(path), NOT_FINITE);
+  if (typeof value === "string" && !isUnicodeText(value)) report(pointerOf(path), NOT_UNICODE);
   if (typeof value !== "object" || value === null) return;
   if (path.length >= depthMax) {
     report(pointerOf(path), `is nested deeper than ${depthMax} levels`);
@@ -30,6 +31,8 @@ function search(value: unknown, path: (string | number)[], walk: Walk): void {
   for (const [name, part] of parts) {
     path.push(name);
     if (name === PROTOTYPE_KEY) report(pointerOf(path), RESERVED_KEY);
+    else if (typeof name === "string" && !isUnicodeText(name))
+      report(pointerOf(path), `the key ${NOT_UNICODE}`);
     else search(part, path, walk);
     path.pop();
   }

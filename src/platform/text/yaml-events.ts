@@ -11,6 +11,7 @@ import {
   type SequenceEvent,
 } from "js-yaml";
 import { tokensOf } from "../errors.ts";
+import { changeOf } from "../json/numbers.ts";
 import { LARGE_OBJECT_MEMBERS_MAX, NamedShapes, OBJECT_SHAPES_MAX } from "../json/shapes.ts";
 import { OBJECT_MEMBERS_MAX } from "../json/structure.ts";
 import { PROTOTYPE_KEY } from "./object-reader.ts";
@@ -174,7 +175,7 @@ function plainValueOf(text: string): unknown {
   if (UNUSUAL_NUMBER.test(text)) throw unusual("number");
   if (!FLOAT.test(text)) return text;
   const number = INTEGER.test(text) ? Number.parseInt(text, 10) : Number.parseFloat(text);
-  if (!Number.isFinite(number)) throw unusual("number");
+  if (!Number.isFinite(number) || changeOf(text, number) !== undefined) throw unusual("number");
   return number;
 }
 

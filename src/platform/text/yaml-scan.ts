@@ -1,8 +1,9 @@
 // Walks the nodes of a parsed YAML file once, before any alias is expanded. It reports duplicate and reserved keys, aliases
 // without an anchor, aliases that expand too far, and nesting beyond the limit.
 
-import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { isAlias, isMap, isNode, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from "yaml";
 import { pointerOf } from "../errors.ts";
+import { changeOf } from "../json/numbers.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
   NamedShapes,
@@ -86,8 +87,7 @@ class Scan {
   #measure(node: unknown): Extent {
     if (!isNode(node)) return NOTHING;
     if (isAlias(node)) return this.#alias(node, node.source);
-    if (isScalar(node) && typeof node.value === "number" && !Number.isFinite(node.value))
-      this.#report(node, NOT_FINITE);
+    if (isScalar(node) && typeof node.value === "number") this.#number(node, node.value);
     const extent = isMap(node)
       ? this.#map(node)
       : isSeq(node)
@@ -101,6 +101,12 @@ class Scan {
       this.#anchors.set(node.anchor, extent);
     }
     return extent;
+  }
+
+  #number(node: Scalar, value: number): void {
+    const change = changeOf(node.source ?? "", value);
+    if (change !== undefined) this.#report(node, change);
+    else if (!Number.isFinite(value)) this.#report(node, NOT_FINITE);
   }
 
   #alias(node: Node, anchor: string): Extent {

@@ -1,7 +1,13 @@
 // The MCP servers of one harness. Local servers have a command, remote servers a URL. No message repeats a command line, a
 // variable or a URL, because they may contain credentials.
 
-import { jsonTypeOf, ObjectReader, type Place } from "../../../platform/text/object-reader.ts";
+import {
+  isUnicodeText,
+  jsonTypeOf,
+  NOT_UNICODE,
+  ObjectReader,
+  type Place,
+} from "../../../platform/text/object-reader.ts";
 import { type ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import {
   LABEL_CHARACTERS_MAX,
@@ -20,8 +26,7 @@ const readLines = ({ value, pointer }: Place, problems: ProblemList): string | u
   if (typeof value !== "string") problems.add(pointer, `must be a text, not ${jsonTypeOf(value)}`);
   else if (value.length > MCP_TEXT_CHARACTERS_MAX)
     problems.add(pointer, `has ${value.length} characters; the limit is ${MCP_TEXT_CHARACTERS_MAX}`);
-  else if (value.includes("\0") || !value.isWellFormed())
-    problems.add(pointer, "must be Unicode text without NUL");
+  else if (!isUnicodeText(value)) problems.add(pointer, NOT_UNICODE);
   else return value;
   return undefined;
 };

@@ -1,7 +1,8 @@
 // Reads request bodies within limits, after the guard: no byte is read before the caller is known.
 import { parse as parseFields } from "node:querystring";
 import { type DocumentDecoration, Elysia } from "elysia";
-import type { JsonLimits } from "../../../platform/json/structure.ts";
+import { changedNumbersIn } from "../../../platform/json/numbers.ts";
+import { type JsonLimits, pointerAt } from "../../../platform/json/structure.ts";
 import { readScimBody, type ScimBody } from "../../scim/body.ts";
 import { HttpError } from "../problems/problem.ts";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
@@ -31,13 +32,17 @@ const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-ur
  */
 export const bodies = new Elysia({ name: "bodies" }).macro({
   accepts: (accepted: Accepted) => {
-    const reader: Reader = { accepted, bytesMax: BODY_BYTES_MAX, limits: JSON_LIMITS, check: () => {} };
+    const reader: Reader = {
+      ...{ accepted, bytesMax: BODY_BYTES_MAX, limits: JSON_LIMITS, check: () => {} },
+      keepsNumbers: false,
+    };
     return {
       detail: describeBody(accepted),
       introspect(route: IntrospectedRoute) {
         reader.limits = { ...JSON_LIMITS, listsMax: listsIn(route.body) };
         reader.check = takeBodyCheck(route);
         reader.bytesMax = bodyBytesMax(route.detail?.["x-requires"]);
+        reader.keepsNumbers = route.detail?.["x-requires"] === "administrator";
       },
       parse: () => ({}), // keeps the framework's own parsers away from the body
       transform: async (context: { request: Request; body: unknown }) => {
@@ -64,6 +69,8 @@ interface Reader {
   readonly accepted: Accepted;
   bytesMax: number;
   limits: JsonLimits;
+  /** refuses numbers that would be rounded: administrators send policies and settings, which others read */
+  keepsNumbers: boolean;
   /** throws if the body does not match the schema */
   check(body: unknown): void;
 }
@@ -73,25 +80,24 @@ const describeBody = (accepted: Accepted): DocumentDecoration & { "x-accepts": A
   "x-accepts": accepted,
 });
 
-async function readBody(request: Request, { accepted, bytesMax, limits }: Reader): Promise<unknown> {
+type JsonReader = Pick<Reader, "bytesMax" | "limits" | "keepsNumbers">;
+
+async function readBody(request: Request, { accepted, ...reader }: Reader): Promise<unknown> {
   if (accepted === "nothing" || accepted === "bytes" || accepted === "upload") return undefined;
   if (accepted === "scim-group") return undefined;
   if (accepted === "scim") return await readScimBody(request, accepted);
-  if (accepted === "json-or-nothing") return await readJsonOrNothing(request, { bytesMax, limits });
+  if (accepted === "json-or-nothing") return await readJsonOrNothing(request, reader);
   refuseOtherMediaTypes(request, MEDIA_TYPES[accepted]);
-  const text = await readText(request, bytesMax);
-  return accepted === "json" ? await parseJson(text, limits) : parseForm(text);
+  const text = await readText(request, reader.bytesMax);
+  return accepted === "json" ? await parseJson(text, reader) : parseForm(text);
 }
 
 /** An empty body needs no media type, so the type is checked last. */
-async function readJsonOrNothing(
-  request: Request,
-  { bytesMax, limits }: Pick<Reader, "bytesMax" | "limits">,
-): Promise<unknown> {
-  const text = await readText(request, bytesMax);
+async function readJsonOrNothing(request: Request, reader: JsonReader): Promise<unknown> {
+  const text = await readText(request, reader.bytesMax);
   if (text === "") return {};
   refuseOtherMediaTypes(request, MEDIA_TYPES.json);
-  return await parseJson(text, limits);
+  return await parseJson(text, reader);
 }
 
 /** @throws HttpError 415 for another media type, another character set or a compressed body */
@@ -111,8 +117,12 @@ function isWritten(request: Request, wanted: string): boolean {
   return isUtf8 && (mediaType === wanted || isJson);
 }
 
-const parseJson = (text: string, limits: JsonLimits): Promise<unknown> =>
-  parseWithin(text, limits, malformed);
+async function parseJson(text: string, { limits, keepsNumbers }: JsonReader): Promise<unknown> {
+  const value = await parseWithin(text, limits, malformed);
+  const [changed] = keepsNumbers ? changedNumbersIn(text) : [];
+  if (changed) throw malformed({ message: changed.detail, pointer: pointerAt(text, changed.at) });
+  return value;
+}
 
 function malformed({ message, pointer }: JsonProblem): HttpError {
   const problems = pointer === undefined ? [] : [{ pointer, detail: message }];
