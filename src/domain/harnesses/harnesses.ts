@@ -231,6 +231,9 @@ const harnessByKey: ReadonlyMap<string, Harness> = new Map(HARNESSES.map((entry)
 /** @returns whether the text is a canonical harness key; aliases are not */
 export const isHarnessKey = (text: string): text is HarnessKey => harnessByKey.has(text);
 
+/** @returns the harnesses that a mapping has members for, in its order */
+export const harnessKeysIn = (byHarness: object): HarnessKey[] => Object.keys(byHarness).filter(isHarnessKey);
+
 /** @returns why the text is not a canonical key, and which to write instead */
 export const unknownHarness = (name: string): string => {
   const harness = HARNESSES.find(({ aliases }) => aliases.includes(name));

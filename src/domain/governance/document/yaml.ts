@@ -1,7 +1,7 @@
 // Writes a document as YAML: the canonical whole, and the part that an administrator edits.
 
 import { yamlText } from "../../../platform/text/yaml-write.ts";
-import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
+import { harnessKeysIn } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { orderMembers } from "./member-order.ts";
 import { unstamped } from "./stamp.ts";
@@ -12,7 +12,7 @@ export const documentYaml = (document: GovernanceConfig): string => yamlText(ord
 /** @returns the text to edit and send back: without extensions, and without what stamping adds again */
 export const managedYaml = (document: GovernanceConfig): string => {
   const { packages: _packages, contract_version, harnesses, revision, ...rest } = unstamped(document);
-  const own = HARNESS_KEYS.flatMap((key) => {
+  const own = harnessKeysIn(harnesses).flatMap((key) => {
     const { mcp: _mcp, package_overrides: _overrides, ...policy } = harnesses[key] ?? {};
     return harnesses[key] ? [[key, policy] as const] : [];
   });

@@ -123,10 +123,8 @@ export function validateMcpLists({ lists, base, frame }: BaseRevisionText & { li
   if (problems.length > 0) return refused(placed(problems));
   const current = parse(base);
   const before = unstamped(current);
-  const wanted = withExtensions(before, {
-    packages: current.packages,
-    harnesses: withLists(before, document),
-  });
+  const extensions = { packages: current.packages, harnesses: withLists(before, document) };
+  const wanted = withExtensions(before, extensions, { published: before });
   const stamped = finalizeDocument(wanted, { ...frame, base: current, problems });
   return problems.length > 0 ? refused(placed(problems)) : judged(stamped, current);
 }

@@ -3,7 +3,7 @@
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
-import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
+import { type HarnessKey, harnessKeysIn } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, HarnessPolicy } from "../model.ts";
 
 const EXTENSION_MEMBERS = ["mcp", "package_overrides", "skills", "plugins"] as const;
@@ -33,11 +33,19 @@ export function findForeignMembers(input: unknown): Problem[] {
 }
 
 /**
+ * @param published decides the order of harnesses, so that a difference of texts has no moved lines; new ones follow
  * @returns the document with the packages, MCP servers and overrides of another; keeps its harnesses and restores those that
  *   have either
  */
-export function withExtensions(document: GovernanceConfig, extensions: Extensions): GovernanceConfig {
-  const entries = HARNESS_KEYS.flatMap((key): [HarnessKey, HarnessPolicy][] => {
+export function withExtensions(
+  document: GovernanceConfig,
+  extensions: Extensions,
+  { published }: { published: Pick<GovernanceConfig, "harnesses"> },
+): GovernanceConfig {
+  const keys = new Set(
+    [published, document, extensions].flatMap(({ harnesses }) => harnessKeysIn(harnesses)),
+  );
+  const entries = [...keys].flatMap((key): [HarnessKey, HarnessPolicy][] => {
     const own = document.harnesses[key];
     const { mcp = [], package_overrides = {} } = extensions.harnesses[key] ?? {};
     const isEmpty = mcp.length === 0 && Object.keys(package_overrides).length === 0;

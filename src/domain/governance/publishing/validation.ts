@@ -49,7 +49,7 @@ export function validatePolicy(
   if (found.length > 0) return refused(source.locate(found));
   const current = parse(base);
   const problems: Problem[] = [];
-  const document = finalizeDocument(withExtensions(draft.document, current), {
+  const document = finalizeDocument(withExtensions(draft.document, current, { published: current }), {
     ...frame,
     base: current,
     problems,
@@ -105,7 +105,7 @@ function extended(
 ): Validated {
   const current = parse(base);
   const problems: Problem[] = [];
-  const wanted = withExtensions(unstamped(current), extensions);
+  const wanted = withExtensions(unstamped(current), extensions, { published: current });
   const document = finalizeDocument(wanted, { ...frame, base: current, problems });
   return problems.length > 0 ? refused(placed(problems)) : judged(document, current);
 }

@@ -229,12 +229,12 @@ required: true
 allowed_harnesses:
   - codex
 harnesses:
+  kimi:
+    managed_config: {}
   codex:
     version_requirement: ">=0.120.0"
     managed_config:
       model: "1.0"
-  kimi:
-    managed_config: {}
 session_upload:
   presign_url: https://a.example/presign
 `);

@@ -1,10 +1,11 @@
 // Drafts of the policy: saved part by part, merged, reviewed and published as one revision.
 import { describe, expect, test } from "bun:test";
-import { DRAFT_DAYS_MAX } from "../../../../src/domain/governance/drafts/draft-model.ts";
+import { managedYaml } from "../../../../src/domain/governance/document/yaml.ts";
+import { DRAFT_DAYS_MAX, type Draft } from "../../../../src/domain/governance/drafts/draft-model.ts";
 import { draftTexts, putDraft } from "../../../../src/domain/governance/drafts/draft-store.ts";
 import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
 import { DAY_MS } from "../../../../src/platform/clock.ts";
-import { managedText, packageOf, refusalOf } from "../governance-world.ts";
+import { managedText, packageOf, refusalOf, sectionOf } from "../governance-world.ts";
 import { createDraftWorld } from "./draft-world.ts";
 
 const required = managedText({ required: true });
@@ -42,6 +43,29 @@ describe("a draft", () => {
     expect(await refusalOf(() => drafts.saveHarness(world.ana, draft, "codex", harness))).toMatchObject({
       reason: "policy_draft.broken_text",
     });
+  });
+
+  test("keeps the order in which harnesses were published, whatever is saved first", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const order = ["opencode", "claude", "codex"];
+    const settings = { managed_config: { model: "large" }, mcp: [{ name: "docs", command: "docs" }] };
+    await world.start(sectionOf({ harnesses: Object.fromEntries(order.map((key) => [key, settings])) }));
+    const published = managedYaml(world.inForce().document);
+    const saves: ((version: { version: number }) => Promise<Draft>)[] = [
+      (draft) => drafts.savePolicy(world.ana, draft, `${published}ttl_seconds: 60\n`),
+      (draft) => drafts.saveExtensions(world.ana, draft, { packages: [packageOf("guide")] }),
+      (draft) => drafts.saveMcp(world.ana, draft, { claude: [] }),
+      (draft) => drafts.saveHarness(world.ana, draft, "claude", { managedConfigYaml: "model: small" }),
+      (draft) => drafts.saveMcp(world.ana, draft, { kimi: [{ name: "docs", command: "docs" }] }),
+    ];
+    for (const save of saves) {
+      const draft = await save({ version: 0 });
+      expect(Object.keys(draft.document.harnesses).filter((key) => key !== "kimi")).toEqual(order);
+      const text = await drafts.textOf(draft);
+      expect([...text.matchAll(/^ {2}(opencode|claude|codex):/gm)].map(([, key]) => key)).toEqual(order);
+      await drafts.discard(world.ana, draft.id);
+    }
   });
 
   test("replaces one harness, and allows or forbids it", async () => {
