@@ -140,6 +140,20 @@ test("a failed first attempt is an error with its text and the time of the next 
   });
 });
 
+test.each([
+  [1, 1],
+  [1_000, 1],
+  [1_001, 2],
+  [2_000, 2],
+])("an attempt in %d ms is announced in %d seconds, which are never too few", async (waitMs, seconds) => {
+  await using world = await createGatewayWorld();
+  const user = await world.addUser("ana@example.org");
+  world.upstream.failure = "unavailable";
+  await reasonOf(() => ensure(world, user));
+  await changeRow(world, user, { nextAttemptAtMs: world.clock.nowMs() + waitMs });
+  expect((await ensure(world, user)).retryAfterSeconds).toBe(seconds);
+});
+
 test("every call is reported with its user and its outcome", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
@@ -254,6 +268,7 @@ test("validation clears a disowned key and leaves its replacement to a later tur
   expect(status).toMatchObject({ status: "invalid", external_id: null, error: null });
   expect(status.invalidation_reason).not.toBeNull();
   expect(outbox(world)).toMatchObject([{ externalId: "key-1", reason: "disowned" }]);
+  expect(world.audited()).toContain("gateway_key.invalidate");
   await reconcile(world);
   expect(world.gateway.keys.status(user).status).toBe("ready");
 });

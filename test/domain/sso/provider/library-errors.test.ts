@@ -23,6 +23,15 @@ test.each([
   expect(reasonOf(fromLibrary(errorWith({ code, ...members })))).toBe(reason);
 });
 
+test.each([
+  [{ error: "server_error" }, "server_error"],
+  [{ error: "server_error", error_description: "try later" }, "server_error: try later"],
+  [{ error: "server_error", error_description: 7 }, "server_error"],
+])("the cause of %j is %p", (members, cause) => {
+  const error = fromLibrary(errorWith({ code: "OAUTH_RESPONSE_BODY_ERROR", ...members }));
+  expect(error).toMatchObject({ reason: "sso.provider_error", cause });
+});
+
 test("an error that is not from the library is unchanged", () => {
   const others = [
     errorWith({ code: "ENOENT" }),

@@ -79,7 +79,6 @@ export class Discovery {
       const { members, text } = await requests.json("discovery", discoveryUrl(issuer));
       const metadata = readMetadata(members, issuer);
       this.#known = { metadata, atMs: clock.nowMs() };
-      this.#failed = undefined;
       await store.save({ text, atMs: clock.nowMs() });
       return metadata;
     } catch (error) {

@@ -1,0 +1,8 @@
+/** @returns a function that computes the value with its first call, and returns the same one with every call */
+export function lazily<T extends object>(compute: () => T): () => T {
+  let computed: T | undefined;
+  return () => {
+    computed ??= compute();
+    return computed;
+  };
+}
