@@ -2,7 +2,8 @@
 // the named server.
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { NamedServer, type NamedServerLimits, type Reply } from "../../platform/outbound/named-server.ts";
+import { lazily } from "../../platform/lazily.ts";
+import { NamedServer, type NamedServerLimits } from "../../platform/outbound/named-server.ts";
 import type { Secret } from "../../platform/secret.ts";
 import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { checkAccount, checkPolicy, checkReport } from "./credential.ts";
@@ -99,7 +100,7 @@ async function checkService(
       const [discovery] = found;
       return discovery ? find(check, server, discovery) : check.skipped("requires the discovery document");
     };
-  const own = lazily(() => server.ask(CONNECTION_PATH));
+  const own = lazily(() => server.ask(CONNECTION_PATH)); // two checks read this answer, and either reports its failure
   await look("issuer", withDiscovery(checkIssuer));
   await look("clock", async (check) => checkClock(check, await own(), options.clock));
   await look("address", async (check) => checkAddress(check, await own(), localAddress));
@@ -127,13 +128,4 @@ const READY_REMEDY = "see the log of the service; if it serves TLS itself, write
 async function skipAll({ token, isOnlyReady }: ProbeOptions, reason: string): Promise<Finding[]> {
   const names = isOnlyReady ? [READY] : [...SERVICE_CHECKS, ...(token ? Object.keys(CREDENTIAL_CHECKS) : [])];
   return (await Promise.all(names.map((name) => examine(name, (check) => check.skipped(reason))))).flat();
-}
-
-/** Two checks read the same answer, and either reports its failure. */
-function lazily(ask: () => Promise<Reply>): () => Promise<Reply> {
-  let asked: Promise<Reply> | undefined;
-  return () => {
-    asked ??= ask();
-    return asked;
-  };
 }

@@ -2,6 +2,7 @@
 import { and, asc, count, desc, is, type Placeholder, SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteSelect, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../platform/database/database.ts";
+import { lazily } from "../../platform/lazily.ts";
 import type { OrderedRows, Span } from "./page-steps.ts";
 
 export interface RowOrder {
@@ -28,17 +29,19 @@ export interface OrderedList<Row> {
   read(where: SQL | undefined, window: { offset: number; limit: number }): Row[];
 }
 
-/** @returns the list for `pageInSteps`; its statements are compiled once, because a long list takes many steps */
+/** @returns the list for `pageInSteps`; its statements are compiled once, when they are needed: a long list takes many steps */
 export function orderedRows<Row>(connection: Connection, list: OrderedList<Row>): OrderedRows<Row> {
   const { order, within, matching, stepRows } = list;
-  const counted = joinedBy(order, connection.select({ total: count() }).from(order.table).$dynamic())
-    .where(and(within, isInSpan(order, NAMED), matching))
-    .prepare();
+  const counted = lazily(() =>
+    joinedBy(order, connection.select({ total: count() }).from(order.table).$dynamic())
+      .where(and(within, isInSpan(order, NAMED), matching))
+      .prepare(),
+  );
   return {
     isComplete: matching === undefined,
     stepRows,
     placeAhead: placesOf(connection, list),
-    count: (span) => counted.get({ ...boundsOf(order, span) })?.total ?? 0,
+    count: (span) => counted().get({ ...boundsOf(order, span) })?.total ?? 0,
     read: (span, window) => list.read(and(within, isInSpan(order, boundsOf(order, span)), matching), window),
   };
 }
@@ -50,13 +53,15 @@ export function placesOf(
 ): OrderedRows<unknown>["placeAhead"] {
   const { table, columns } = order;
   const place = { first: sql<string | number>`${columns[0]}`, second: sql<string>`${columns[1]}` };
-  const ahead = joinedBy(order, connection.select(place).from(table).$dynamic())
-    .where(and(within, isInSpan(order, NAMED)))
-    .orderBy(...orderOf(order))
-    .limit(1)
-    .offset(sql.placeholder("skipped"))
-    .prepare();
-  return (after, rows) => ahead.get({ ...boundsOf(order, { after }), skipped: rows - 1 });
+  const ahead = lazily(() =>
+    joinedBy(order, connection.select(place).from(table).$dynamic())
+      .where(and(within, isInSpan(order, NAMED)))
+      .orderBy(...orderOf(order))
+      .limit(1)
+      .offset(sql.placeholder("skipped"))
+      .prepare(),
+  );
+  return (after, rows) => ahead().get({ ...boundsOf(order, { after }), skipped: rows - 1 });
 }
 
 /** @returns the statement over the tables of the order */

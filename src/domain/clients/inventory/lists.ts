@@ -28,7 +28,7 @@ import {
 import { candidatesOf } from "./text-search.ts";
 
 /** Candidates of a search that one step reads: some milliseconds. */
-const CANDIDATES_AT_ONCE = 500;
+const CANDIDATES_AT_ONCE = 250;
 
 export interface InventoryDependencies {
   db: Db;
@@ -191,6 +191,7 @@ export class ClientLists {
     const total = places.length;
     if (candidates.isWhole) {
       const ids = placesOf(places, { ...window, isDescending: wanted.sort.endsWith("_desc") });
+      yield;
       const items = rowsLike(read, organizationId, wanted, { ids }).read(
         {},
         { offset: 0, limit: ids.length },

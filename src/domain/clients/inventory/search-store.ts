@@ -1,17 +1,21 @@
 // SQL of the index of host names and instance ids, whose triggers are in the migration.
 import type { Connection } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
 import { numbersWith } from "../../shared/text-search/trigram-store.ts";
 import { clientReports, clientSearchEntries } from "../tables.ts";
 
 /** @returns the ids of records whose host name or instance id may have all the parts, in any case; of more than `max` one more */
-export const recordsWith = (connection: Connection, parts: readonly string[], max: number): string[] =>
-  connection
+export function* recordsWith(connection: Connection, parts: readonly string[], max: number): Steps<string[]> {
+  const numbers = yield* numbersWith(connection, "client_search", { parts, max });
+  yield;
+  return connection
     .select({ id: clientSearchEntries.clientId })
     .from(clientSearchEntries)
-    .where(isAmong(clientSearchEntries.number, numbersWith(connection, "client_search", { parts, max })))
+    .where(isAmong(clientSearchEntries.number, numbers))
     .all()
     .map(({ id }) => id);
+}
 
 /** @returns the ids of the users' records */
 export const recordsOf = (connection: Connection, userIds: readonly string[], limit: number): string[] =>

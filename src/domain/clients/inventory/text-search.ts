@@ -25,7 +25,7 @@ export function* candidatesOf(
   const parts = searchParts(text);
   if (parts.length === 0) return undefined;
   const limit = SEARCH_CANDIDATES_MAX + 1;
-  const found = new Set(recordsWith(read, parts, SEARCH_CANDIDATES_MAX));
+  const found = new Set(yield* recordsWith(read, parts, SEARCH_CANDIDATES_MAX));
   if (found.size === limit) return { ids: [...found].slice(0, SEARCH_CANDIDATES_MAX), isWhole: false };
   const owners = yield* identity.users.idsWithAddressLike(organizationId, { q: text, limit });
   for (let at = 0; at < owners.length && found.size < limit; at += USERS_AT_ONCE) {

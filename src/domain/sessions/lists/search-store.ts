@@ -1,6 +1,7 @@
 // SQL of the search index. The index names sessions that may contain a text; then the text of each is compared.
 import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { runSynchronously } from "../../../platform/steps.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
 import { numbersWith, searchParts } from "../../shared/text-search/trigram-store.ts";
 import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
@@ -25,7 +26,9 @@ export function searched(
 ): string[] | undefined {
   const parts = q === undefined || status !== undefined ? [] : searchParts(q);
   if (parts.length === 0) return undefined;
-  const numbers = numbersWith(connection, "session_search", { parts, max: SEARCH_CANDIDATES_MAX });
+  const numbers = runSynchronously(
+    numbersWith(connection, "session_search", { parts, max: SEARCH_CANDIDATES_MAX }),
+  );
   const waiting = connection
     .select({ id })
     .from(capturedSessions)

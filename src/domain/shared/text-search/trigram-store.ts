@@ -2,6 +2,7 @@
 // names the rows that may have a text; the caller compares the text of each.
 import { type SQL, sql } from "drizzle-orm";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
+import type { Steps } from "../../../platform/steps.ts";
 
 /** Parts of a text that are looked up; the index reads the list of each. */
 export const SEARCH_PARTS_MAX = 16;
@@ -37,11 +38,11 @@ const SAMPLED_TEXTS = 50;
  * SQLite reads the whole list of each part, so the rarest parts are tried before the others.
  * @returns the numbers of texts that may have all the parts; of more than `max` one more
  */
-export function numbersWith(
+export function* numbersWith(
   connection: Connection,
   index: TrigramIndex,
   { parts, max }: { parts: readonly string[]; max: number },
-): number[] {
+): Steps<number[]> {
   const having = (wanted: readonly string[], window: SQL): number[] =>
     connection
       .values<[number]>(sql`SELECT rowid FROM ${sql.identifier(index)}
@@ -55,9 +56,12 @@ export function numbersWith(
     .sort((one, other) => (one.reach === other.reach ? 0 : other.reach - one.reach))
     .slice(0, RARE_PARTS)
     .map(({ part }) => part);
+  yield;
   const numbers = having(rarest, sql`LIMIT ${max + 1}`);
   const isEnough = numbers.length <= max || rarest.length === parts.length;
-  return isEnough ? numbers : having(parts, sql`LIMIT ${max + 1}`);
+  if (isEnough) return numbers;
+  yield;
+  return having(parts, sql`LIMIT ${max + 1}`);
 }
 
 /** of one transaction: some milliseconds */

@@ -41,6 +41,7 @@ async function* csvText<Row>(
   const exported = columns.filter(({ csv }) => csv !== undefined);
   yield csvLine(exported.map(({ name }) => name));
   for await (const page of pages) {
+    await setImmediate(); // lets other requests run
     const rows = page.slice(0, rowsMax - sent.rows);
     yield rows.map((row) => csvLine(exported.map(({ csv }) => csv?.(row)))).join("");
     sent.rows += rows.length;
