@@ -202,7 +202,7 @@ describe("CON-95 the settings", () => {
 describe("CON-96 the configuration export", () => {
   test("says what to do while no policy is published", async () => {
     const { status, html } = await browser.visit("/console/system/export");
-    expect([status, html.includes("quartermaster policy apply FILE")]).toEqual([200, true]);
+    expect([status, html.includes("quartermaster policy apply policy.yaml")]).toEqual([200, true]);
   });
 
   test("is a file without secrets, and lists the places of what was left out", async () => {
