@@ -8,6 +8,7 @@ import type { JobOutcome, JobRow } from "../../platform/scheduler/tables.ts";
 import { quoted } from "../../platform/text/problem-list.ts";
 import type { Audit, AuditSummary } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
+import type { Expectation } from "../shared/expectation.ts";
 
 export interface JobView {
   name: string;
@@ -43,10 +44,15 @@ interface JobChange {
 
 /** @returns the operations on jobs; created once, in domain.ts */
 export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
-  const change = (actor: Actor, name: string, wanted: JobChange): Promise<JobAnswer> =>
+  const change = (
+    actor: Actor,
+    name: string,
+    { expect, ...wanted }: JobChange & { expect: Expectation<JobView> | undefined },
+  ): Promise<JobAnswer> =>
     db.write((tx) => {
       const nowMs = clock.nowMs();
       const before = existing(tx, name);
+      expect?.(viewOf(before, nowMs));
       const changes = wanted.changes(before, nowMs);
       if (!changes) return { changed: false, job: viewOf(before, nowMs) };
       store.changeJob(tx, name, changes);
@@ -65,10 +71,12 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
 
     /**
      * Makes a job due now. A job that is due or running is unchanged.
+     * @param expect throws unless the job is as the caller expects; nothing changes then
      * @throws DomainError `job.not_found`, `job.paused`
      */
-    run: (actor: Actor, name: string) =>
+    run: (actor: Actor, name: string, expect?: Expectation<JobView>) =>
       change(actor, name, {
+        expect,
         action: "job.run",
         changes(row, nowMs) {
           if (row.paused) throw jobPaused(name);
@@ -78,15 +86,17 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
       }),
 
     /** Prevents a job from starting; a current run continues. @throws DomainError `job.not_found` */
-    pause: (actor: Actor, name: string) =>
+    pause: (actor: Actor, name: string, expect?: Expectation<JobView>) =>
       change(actor, name, {
+        expect,
         action: "job.pause",
         changes: ({ paused }) => (paused ? undefined : { paused: true }),
       }),
 
     /** Allows a paused job to run again, at once if its time has passed. @throws DomainError `job.not_found` */
-    resume: (actor: Actor, name: string) =>
+    resume: (actor: Actor, name: string, expect?: Expectation<JobView>) =>
       change(actor, name, {
+        expect,
         action: "job.resume",
         changes: ({ paused }) => (paused ? { paused: false } : undefined),
       }),

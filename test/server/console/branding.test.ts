@@ -145,6 +145,16 @@ describe("CON-97 the form with a file", () => {
     );
   });
 
+  test("CON-118 from before a change replaces nothing, and says whose change it was", async () => {
+    const { fields } = formTo(await browser.visit(PATH), `${PATH}/logo`);
+    await browser.submit(formTo(await browser.visit(PATH), PATH), { logo_url: LOGO });
+    const stale = await send("logo", bytesOf(SVG), { version: fields.version ?? "" });
+    expect([stale.status, site.domain.branding.get(site.world.organizationId).logoUrl]).toEqual([409, LOGO]);
+    expect(stale.html.replaceAll(/<[^>]+>/g, "")).toContain("Your logo was not saved.");
+    expect(stale.html).toContain(`${admin.user.email}</bdi> changed the branding`);
+    expect((await send("logo", bytesOf(SVG))).status).toBe(303);
+  });
+
   test.each([
     ["HTML", bytesOf("<!doctype html><script>alert(1)</script>"), "must be a PNG or SVG image", 400],
     [

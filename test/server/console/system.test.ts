@@ -102,6 +102,26 @@ describe("CON-92 the jobs", () => {
     expect((await browser.submit(unknown, { act: "run" })).status).toBe(404);
   });
 
+  test("CON-118 that another person paused meanwhile are not run by a form from before, which says whose change it was", async () => {
+    const bea = await site.signedIn("admin", { email: "bea@example.com" });
+    const path = "/console/system/jobs/backup";
+    const opened = formTo(await browser.visit("/console/system/jobs"), path);
+    const state = () => domain.jobs.list().find(({ name }) => name === "backup");
+    await domain.jobs.pause(bea.actor, "backup");
+    const before = state();
+    const stale = await browser.submit(opened, { act: "run" });
+    expect([stale.status, state()]).toEqual([409, before]);
+    const words = stale.html.replaceAll(/<[^>]+>/g, "");
+    expect(words).toMatch(/bea@example.com paused backup .*, after you opened this page/);
+    expect(words).toContain("Your action, “Run now”, was not performed.");
+    await domain.jobs.resume(bea.actor, "backup");
+    await domain.jobs.pause(bea.actor, "backup");
+    expect((await browser.submit(formTo(stale, path), { act: "resume" })).status).toBe(409);
+    expect(state()?.paused).toBe(true);
+    expect((await act("backup", "resume")).html).toContain("backup is resumed");
+    expect(state()?.paused).toBe(false);
+  });
+
   test("are read by auditors, who get no buttons", async () => {
     const { html, forms } = await auditor.visit("/console/system/jobs");
     expect(html).toContain("access-sweep");

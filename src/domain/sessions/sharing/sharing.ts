@@ -3,6 +3,7 @@
 import type { Steps } from "../../../platform/steps.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import type { Actor } from "../../shared/actor.ts";
+import type { Expectation } from "../../shared/expectation.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import { notOwnSession, refuseRequest, sessionNotFound } from "../errors.ts";
 import { granteesOf } from "../lists/list-store.ts";
@@ -22,10 +23,17 @@ export interface SharingView {
 
 /** The effect of a change of sharing. */
 export interface PlannedSharing {
+  before: WantedSharing;
   wanted: WantedSharing;
   isSame: boolean;
   /** whether the change lets somebody find the session who could not before */
   isWider: boolean;
+}
+
+interface Replacement {
+  id: string;
+  request: SessionSharingRequest;
+  expect?: Expectation<WantedSharing>;
 }
 
 type Own = Pick<SessionsDependencies, "db" | "audit" | "identity">;
@@ -58,17 +66,18 @@ export class Sharing {
     const wanted = readSharing(request, this.#factsFor(session), problems);
     refuseRequest(problems.list());
     const before = sharingOf(this.own.db.read, session);
-    return { wanted, isSame: isEqual(before, wanted), isWider: isWider(before, wanted) };
+    return { before, wanted, isSame: isEqual(before, wanted), isWider: isWider(before, wanted) };
   }
 
   /**
    * Replaces mode and recipients; the same ones again write nothing.
+   * @param expect throws unless the sharing is as the caller expects; nothing is written then
    * @throws DomainError `sessions.not_found`, `sessions.not_own`, `sessions.invalid` with all problems
    */
   async replace(
     actor: Actor,
     viewer: Viewer,
-    { id, request }: { id: string; request: SessionSharingRequest },
+    { id, request, expect }: Replacement,
   ): Promise<WantedSharing & { id: string }> {
     const { db, audit } = this.own;
     const { wanted, isSame } = this.plan(viewer, { id, request });
@@ -78,6 +87,7 @@ export class Sharing {
       if (!now) throw sessionNotFound(id);
       const before = sharingOf(tx, now);
       if (isEqual(before, wanted)) return;
+      expect?.(before);
       replaceSharing(tx, now, wanted);
       const change = { before: toAudit(before), after: toAudit(wanted) };
       audit.record(tx, { actor, action: "captured_session.share", target: now.id, ...change });

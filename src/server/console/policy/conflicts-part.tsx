@@ -11,7 +11,13 @@ import { CONFLICTS_PATH, placeText } from "./words.ts";
 /** Rows of the table; more conflicts are counted. */
 export const CONFLICTS_SHOWN_MAX = 100;
 
-export function Conflicts({ version, total, conflicts }: ShownConflicts) {
+/** @param props `draftVersion` is that of the reader's draft, 0 for none */
+export function Conflicts({
+  version,
+  total,
+  conflicts,
+  draftVersion,
+}: ShownConflicts & { draftVersion: number }) {
   if (total === 0) return null;
   const left = total - conflicts.length;
   const [{ path } = { path: "" }] = conflicts;
@@ -24,6 +30,7 @@ export function Conflicts({ version, total, conflicts }: ShownConflicts) {
       </p>
       <ConsoleForm action={CONFLICTS_PATH}>
         <Hidden name="version" value={version} />
+        <Hidden name="draft" value={String(draftVersion)} />
         <ConflictTable conflicts={conflicts} />
       </ConsoleForm>
       {left > 0 && (

@@ -34,10 +34,12 @@ interface PolicyProps {
   text: ShownText | undefined;
   /** places where the configuration file has a different value */
   conflicts: ShownConflicts;
+  /** version of the reader's draft; 0 for none */
+  draftVersion: number;
 }
 
 /** @returns the page of the policy in force */
-export function policyPage({ revision, text, conflicts }: PolicyProps): ConsolePage {
+export function policyPage({ revision, text, conflicts, draftVersion }: PolicyProps): ConsolePage {
   return {
     title: "Policy",
     live: ["revision"],
@@ -46,7 +48,7 @@ export function policyPage({ revision, text, conflicts }: PolicyProps): ConsoleP
         <RevisionFacts revision={revision} />
         <Links revision={revision} />
         <HiddenValues isNeeded={text?.hasSecrets || conflicts.hasSecrets} />
-        <Conflicts {...conflicts} />
+        <Conflicts {...conflicts} draftVersion={draftVersion} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
           {text && <PolicyText text={text} />}

@@ -1,17 +1,19 @@
 // Sharing a captured session: the form of its owner, and the question that shows how many strings in it look like keys.
 /** @jsxImportSource preact */
+import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import { RECIPIENTS_MAX } from "../../../domain/sessions/limits.ts";
 import type { SharingMode } from "../../../domain/sessions/model.ts";
 import type { SecretScan, SessionView } from "../../../domain/sessions/service.ts";
 import { SECRETS_MAX } from "../../../domain/sessions/transcript/limits.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
+import { Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { andText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
-import { Text } from "../parts/values.tsx";
+import { Text, Time } from "../parts/values.tsx";
 import { actionPath, BREADCRUMBS, peopleText, sessionPath, titleOf } from "./words.ts";
 
 const MODES: Readonly<Record<SharingMode, { label: string; hint: string }>> = {
@@ -22,6 +24,8 @@ const MODES: Readonly<Record<SharingMode, { label: string; hint: string }>> = {
 
 /** The form as its owner left it. */
 export interface ShareForm {
+  /** of the sharing that the form was made from */
+  version: string;
   mode: string;
   /** addresses, one per line */
   people: string;
@@ -35,6 +39,8 @@ export interface SharePageProps {
   /** colleagues whose address contains the text; undefined before the first lookup */
   matches?: readonly string[] | undefined;
   problems?: readonly Problem[];
+  /** what is stored since the form was opened, and whose change it was; undefined if retention removed the entry */
+  changed?: { stored: ShareForm; change: NamedEntry | undefined };
 }
 
 const breadcrumbsOf = (session: SessionView) => [
@@ -49,19 +55,27 @@ const fieldOf = ({ pointer }: Problem): string => {
 };
 
 /** @returns the page with the form */
-export const sharePage = ({ session, form, matches, problems = [] }: SharePageProps): ConsolePage => ({
+export const sharePage = ({
+  session,
+  form,
+  matches,
+  problems = [],
+  changed,
+}: SharePageProps): ConsolePage => ({
   title: "Share the session",
   breadcrumbs: breadcrumbsOf(session),
-  status: problems.length > 0 ? 400 : 200,
-  isError: problems.length > 0,
+  status: changed ? 409 : problems.length > 0 ? 400 : 200,
+  isError: changed !== undefined || problems.length > 0,
   content: (
     <>
+      {changed && <Changed {...changed} />}
       {problems.length > 0 && <Faults problems={problems} />}
       <ConsoleForm
         action={actionPath(session.id, "share")}
         class="measure"
-        edits={problems.length > 0 ? "refused" : "saved"}
+        edits={changed || problems.length > 0 ? "refused" : "saved"}
       >
+        <Hidden name="version" value={form.version} />
         <Modes chosen={form.mode} />
         <Person person={form.person} matches={matches} />
         <div class="field">
@@ -93,6 +107,34 @@ export const sharePage = ({ session, form, matches, problems = [] }: SharePagePr
     </>
   ),
 });
+
+/** Shows the values of both, so that the reader can choose. */
+const Changed = ({ stored, change }: Required<SharePageProps>["changed"]) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      {change ? <Text value={change.actorLabel} /> : "Somebody"} changed the sharing
+      {change && (
+        <>
+          {" "}
+          <Time at={change.atMs} />
+        </>
+      )}
+      , after you opened this page. Your choice was not saved. The session is shared with:{" "}
+      {stored.mode === "selected" ? (
+        <Text value={stored.people.split("\n").join(", ")} none="nobody" />
+      ) : (
+        SHARED_WITH[stored.mode]
+      )}
+      .
+    </p>
+    <p>Continue to replace it by what is in the form, or cancel.</p>
+  </div>
+);
+
+const SHARED_WITH: Readonly<Record<string, string>> = {
+  private: "nobody",
+  workspace: "everybody in the organization",
+};
 
 const Faults = ({ problems }: { problems: readonly Problem[] }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
@@ -172,7 +214,7 @@ export type ScanOutcome = { scan: SecretScan } | { refusal: string };
 
 interface ShareQuestion {
   session: SessionView;
-  form: Pick<ShareForm, "mode" | "people">;
+  form: Pick<ShareForm, "version" | "mode" | "people">;
   /** ids of the people by name */
   userIds: readonly string[];
   outcome: ScanOutcome;
@@ -192,7 +234,7 @@ export const shareQuestion = ({ session, form, userIds, outcome }: ShareQuestion
       "You can stop sharing at any time. People who have downloaded it keep their copy.",
     ],
     action: actionPath(session.id, "share"),
-    fields: { ...form, confirmed: "1" },
+    fields: { version: form.version, mode: form.mode, people: form.people, confirmed: "1" },
     verb: "Share",
     back: sessionPath(session.id),
     breadcrumbs: breadcrumbsOf(session),

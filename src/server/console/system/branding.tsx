@@ -34,6 +34,8 @@ interface BrandingProps {
   status?: number;
   /** the change that was made after the page of the form was opened */
   change?: Pick<NamedEntry, "actorLabel" | "atMs"> | undefined;
+  /** the image that the refused form uploads */
+  kind?: ImageKind | undefined;
 }
 
 /** @returns the page of the branding */
@@ -43,16 +45,17 @@ export const brandingPage = ({
   problems = [],
   status = 400,
   change,
+  kind,
 }: BrandingProps): ConsolePage => ({
   title: "Branding",
   isError: problems.length > 0 || change !== undefined,
   ...((problems.length > 0 || change) && { status }),
   content: (
     <>
-      {change && <Changed branding={branding} change={change} />}
+      {change && <Changed branding={branding} change={change} kind={kind} />}
       <ErrorSummary error={problems[0] && asSentence(summaryOf(problems[0]))} />
-      <Image kind="logo" address={branding.logoUrl} problems={problems} />
-      <Image kind="icon" address={branding.faviconUrl} problems={problems} />
+      <Image kind="logo" branding={branding} problems={problems} />
+      <Image kind="icon" branding={branding} problems={problems} />
       <Addresses branding={entered} version={versionOf(branding)} problems={problems} isRefused={!!change} />
       <AsCommand
         api={{
@@ -66,11 +69,14 @@ export const brandingPage = ({
 });
 
 /** Shows the values of both, so that the reader can choose. */
-const Changed = ({ branding, change }: { branding: Branding } & Required<Pick<BrandingProps, "change">>) => (
+const Changed = ({ branding, change, kind }: Pick<BrandingProps, "branding" | "change" | "kind">) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       <Text value={change?.actorLabel} /> changed the branding <Time at={change?.atMs} />, after you opened
-      this page. Your changes were not saved. Save again to replace these addresses with those in the form:
+      this page. Your {kind ?? "changes"} {kind ? "was" : "were"} not saved.{" "}
+      {kind
+        ? `Look at the ${kind} below, and upload yours again to replace it. The addresses are now:`
+        : "Save again to replace these addresses with those in the form:"}
     </p>
     <ul>
       {FIELDS.map(({ name, label, member }) => (
@@ -102,12 +108,13 @@ const IMAGES = {
 
 interface ImageProps {
   kind: ImageKind;
-  address: string | null;
+  branding: Branding;
   problems: readonly Problem[];
 }
 
-function Image({ kind, address, problems }: ImageProps) {
+function Image({ kind, branding, problems }: ImageProps) {
   const { mayAdminister } = useReader();
+  const address = kind === "logo" ? branding.logoUrl : branding.faviconUrl;
   const { title, where, none } = IMAGES[kind];
   return (
     <section aria-labelledby={`${kind}-title`}>
@@ -127,17 +134,28 @@ function Image({ kind, address, problems }: ImageProps) {
         </div>
       )}
       {mayAdminister && (
-        <Upload kind={kind} error={problems.find(({ pointer }) => pointer === `/${kind}`)?.detail} />
+        <Upload
+          kind={kind}
+          version={versionOf(branding)}
+          error={problems.find(({ pointer }) => pointer === `/${kind}`)?.detail}
+        />
       )}
     </section>
   );
 }
 
-function Upload({ kind, error }: { kind: ImageKind; error: string | undefined }) {
+interface UploadProps {
+  kind: ImageKind;
+  version: string;
+  error: string | undefined;
+}
+
+function Upload({ kind, version, error }: UploadProps) {
   const { language } = useReader();
   const side = numberText(IMAGE_SIDE_MAX, language);
   return (
     <ConsoleForm action={uploadPath(kind)} class="measure" isInParts>
+      <Hidden name="version" value={version} />
       <Field
         id={kind}
         label={`Upload ${kind === "logo" ? "a logo" : "an icon"}`}

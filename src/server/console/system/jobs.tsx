@@ -1,8 +1,10 @@
 // The scheduled jobs: what each does, its last result, when it runs next, and the buttons that run, pause and resume it.
 /** @jsxImportSource preact */
 
+import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import type { JobView } from "../../../domain/system/jobs.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { Empty } from "../list/first-step.tsx";
@@ -16,12 +18,26 @@ export const JOBS_PATH = `${CONSOLE}/system/jobs`;
 export const JOB_ACTIONS = ["run", "pause", "resume"] as const;
 export type JobAction = (typeof JOB_ACTIONS)[number];
 
-/** @returns the page of the jobs */
-export const jobsPage = (jobs: readonly JobView[]): ConsolePage => ({
+/** A job with the last entry of the audit log about its pause or its resumption. */
+export interface ChangedJob extends JobView {
+  change: NamedEntry | undefined;
+}
+
+/** @returns the version of a job that a form was made from: the last change by a person, not the runs of the job */
+export const versionOf = ({ paused, change }: Pick<ChangedJob, "paused" | "change">): string =>
+  `${change?.id ?? 0}-${paused ? "paused" : "active"}`;
+
+/** @param refused an action on a job that was changed after the page was opened */
+export const jobsPage = (
+  jobs: readonly ChangedJob[],
+  refused?: { act: JobAction; job: ChangedJob },
+): ConsolePage => ({
   title: "Jobs",
   live: ["jobs"],
+  ...(refused && { status: 409, isError: true }),
   content: (
     <>
+      {refused && <Changed {...refused} />}
       <div id="jobs" data-region>
         {jobs.length === 0 ? (
           <Empty
@@ -37,7 +53,34 @@ export const jobsPage = (jobs: readonly JobView[]): ConsolePage => ({
   ),
 });
 
-function Jobs({ jobs }: { jobs: readonly JobView[] }) {
+const ACTION_LABELS: Readonly<Record<JobAction, string>> = {
+  run: "Run now",
+  pause: "Pause",
+  resume: "Resume",
+};
+
+/** Says whose change it was, and names both values, so that the reader can choose. */
+const Changed = ({ act, job: { name, paused, change } }: { act: JobAction; job: ChangedJob }) => (
+  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+    <p>
+      {change ? <Text value={change.actorLabel} /> : "Somebody"} {paused ? "paused" : "resumed"}{" "}
+      <code>{name}</code>
+      {change && (
+        <>
+          {" "}
+          <Time at={change.atMs} />
+        </>
+      )}
+      , after you opened this page. Your action, “{ACTION_LABELS[act]}”, was not performed.
+    </p>
+    <p>
+      The job is {paused ? "paused" : "not paused"} now. <a href={`#row-${name}`}>Choose an action again</a>,
+      or leave it as it is.
+    </p>
+  </div>
+);
+
+function Jobs({ jobs }: { jobs: readonly ChangedJob[] }) {
   const { mayAdminister } = useReader();
   return (
     <table class="rows">
@@ -114,28 +157,30 @@ function durationText({ startedAtMs, finishedAtMs }: JobView): string | null {
 }
 
 /** A job that cannot run now shows the reason in place of its next run. */
-function Actions({ job: { name, state, paused } }: { job: JobView }) {
-  const actions: { act: JobAction; label: string }[] = [
-    ...(state === "waiting" ? [{ act: "run" as const, label: "Run now" }] : []),
-    paused ? { act: "resume", label: "Resume" } : { act: "pause", label: "Pause" },
+function Actions({ job }: { job: ChangedJob }) {
+  const { name, state, paused } = job;
+  const actions: readonly JobAction[] = [
+    ...(state === "waiting" ? (["run"] as const) : []),
+    paused ? "resume" : "pause",
   ];
   return (
     <>
       <ConsoleForm action={`${JOBS_PATH}/${name}`} class="choices">
-        {actions.map(({ act, label }) => (
+        <Hidden name="version" value={versionOf(job)} />
+        {actions.map((act) => (
           <button
             key={act}
             class="button quiet"
             name="act"
             value={act}
             type="submit"
-            aria-label={`${label}: ${name}`}
+            aria-label={`${ACTION_LABELS[act]}: ${name}`}
           >
-            {label}
+            {ACTION_LABELS[act]}
           </button>
         ))}
       </ConsoleForm>
-      {actions.map(({ act }) => (
+      {actions.map((act) => (
         <AsCommand
           key={act}
           command={["jobs", act, name]}

@@ -4,6 +4,7 @@ import type { Branding } from "../../../domain/system/model.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import type { ConsolePage } from "../../console/frame/frame.tsx";
+import type { Reader } from "../../console/reader.ts";
 import { BRANDING_PATH, brandingPage, uploadPath, versionOf } from "../../console/system/branding.tsx";
 import { readUpload, type Upload } from "../../http/bodies/upload.ts";
 import { HttpError } from "../../http/problems/problem.ts";
@@ -16,7 +17,7 @@ const NEEDED = { needs: "administrator", back: BRANDING_PATH } as const;
 
 /** @returns the page of the branding and its forms */
 export function brandingPages(context: RouteContext, console: Console) {
-  const { branding, auditLog } = context.domain;
+  const { branding } = context.domain;
   const upload = createUpload(context, console);
 
   return context.router
@@ -40,10 +41,7 @@ export function brandingPages(context: RouteContext, console: Console) {
             const current = branding.get(organizationId);
             if (!(error instanceof BrandingChanged))
               return refusedPage(error, { branding: current, entered });
-            // Retention may have removed the entry.
-            const unknown = { actorLabel: "Somebody", atMs: reader.nowMs };
-            const { items } = auditLog.listByKey(organizationId, { action: "branding.update", limit: 1 });
-            const [change = unknown] = items;
+            const change = changeOf(context, reader);
             return brandingPage({ branding: current, entered, change, status: 409 });
           }
           return { to: BRANDING_PATH, notice: "The branding is saved." };
@@ -79,6 +77,12 @@ function assertVersion(before: Branding, version: string | undefined): void {
   if (versionOf(before) !== version) throw new BrandingChanged();
 }
 
+/** @returns the last change of the branding; retention may have removed its entry */
+function changeOf({ domain: { auditLog } }: RouteContext, { organizationId, nowMs }: Reader) {
+  const { items } = auditLog.listByKey(organizationId, { action: "branding.update", limit: 1 });
+  return items[0] ?? { actorLabel: "Somebody", atMs: nowMs };
+}
+
 interface Refused {
   kind: ImageKind;
   why: string;
@@ -86,7 +90,8 @@ interface Refused {
 }
 
 /** @returns a function that handles the form of an image */
-function createUpload({ domain: { branding }, baseUrl }: RouteContext, console: Console) {
+function createUpload(context: RouteContext, console: Console) {
+  const { branding } = context.domain;
   const refused = (organizationId: string, { kind, why, status = 400 }: Refused): ConsolePage => {
     const problems = [{ pointer: `/${kind}`, detail: why }];
     return brandingPage({ branding: branding.get(organizationId), problems, status });
@@ -102,12 +107,19 @@ function createUpload({ domain: { branding }, baseUrl }: RouteContext, console: 
         refused(organizationId, { kind, why, status: 413 }),
       );
     }
-    return await console.act(request, form.fields, NEEDED, async ({ actor, organizationId }) => {
-      const { file: bytes } = form;
+    return await console.act(request, form.fields, NEEDED, async (reader) => {
+      const { actor, organizationId } = reader;
+      const { file: bytes, fields } = form;
       if (!bytes) return refused(organizationId, { kind, why: "choose an image first" });
       try {
-        await branding.uploadImage(actor, { kind, bytes, address: imageAddress(baseUrl(), kind, bytes) });
+        const address = imageAddress(context.baseUrl(), kind, bytes);
+        const expect = (before: Branding) => assertVersion(before, fields.version);
+        await branding.uploadImage(actor, { kind, bytes, address, expect });
       } catch (error) {
+        if (error instanceof BrandingChanged) {
+          const change = changeOf(context, reader);
+          return brandingPage({ branding: branding.get(organizationId), kind, change, status: 409 });
+        }
         return refusedPage(error, { branding: branding.get(organizationId) });
       }
       return { to: BRANDING_PATH, notice: `The ${kind} is saved.` };

@@ -34,6 +34,12 @@ test("CON-45 a conflict with the configuration file is settled by its buttons", 
   expect((await browser.submit(formTo(shown, path), { take: "/ttl_seconds" })).status).toBe(404);
   expect((await browser.submit(formTo(shown, path), {})).status).toBe(400);
   const again = await conflicting(310);
+  await governance.drafts.savePolicy(admin.actor, { version: 0 }, managedText({ ttl_seconds: 315 }));
+  // CON-118: the draft has another value at this place since the page was opened.
+  expect((await browser.submit(formTo(again, path), { take: "/ttl_seconds" })).status).toBe(409);
+  const { id, document } = governance.drafts.existing(admin.actor);
+  expect(document.ttl_seconds).toBe(315);
+  await governance.drafts.discard(admin.actor, id);
   const review = await browser.submit(formTo(again, path), { take: "/ttl_seconds" });
   expect(review.html).toContain("your draft has the value of the file");
   await browser.submit(formTo(review, "/console/policy/review"), {});

@@ -67,6 +67,28 @@ describe("SES-31 sharing in the console", () => {
     expect(recorded.map(({ target }) => target)).toEqual([id, id]);
   });
 
+  test("CON-118 that was changed after the form was opened asks again, and shows both values and whose change it was", async () => {
+    const opened = await browser.visit(path);
+    await site.request("PUT", `/session-uploads/${id}/sharing`, {
+      token: ada.accessToken,
+      body: { mode: "selected", user_ids: [cleoId] },
+    });
+    const stale = await send({ mode: "workspace", act: "save" }, opened);
+    expect([stale.status, (await sharing()).mode]).toEqual([409, "selected"]);
+    expect(stale.html.replaceAll(/<[^>]+>/g, "")).toMatch(
+      /ada@example.com changed the sharing .*shared with: cleo@example.com\./,
+    );
+    expect(stale.html).toMatch(/id="mode-workspace" value="workspace" checked/);
+    const question = await send({ mode: "workspace", act: "save" }, stale);
+    expect(question.heading).toBe("Share this session?");
+    await site.request("PUT", `/session-uploads/${id}/sharing`, {
+      token: ada.accessToken,
+      body: { mode: "private" },
+    });
+    expect((await send({}, question)).status).toBe(409);
+    expect((await sharing()).mode).toBe("private");
+  });
+
   test("with people by address, who are found by a part of it, and fewer of whom need no question", async () => {
     const found = await send({ person: "LEO", act: "find" });
     expect(found.html).toContain('name="add" value="cleo@example.com"');

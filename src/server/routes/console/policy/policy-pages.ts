@@ -31,7 +31,8 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const request = { limit: CONFLICTS_SHOWN_MAX, isHidden: isHiddenFrom(reader) };
           const conflicts = await governance.fileConflicts.shown(reader.organizationId, request);
           const text = revision && (await views.shownText(revision, request.isHidden));
-          return policyPage({ revision, text, conflicts });
+          const draftVersion = governance.drafts.versionOf(reader.actor);
+          return policyPage({ revision, text, conflicts, draftVersion });
         }),
       pageRoute("showPolicyPage", "The policy in force"),
     )

@@ -20,14 +20,19 @@ import {
 } from "../../../console/sessions/share-pages.tsx";
 import { actingViewer } from "../../../console/sessions/viewers.ts";
 import { actionPath, peopleText, SESSIONS_PATH, sessionPath } from "../../../console/sessions/words.ts";
+import { recordTag } from "../../../http/conditional.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({
   ...{ csrf: FormField, by: FormField, mode: FormField, people: FormField, person: FormField },
-  ...{ act: FormField, add: FormField, confirmed: FormField },
+  ...{ act: FormField, add: FormField, confirmed: FormField, version: FormField },
 });
+
+/** @returns the version of a session's sharing that a form was made from */
+const versionOf = (sharing: { mode: string; userIds: readonly string[] }): string =>
+  recordTag({ mode: sharing.mode, userIds: sharing.userIds });
 
 /** @returns what the form does */
 function createShareForms(domain: Domain) {
@@ -46,7 +51,9 @@ function createShareForms(domain: Domain) {
     const { recipients } = isSelected
       ? await runInTurns(sharing.show(actingViewer(reader), session.id))
       : { recipients: [] };
+    const userIds = recipients.map(({ id }) => id).sort();
     return {
+      version: versionOf({ mode: session.sharingMode, userIds }),
       mode: session.sharingMode,
       people: recipients.map(({ email }) => email).join("\n"),
       person: "",
@@ -64,12 +71,24 @@ function createShareForms(domain: Domain) {
     return sharePage({ session, form, matches, problems });
   };
 
-  return { ownSession, emptyForm, findPeople, share: createShare(domain) };
+  return { ownSession, emptyForm, findPeople, share: createShare(domain, emptyForm) };
 }
 
 /** @returns a function that shares a session, or asks first if more people would find it */
-function createShare(domain: Domain) {
+function createShare(
+  domain: Domain,
+  storedForm: (reader: Reader, session: SessionView) => Promise<ShareForm>,
+) {
   const { sharing, transcripts } = domain.sessions;
+
+  /** @returns the form as it was entered, beside what is stored now and whose change that was */
+  const changedPage = async (reader: Reader, id: string, form: ShareForm): Promise<ConsolePage> => {
+    const { session } = await runInTurns(domain.sessions.detail(actingViewer(reader), id));
+    const stored = await storedForm(reader, session);
+    const wanted = { action: "captured_session.share", target: session.id, limit: 1 };
+    const [change] = domain.auditLog.listByKey(reader.organizationId, wanted).items;
+    return sharePage({ session, form: { ...form, version: stored.version }, changed: { stored, change } });
+  };
 
   const scan = async (reader: Reader, id: string): Promise<ScanOutcome> => {
     try {
@@ -86,18 +105,38 @@ function createShare(domain: Domain) {
     const named = isSelected ? idsIn(domain, reader, form.people) : { ids: [], problems: [] };
     const request = { mode: form.mode, ...(isSelected && { user_ids: named.ids }) };
     const wanted = { id: session.id, request };
-    const { rows: plan, problems } = await found(() => {
-      if (named.problems.length > 0) return { isWider: false, wanted: { userIds: named.ids } };
-      return sharing.plan(viewer, wanted);
+    const { rows: plan, problems = [] } = await found(() => {
+      return named.problems.length > 0 ? undefined : sharing.plan(viewer, wanted);
     }, named.problems);
     if (!plan) return sharePage({ session, form, problems });
     const { userIds } = plan.wanted;
-    if (plan.isWider && !isConfirmed)
-      return shareQuestion({ session, form, userIds, outcome: await scan(reader, session.id) });
-    await sharing.replace(reader.actor, viewer, wanted);
+    const expect = expectationOf(form);
+    try {
+      if (!plan.isSame) expect(plan.before);
+      if (plan.isWider && !isConfirmed)
+        return shareQuestion({ session, form, userIds, outcome: await scan(reader, session.id) });
+      await sharing.replace(reader.actor, viewer, { ...wanted, expect });
+    } catch (error) {
+      if (!(error instanceof SharingChanged)) throw error;
+      return await changedPage(reader, session.id, form);
+    }
     return { to: sessionPath(session.id), notice: noticeOf(form.mode, userIds.length) };
   };
 }
+
+class SharingChanged extends DomainError {
+  constructor() {
+    super("conflict", "sessions.sharing_changed", "the sharing was changed after the page was opened");
+  }
+}
+
+/** The button that ends all sharing has no version: it ends whatever there is. */
+const expectationOf =
+  ({ version, mode }: ShareForm) =>
+  (before: { mode: string; userIds: readonly string[] }): void => {
+    if (version === "" && mode === "private") return;
+    if (versionOf(before) !== version) throw new SharingChanged();
+  };
 
 /** @returns the form that shares a session */
 export function sharePages({ router, domain }: RouteContext, console: Console) {
@@ -129,11 +168,13 @@ export function sharePages({ router, domain }: RouteContext, console: Console) {
     );
 }
 
-const formIn = ({ mode = "", people = "", person = "" }: Fields): ShareForm => ({ mode, people, person });
+const formIn = ({ version = "", mode = "", people = "", person = "" }: Fields): ShareForm => ({
+  ...{ version, mode, people, person },
+});
 
 /** @returns the form with one more address, after a person was chosen by name */
-function withPerson({ people }: ShareForm, email: string): ShareForm {
-  return { mode: "selected", people: addressesIn(`${people}\n${email}`).join("\n"), person: "" };
+function withPerson({ version, people }: ShareForm, email: string): ShareForm {
+  return { version, mode: "selected", people: addressesIn(`${people}\n${email}`).join("\n"), person: "" };
 }
 
 /** @returns the addresses without duplicates, regardless of letter case */
