@@ -158,7 +158,13 @@ export function followOwnMb(pid: number): () => number {
 /** @returns memory that is not backed by a file, in MB; NaN if the system does not report it */
 export const ownMb = (pid: number): Promise<number> => statusMb(pid, "RssAnon");
 
-/** @returns the highest resident memory of a process, in MB; NaN if the system does not report it */
+/** Begins to measure the highest memory of a process (proc_pid_clear_refs(5)). @returns the memory that it uses now, in MB */
+export async function startPeak(pid: number): Promise<number> {
+  await Bun.write(`/proc/${pid}/clear_refs`, "5");
+  return await residentMb(pid);
+}
+
+/** @returns the highest resident memory of a process, since its start or since `startPeak`, in MB; NaN if the system does not report it */
 export const peakMb = (pid: number): Promise<number> => statusMb(pid, "VmHWM");
 
 /** @returns undefined for a file that does not exist */

@@ -1,5 +1,4 @@
 // A service that accepts captured sessions, a bare server that stores bytes, and the requests of workstations to both.
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { sessionArtifacts } from "../../../src/domain/sessions/tables.ts";
@@ -124,16 +123,3 @@ export async function transfer(plan: TransferPlan, wanted: number): Promise<numb
     throw new Error(`wanted ${wanted}: ${JSON.stringify(statuses)}`);
   return ms;
 }
-
-const MEBIBYTE_KIB = 1024;
-const memoryOf = (pid: number, name: "VmRSS" | "VmHWM"): number =>
-  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) /
-  MEBIBYTE_KIB;
-
-/** @returns the used memory, in MiB; its peak is reset */
-export function startPeak({ pid }: Running): number {
-  writeFileSync(`/proc/${pid}/clear_refs`, "5");
-  return memoryOf(pid, "VmRSS");
-}
-
-export const peakOf = ({ pid }: Running): number => memoryOf(pid, "VmHWM");

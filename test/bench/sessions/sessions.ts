@@ -1,7 +1,7 @@
 // Captured sessions in the local store: uploads and downloads compared with a bare server that does the same, memory and policy
 // fetches while eight of the largest uploads run, and announcements and completions compared with durable writes.
 import { atLeast, atMost, contest, type Figure } from "../figures.ts";
-import { startLoad } from "../processes.ts";
+import { peakMb, startLoad, startPeak } from "../processes.ts";
 import { median } from "../tools/compare.ts";
 import { openBeside, temporaryDirectory } from "../tools/installation.ts";
 import {
@@ -11,11 +11,9 @@ import {
   bareUpload,
   bareWrites,
   PER_USER,
-  peakOf,
   proveAll,
   type Requests,
   type SessionSite,
-  startPeak,
   startSessionSite,
   transfer,
 } from "./session-site.ts";
@@ -100,16 +98,16 @@ async function besideUploads(site: SessionSite): Promise<Figure[]> {
   const others = announcements(site, { sessions: AT_ONCE, sizeBytes: LARGE_BYTES, batch: 1 });
   const targets = (await announce(site, others)).map(({ upload }) => upload);
   const all = () => transfer({ requests: targets, sizeBytes: LARGE_BYTES, atOnce: AT_ONCE }, 204);
-  const idleMb = startPeak(service);
+  const idleMb = await startPeak(service.pid);
   await all();
-  const peakMb = peakOf(service);
+  const highestMb = await peakMb(service.pid);
   const running = polls();
   const together = running.result;
   while (await Promise.race([together.then(() => false), all().then(() => true)]));
   const beside = await together;
   const rate = beside.perSecond / alone.perSecond;
   const tail = beside.p99Ms / alone.p99Ms;
-  const overIdle = peakMb - idleMb;
+  const overIdle = highestMb - idleMb;
   return [
     {
       what: "memory over idle, 8 uploads of 128 MiB",

@@ -1,14 +1,14 @@
 // Mirroring a commit from a repository host with the executable, compared with a plain loop that fetches, unpacks, compresses with
 // the same library and hashes the same archive in the same run; a commit that is already known; its memory; and the slowdown of
 // other requests.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGunzip } from "node:zlib";
 import { Gzip } from "fflate";
 import { certify } from "../../support/network/private-ca.ts";
 import { createRepositoryHost, type RepositoryHost } from "../../support/sources/repository-host.ts";
 import { atLeast, atMost, type Figure } from "../figures.ts";
-import type { Running } from "../processes.ts";
+import { peakMb, type Running, startPeak } from "../processes.ts";
 import {
   logIn,
   openBeside,
@@ -110,10 +110,9 @@ function filesOf(seed: number, files: number): Record<string, string> {
 /** The first inspection of a service that has answered a few requests. */
 async function memoryFigure({ host, service, inspect }: Site): Promise<Figure> {
   const commit = host.commit(filesOf(ROUNDS + INSPECTIONS, MANY_FILES));
-  const idleKib = statusOf(service, "VmRSS");
-  writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // resets the peak (proc_pid_clear_refs(5))
+  const idleMb = await startPeak(service.pid);
   await inspect(commit);
-  const ours = (statusOf(service, "VmHWM") - idleKib) / 1024;
+  const ours = (await peakMb(service.pid)) - idleMb;
   const unpacked = Math.round((MANY_FILES * FILE_BYTES) / MEBIBYTE);
   return {
     ...{ what: `memory over idle, ${unpacked} MiB unpacked`, unit: "MiB" },
@@ -202,7 +201,3 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-/** @returns KiB */
-const statusOf = ({ pid }: Running, name: string): number =>
-  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
