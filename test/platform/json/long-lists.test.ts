@@ -93,6 +93,13 @@ test("a text without long lists stays as it is", () => {
   );
 });
 
+test.each([5, 7])("the depth of a list is the same in pieces of %d characters", (pieceSize) => {
+  const long = members(2 * SLICE_CHARACTERS, () => 1);
+  const text = JSON.stringify({ before: [[[{}]]], nested: [[{ members: long }]] });
+  const { lists } = take(text, { pieceSize });
+  expect(lists.map(({ depth }) => depth)).toEqual([4]);
+});
+
 test("long lists and the rest are together the whole, wherever the pieces end", () => {
   fc.assert(
     fc.property(message, tricky, fc.integer({ min: 30_000, max: 200_000 }), (value, unit, pieceSize) => {

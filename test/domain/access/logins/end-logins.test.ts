@@ -176,9 +176,12 @@ test.each([
   async (what, endsGrants, left, told) => {
     const { world, first } = await withLogins();
     await using _ = world;
-    await world.db.write((tx) =>
-      tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run(),
-    );
+    await world.db.write((tx) => {
+      tx.update(loginSessions)
+        .set({ ...PROVIDER, providerSessionId: "another" })
+        .run();
+      tx.update(loginSessions).set(PROVIDER).where(eq(loginSessions.id, first.sid)).run();
+    });
     const whose = what.startsWith("one") ? PROVIDER : { userId: world.user.id };
     const end = () =>
       world.db.write((tx) => endProviderSessions(tx, { ...whose, endsGrants, ...ending }), "access");

@@ -1,5 +1,6 @@
 // The second step of a password sign-in: which proofs are accepted, how often, and for which user.
 import { expect, test } from "bun:test";
+import { endEverything } from "../../../../src/domain/access/logins/end-logins.ts";
 import { ATTEMPT_TTL_MS, ATTEMPTS_PER_USER_MAX } from "../../../../src/domain/access/second-factor/model.ts";
 import { loginSessions, signInAttempts } from "../../../../src/domain/access/tables.ts";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
@@ -185,6 +186,14 @@ test.each<[string, (world: AccessWorld) => Promise<unknown>]>([
   expect(world.factorSignIns.find(attempt.token)).toBeUndefined();
   expect(await prove(world, attempt, codeNow(world, app))).toBe(OVER);
   expect(sessionsIn(world)).toBe(before);
+});
+
+test("an attempt ends with every login, although its user has no session yet", async () => {
+  await using world = await createFactorWorld();
+  await addApp(world);
+  const { token } = await attemptOf(world);
+  await endEverything(world.db, { reason: "test", nowMs: world.clock.nowMs() });
+  expect(world.factorSignIns.find(token)).toBeUndefined();
 });
 
 test("an attempt ends after ten minutes, and the oldest of many ends earlier", async () => {
