@@ -204,15 +204,16 @@ export function failureText(error: unknown, runId: string, style: FailureStyle):
   return `${lines.join("\n")}\n`;
 }
 
-/** A short message may contain the detail of its only problem. The line number still has to be printed. */
+/** A short message may contain the detail of its only problem. The place still has to be printed. */
 const addsToMessage =
   ({ error }: Failure) =>
   ({ detail, line }: Problem): boolean =>
     line !== undefined || !error.includes(detail);
 
-/** @returns `FILE:LINE: POINTER: detail`, the format of compilers, without the unknown parts; `line 6` without a file */
-function problemLine({ file, line, pointer, detail }: Failure["problems"][number]): string {
-  const inLine = file === undefined ? `line ${line}` : `${file}:${line}`;
+/** @returns `FILE:LINE:COLUMN: POINTER: detail`, the format of compilers, without the unknown parts; `line 6` without a file */
+function problemLine({ file, line, column, pointer, detail }: Failure["problems"][number]): string {
+  const position = [line, column].filter((part) => part !== undefined).join(":");
+  const inLine = file === undefined ? `line ${position}` : `${file}:${position}`;
   const place = line === undefined ? file : inLine;
   return [place, pointer, detail].filter((part) => part).join(": ");
 }

@@ -6,7 +6,7 @@ import { excerpt } from "../../platform/text/problem-list.ts";
 export const PATHS_NAMED_MAX = 100;
 
 /** @throws DomainError `governance.invalid` with every problem, unless there is none */
-export function refuseProblems(problems: readonly Problem[]): void {
+export function refuseProblems(problems: readonly Problem[], { hint }: { hint?: string } = {}): void {
   if (problems.length === 0) return;
   const [first, ...others] = problems;
   const place = first?.pointer ? `${first.pointer} ` : "";
@@ -15,9 +15,7 @@ export function refuseProblems(problems: readonly Problem[]): void {
     "invalid",
     "governance.invalid",
     `the policy is refused: ${place}${first?.detail}${more}`,
-    {
-      problems,
-    },
+    { problems, ...(hint !== undefined && { hint }) },
   );
 }
 

@@ -1,7 +1,6 @@
 // Finds numbers that a double cannot hold (RFC 8259 section 6): a parser would round them silently, to another number, to zero or
 // to infinity. A fraction may lose digits after the sixteenth, as in every program that reads JSON.
 
-import { excerpt, QUOTE_CHARACTERS_MAX } from "../text/problem-list.ts";
 import { endOfString } from "./names.ts";
 
 /** Only a number of such a length or with such an exponent may change; other texts are not scanned. */
@@ -33,21 +32,19 @@ const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
 /**
  * @param literal in the notation of JSON or YAML
  * @param number what a parser makes of it
- * @returns why the number is not the one that was written; undefined if it is
+ * @returns why the number is not the one that was written, without repeating it; undefined if it is
  */
 export function changeOf(literal: string, number: number): string | undefined {
   if (literal.length < SHORTEST_CHANGED && !/[eE]/.test(literal)) return undefined;
-  const shown = excerpt(literal, QUOTE_CHARACTERS_MAX);
   if (!Number.isFinite(number))
-    return /\d/.test(literal) ? `${shown} is too large for a number${REMEDY}` : undefined;
+    return /\d/.test(literal) ? "is too large for a number; write it in quotes" : undefined;
   if (number === 0)
-    return /^[^eE]*[1-9]/.test(literal) ? `${shown} is too small for a number${REMEDY}` : undefined;
+    return /^[^eE]*[1-9]/.test(literal) ? "is too small for a number; write it in quotes" : undefined;
   if (Number.isSafeInteger(Math.trunc(number)) || isSameNumber(literal, number)) return undefined;
-  return `${shown} would be rounded to ${JSON.stringify(number)}${REMEDY}`;
+  return "has too many digits for a number and would be rounded; write it in quotes";
 }
 
 const SHORTEST_CHANGED = 16;
-const REMEDY = "; write it in quotes";
 
 function isSameNumber(literal: string, number: number): boolean {
   const text = JSON.stringify(number);

@@ -84,6 +84,18 @@ export function findViolation(text: string, limits: JsonLimits): JsonViolation |
   return search.flaw;
 }
 
+/** @returns every name that is too long or a duplicate, and the first other violation, which ends the scan */
+export function findViolations(text: string, limits: JsonLimits): JsonViolation[] {
+  const found: JsonViolation[] = [];
+  const search = new FlawSearch(text, limits, (flaw) => {
+    const isName = flaw.kind === "duplicate" || flaw.kind === "name";
+    if (isName) found.push(flaw);
+    return isName;
+  });
+  search.scanUntil(text.length);
+  return search.flaw ? [...found, search.flaw] : found;
+}
+
 /** The same, with what counts against the limits before the next part of the larger text. */
 export function measureJson(
   text: string,
@@ -129,6 +141,8 @@ class FlawSearch {
   constructor(
     private readonly text: string,
     private readonly limits: JsonLimits,
+    /** @returns whether the scan goes on after the violation */
+    private readonly goesOn: (flaw: JsonViolation) => boolean = () => false,
   ) {
     this.#before = limits.before ?? NOTHING;
     this.#values = this.#before.values;
@@ -190,7 +204,7 @@ class FlawSearch {
         const end = endOfString(text, at);
         const object = isNameNext ? open.at(-1) : undefined;
         const flaw = object && this.#nameViolation(at, { end, object });
-        if (flaw) return flaw;
+        if (flaw && !this.goesOn(flaw)) return flaw;
         at = end;
       } else {
         if (!SCALAR_STARTS.includes(text.charAt(at))) return { kind: "syntax", at };

@@ -12,7 +12,7 @@ import {
   SHAPE_MEMBERS_MAX,
 } from "../json/shapes.ts";
 import {
-  findViolation,
+  findViolations,
   type JsonLimits,
   type JsonViolation,
   NAME_CHARACTERS_MAX,
@@ -40,11 +40,11 @@ export function readJsonDocument(
 ): YamlText | undefined {
   if (!JSON_START.test(text)) return undefined;
   const positionsOf: YamlText["positionsOf"] = (pointers) => jsonPositions(text, pointers.map(tokensOf));
-  const violation = findViolation(text, limits);
-  if (violation) {
-    const problem = problemOf(violation, text, limits);
-    if (problem) problems.add(problem.pointer, problem.detail, problem);
-    return problem && { content: undefined, positionsOf };
+  const violations = findViolations(text, limits);
+  if (violations.length > 0) {
+    if (!isJsonUntilFirst(violations, text)) return undefined;
+    reportViolations(violations, { text, limits, problems });
+    return { content: undefined, positionsOf };
   }
   let content: unknown;
   try {
@@ -86,18 +86,25 @@ function keyProblems(content: unknown, text: string, { depthMax }: JsonLimits): 
 const byPosition = (one: Problem, other: Problem): number =>
   (one.line ?? Infinity) - (other.line ?? Infinity) || (one.column ?? 0) - (other.column ?? 0);
 
-/** @returns undefined if the text is not JSON up to the violation, so that it may be sound YAML */
-function problemOf(violation: JsonViolation, text: string, limits: JsonLimits): Problem | undefined {
-  if (violation.kind === "list" || violation.kind === "syntax" || !isJsonUntil(text, violation.at))
-    return undefined;
-  const { kind, at } = violation;
-  const position = positionsIn(text)(at);
-  if (kind !== "duplicate") return { pointer: "", detail: details(limits)[kind], ...position };
-  return {
-    pointer: pointerAt(text, at),
-    detail: `the key ${quoted(stringAt(text, at))} occurs here a second time`,
-    ...position,
-  };
+/** @returns false if the text is not JSON up to the first violation, so that it may be sound YAML */
+const isJsonUntilFirst = ([first]: readonly JsonViolation[], text: string): boolean =>
+  first !== undefined && first.kind !== "list" && first.kind !== "syntax" && isJsonUntil(text, first.at);
+
+function reportViolations(
+  violations: readonly JsonViolation[],
+  { text, limits, problems }: { text: string; limits: JsonLimits; problems: ProblemList },
+): void {
+  const positionAt = positionsIn(text);
+  for (const violation of violations) {
+    if (violation.kind === "list" || violation.kind === "syntax") continue;
+    const { kind, at } = violation;
+    if (problems.isFull) problems.add("", "");
+    else if (kind !== "duplicate") problems.add("", details(limits)[kind], positionAt(at));
+    else {
+      const detail = `the key ${quoted(stringAt(text, at))} occurs here a second time`;
+      problems.add(pointerAt(text, at), detail, positionAt(at));
+    }
+  }
 }
 
 const details = ({ depthMax, valuesMax }: JsonLimits) => ({

@@ -3,7 +3,7 @@
 
 import { Composer, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { DomainError } from "../errors.ts";
-import { excerpt, type Position, PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
+import { type Position, PROBLEMS_MAX, type ProblemList } from "./problem-list.ts";
 
 export const YAML_DEPTH_MAX = 64;
 
@@ -124,7 +124,7 @@ const isTabbed = (text: string, lineStart = 0): boolean =>
 const parseFirstDocument = (
   text: string,
   lines: LineCounter,
-  { tokensMax, isOver = () => false, hidesText = false }: Omit<YamlBounds, "bytesMax">,
+  { tokensMax, isOver = () => false }: Pick<YamlBounds, "tokensMax" | "isOver">,
 ): { document: Document.Parsed | undefined; faults: Fault[] } => {
   const composer = new Composer(YAML_OPTIONS);
   const parser = new Parser(lines.addNewLine);
@@ -157,35 +157,46 @@ const parseFirstDocument = (
   const [document, second] = documents;
   if (second)
     faults.push({ offset: second.range[0], detail: "starts a second document; write one document only" });
-  const words = hidesText ? yamlErrorText : wordsOf;
-  return { document, faults: [...faults, ...(document ? faultsOf(document, { words, quoteOffset }) : [])] };
+  return { document, faults: [...faults, ...(document ? faultsOf(document, quoteOffset) : [])] };
 };
 
 /** @param quoteOffset of the last quote that opens: one that is not closed lasts until the end of the text, where the library finds it */
-const faultsOf = (
-  { errors, warnings }: Document.Parsed,
-  { words, quoteOffset }: { words: (error: YAMLError) => string; quoteOffset: number },
-): Fault[] =>
+const faultsOf = ({ errors, warnings }: Document.Parsed, quoteOffset: number): Fault[] =>
   [...errors.slice(0, PROBLEMS_MAX), ...warnings.slice(0, PROBLEMS_MAX)].map((fault) => ({
     offset: isOpenQuote(fault) ? quoteOffset : fault.pos[0],
-    detail: words(fault),
+    detail: wordsOf(fault),
   }));
 
 const isOpenQuote = ({ code, message }: YAMLError): boolean =>
   code === "MISSING_CHAR" && /^Missing closing ["']quote/.test(message);
 
+/** What is wrong, without words of the library and without quoting the text, which may hold secrets. */
 const wordsOf = ({ code, message }: YAMLError): string => {
   if (code === "TAB_AS_INDENT") return TABBED;
   if (code === "NON_STRING_KEY") return "has a key that is not plain text";
-  const told = excerpt(message);
-  if (code === "TAG_RESOLVE_FAILED") return `has a tag that is not supported here (${told})`;
-  return `cannot be read as YAML: ${told}`;
+  if (code === "TAG_RESOLVE_FAILED") return "has an unknown tag; remove it";
+  const [, words = code.toLowerCase().replaceAll("_", " ")] =
+    FAULTS.find(([form]) => form.test(`${code} ${message}`)) ?? [];
+  return `cannot be read as YAML: ${words}`;
 };
 
-/** Messages that do not quote the text, unlike those of the library. */
-const yamlErrorText = ({ code }: YAMLError): string => {
-  if (code === "TAB_AS_INDENT") return TABBED;
-  if (code === "NON_STRING_KEY") return "has a key that is not plain text";
-  if (code === "TAG_RESOLVE_FAILED") return "has an unknown tag; remove it";
-  return `is not valid YAML (${code.toLowerCase().replaceAll("_", " ")})`;
-};
+/** by the code and the message of the library */
+const FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/closing ["']quote/, "a quote opens here and is never closed"],
+  [/Missing , /, "a comma or a colon is missing between two items"],
+  [/Missing space after :/, "a blank is missing after the colon"],
+  [/Sequence item without/, "a dash is missing before an item of the list"],
+  [/Comments must be separated/, "a blank is missing before the comment"],
+  [/followed by map values|^MULTILINE_IMPLICIT_KEY/, "a key has no colon after it"],
+  [/and end with a [\]}]/, "a bracket is not closed, or its content is not indented"],
+  [/^BAD_INDENT/, "the line is indented differently from those around it"],
+  [/Nested mappings/, "a value has a colon and a blank in it; write it in quotes"],
+  [/^BAD_SCALAR_START/, "a value begins with a character that has a meaning in YAML; write it in quotes"],
+  [/^BAD_DQ_ESCAPE/, "a backslash begins no known escape; write two of them, or use single quotes"],
+  [/Block scalar header/, "text follows | or > in the same line"],
+  [/ALIAS|ANCHOR|BAD_PROP_ORDER/, "an anchor or an alias is not allowed like this"],
+  [
+    /^UNEXPECTED_TOKEN|^BLOCK_/,
+    "this is not expected here; check quotes, brackets and indentation before it",
+  ],
+];

@@ -38,7 +38,7 @@ const readAnyYaml = (text: string, problems: ProblemList, bounds: YamlBounds): Y
   if (source) scanYaml(source, problems, bounds);
   const isSound = source && problems.count === problemsBefore;
   return {
-    content: isSound ? valuesIn(source.document, problems, bounds) : undefined,
+    content: isSound ? valuesIn(source.document, problems) : undefined,
     positionsOf: (pointers) => pointers.map((pointer) => (source && positionAt(source, pointer)) ?? {}),
   };
 };
@@ -78,17 +78,13 @@ export const locate = (
   return problems.map(({ detail }, at) => ({ pointer: pointers[at] ?? root, detail, ...positions[at] }));
 };
 
-const valuesIn = (
-  document: Document.Parsed,
-  problems: ProblemList,
-  { hidesText = false }: Pick<YamlBounds, "hidesText">,
-): unknown => {
+const valuesIn = (document: Document.Parsed, problems: ProblemList): unknown => {
   try {
     // yaml-scan.ts has already limited the expansion; the library's own limit would reject legitimate reuse.
     return document.toJS({ maxAliasCount: -1 });
   } catch (error) {
-    const fault = error instanceof Error && !hidesText ? error.message : "unknown fault";
-    problems.add("", `cannot be read as YAML: ${fault}`);
+    const isMerge = error instanceof Error && error.message.startsWith("Merge sources");
+    problems.add("", `cannot be read as YAML: ${isMerge ? "<< merges only mappings" : "unknown fault"}`);
     return undefined;
   }
 };

@@ -252,7 +252,7 @@ suite("form of the file", () => {
     ["a list as root", "- log\n", "must be a mapping", 1],
     ["a word as root", "\nlog\n", "must be a mapping", 1],
     ["a second document", "log:\n---\nlog:\n", "one document only", 2],
-    ["an unclosed bracket", "server:\n  trusted_proxies: [a\n", "not valid YAML", 3],
+    ["an unclosed bracket", "server:\n  trusted_proxies: [a\n", "a bracket is not closed", 3],
     ["an unknown tag", "log:\n  level: !level info\n", "has an unknown tag", 2],
     ["a key that is not text", "? [log]\n: 1\n", "is not plain text", 1],
     ["an alias without an anchor", "log:\n  level: *level\n", "no complete anchor", 2],
@@ -330,11 +330,11 @@ suite("form of the file", () => {
   });
 
   test.each([".inf", "-.INF", ".nan", "1e999"])("%s is refused with its line", (number) => {
-    const problem = {
-      pointer: "/governance/limit",
-      detail: "governance.limit: must be a number that JSON can carry, not infinity or NaN",
-      line: 2,
-    };
+    const detail =
+      number === "1e999"
+        ? "governance.limit: is too large for a number; write it in quotes"
+        : "governance.limit: must be a number that JSON can carry, not infinity or NaN";
+    const problem = { pointer: "/governance/limit", detail, line: 2 };
     expect(problemsOf({ yaml: `governance:\n  limit: ${number}\n` })).toEqual([problem]);
     if (number === "1e999")
       expect(problemsOf({ yaml: `{"governance":\n{"limit": ${number}}}` })).toEqual([problem]);

@@ -11,17 +11,13 @@ const read = (text: string) => {
   return { content, problems: problems.list() };
 };
 
+const ROUNDED = "has too many digits for a number and would be rounded; write it in quotes";
+const TOO_LARGE = "is too large for a number; write it in quotes";
 const CHANGED = [
-  ["9007199254740993", "9007199254740993 would be rounded to 9007199254740992; write it in quotes"],
-  [
-    "-12345678901234567890",
-    "-12345678901234567890 would be rounded to -12345678901234567000; write it in quotes",
-  ],
-  ["9007199254740993.5", "9007199254740993.5 would be rounded to 9007199254740994; write it in quotes"],
-  ["1e400", "1e400 is too large for a number; write it in quotes"],
-  ["-1e400", "-1e400 is too large for a number; write it in quotes"],
-  ["1e-400", "1e-400 is too small for a number; write it in quotes"],
-] as const;
+  ...["9007199254740993", "-12345678901234567890", "9007199254740993.5"].map((text) => [text, ROUNDED]),
+  ...["1e400", "-1e400"].map((text) => [text, TOO_LARGE]),
+  ["1e-400", "is too small for a number; write it in quotes"],
+] as [string, string][];
 
 describe("a number that would change is refused with its place", () => {
   test.each(CHANGED)("%s", (literal, detail) => {
@@ -34,8 +30,7 @@ describe("a number that would change is refused with its place", () => {
 
   test.each(["0xFFFFFFFFFFFFFFFF", "0o7777777777777777777777"])("%s in YAML", (literal) => {
     const { problems } = read(`a: ${literal}\n`);
-    expect(problems).toMatchObject([{ pointer: "/a", line: 1, column: 4 }]);
-    expect(problems[0]?.detail).toStartWith(`${literal} would be rounded to `);
+    expect(problems).toEqual([{ pointer: "/a", detail: ROUNDED, line: 1, column: 4 }]);
   });
 });
 

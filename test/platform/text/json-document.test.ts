@@ -72,6 +72,20 @@ test("a duplicate key has its place", () => {
   ]);
 });
 
+test("all duplicate and long keys have their places, and so has the violation that ends the scan", () => {
+  const long = "k".repeat(NAME_CHARACTERS_MAX + 1);
+  const { content, problems } = readAtOnce(
+    `{"a":1,"a":2,\n"${long}":{"b":1,"b":2},\n"c":${nested(YAML_DEPTH_MAX)}}`,
+  );
+  expect(content).toBeUndefined();
+  expect(problems).toMatchObject([
+    { pointer: "/a", line: 1, column: 8 },
+    { detail: expect.stringContaining("key of more than"), line: 2, column: 1 },
+    { pointer: `/${long}/b`, line: 2 },
+    { detail: expect.stringContaining("nested deeper"), line: 3 },
+  ]);
+});
+
 test("all reserved keys and infinite numbers have their places", () => {
   const { content, problems } = readAtOnce('{"a":\n[1e400,1e300],\n"\\u005f_proto__":1,"b":-1e999}');
   expect(content).toBeUndefined();

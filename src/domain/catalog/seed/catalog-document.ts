@@ -87,7 +87,7 @@ const invalidCatalog = (fileName: string, count: number, problems: readonly Prob
     "catalog.invalid",
     `${fileName} has ${count === 1 ? "1 problem" : `${count} problems`}`,
     {
-      hint: "Correct the places named and try again; nothing was changed.",
+      hint: "correct the places named and try again; nothing was changed",
       problems,
     },
   );

@@ -43,7 +43,7 @@ export class Documents {
   /** @throws DomainError `governance.invalid`, `governance.no_policy` */
   plan(organizationId: string, source: DocumentSource): DocumentPlan {
     const { document: written, stamped, problems } = this.#read(organizationId, source);
-    refuseProblems(problems);
+    refuseProblems(problems, { hint: "`quartermaster help policy-file` lists the members and their limits" });
     const base = this.parts.revisions.inForce(organizationId);
     if (!written || !stamped) return { base, document: base.document, changes: [], warnings: [] };
     const document = withFormerMinimum(written, { stamped, base: base.document });

@@ -75,7 +75,7 @@ describe("commands", () => {
     const bench = await withFacts();
     writeFileSync(bench.path("bad.yaml"), factsWith("0.100.0"));
     const { stderr, exitCode } = await bench.run("harnesses sign bad.yaml");
-    expect(stderr).toContain("bad.yaml:4: /harnesses/codex/verified_before: 0.100.0 is below 0.151.1-0");
+    expect(stderr).toContain("bad.yaml:4:5: /harnesses/codex/verified_before: 0.100.0 is below 0.151.1-0");
     expect(exitCode).toBe(2);
     expect(await Bun.file(bench.path("bad.yaml.sig")).exists()).toBe(false);
   });

@@ -124,7 +124,7 @@ describe("a failed start", () => {
         return ["--data-dir", folder("bad"), "--catalog", folder("bad.yaml")];
       },
       exitCode: 2,
-      stderr: /bad\.yaml has 3 problems\n.*bad\.yaml:1: \/0\/id: "UPPER" must be/,
+      stderr: /bad\.yaml has 3 problems\n.*bad\.yaml:1:3: \/0\/id: "UPPER" must be/,
     },
     {
       name: "the catalog file is missing",

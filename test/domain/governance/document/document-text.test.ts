@@ -91,7 +91,7 @@ describe("hostile text yields problems, never a value", () => {
     ["a key twice in JSON", '{"revision":"a","revision":"b"}', "a second time"],
     ["a reserved key in JSON", '{"harnesses":{"__proto__":{}}}', "reserved key"],
     ["a reserved key in JSON, escaped", '{"harnesses":{"\\u005f_proto__":{}}}', "reserved key"],
-    ["a tag", "revision: !!js/function a\n", "tag that is not supported"],
+    ["a tag", "revision: !!js/function a\n", "unknown tag"],
     ["a second document", "revision: a\n---\nrevision: b\n", "second document"],
     ["no text", new Uint8Array([0xff, 0xfe]), "not UTF-8"],
   ];
