@@ -1,5 +1,6 @@
 // The running service: one data directory, its background jobs and its listener, started and stopped in order.
 // cli/commands/serve/ prints the messages.
+import { resolve } from "node:path";
 import { Registry } from "prom-client";
 import type { Seeded } from "../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../domain/identity/service.ts";
@@ -14,6 +15,7 @@ import {
   lockForServer,
   openMode,
 } from "../../platform/data-directory/data-directory.ts";
+import { fileExists } from "../../platform/data-directory/owner.ts";
 import { forgetServiceState, writeServiceState } from "../../platform/data-directory/service-state.ts";
 import { CheckpointThread } from "../../platform/database/checkpoint-thread.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
@@ -93,13 +95,29 @@ export interface Service {
 }
 
 /**
- * Starts everything or nothing: a failing step closes what was opened before. The socket is opened before the data directory, so
- * that an address in use leaves no installation behind.
+ * Starts everything or nothing: a failing step closes what was opened before. The sockets are opened before the database, and
+ * before a new data directory, in which no other server can run: an address in use leaves nothing behind.
  * @throws DomainError `clock.*`, `start.refused`, `data_dir.*`, `schema.*`, `config.*`, `catalog.*`, `governance.*`, `listen.*`
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, clock, log, only } = options;
+  assertStartable(config, clock, problemsOfDivision(config, only));
+  const open = () => openServiceSockets(config, log, only);
+  if (fileExists(resolve(config.get("data_dir")))) return await startWith(open, options);
+  const sockets = await open();
+  try {
+    return await startWith(async () => sockets, options);
+  } catch (error) {
+    await sockets.stop();
+    throw error;
+  }
+}
+
+async function startWith(
+  openSockets: () => Promise<ServiceSockets>,
+  options: ServiceOptions,
+): Promise<Service> {
   const { config, clock, log } = options;
-  assertStartable(config, clock, problemsOfDivision(config, options.only));
   const directory = openForStart(options);
   await using undo = new AsyncDisposableStack();
   const lock = lockForServer(directory, clock);
@@ -111,7 +129,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   assertDatabaseNotLost(directory, options);
   undo.defer(lockOwnListener(directory, options));
-  const sockets = await openServiceSockets(config, log, options.only);
+  const sockets = await openSockets();
   undo.defer(() => sockets.stop());
   const standby = await openStandby(directory, { ...options, undo });
   const service = await startWithListener(sockets, directory, { ...options, undo, standby });
