@@ -1,10 +1,12 @@
 // `policy draft list`, `show`, `export`, `publish` and `discard`: drafts of administrators.
 import { documentYaml } from "../../../src/domain/governance/document/yaml.ts";
 import {
+  COMMENTS_LOST,
   changesIn,
   type Draft,
   isWithoutChanges,
   LAST_VALID_TEXT,
+  mayHaveComments,
   type Review,
   typedProblems,
 } from "../../../src/domain/governance/service.ts";
@@ -49,7 +51,7 @@ export async function show(call: Call): Promise<void> {
   const review = await domain.governance.draftPublishing.review(actor, draft);
   output.result(
     { ...documentOf({ ...draft, owner }), ...reviewDocument(review) },
-    [...linesOf(review), `on ${numberText(review.base)}`].join("\n"),
+    [...linesOf(review, draft), `on ${numberText(review.base)}`].join("\n"),
   );
 }
 
@@ -66,7 +68,7 @@ export async function publish(call: Call): Promise<void> {
   const { draftPublishing } = domain.governance;
   const { draft, owner } = draftOf(call, call.args[0] ?? "");
   const review = await draftPublishing.review(actor, draft);
-  const wanted = { action: `publish the draft of ${owner}`, details: linesOf(review) };
+  const wanted = { action: `publish the draft of ${owner}`, details: linesOf(review, draft) };
   if (!(await isConfirmed(context, command, wanted))) return;
   const publication = { draft: draft.id, version: draft.version, comment: text("comment") };
   const { revision, isPublished } = await draftPublishing.publish(actor, publication);
@@ -118,7 +120,10 @@ const reviewDocument = ({
   catalog_updates: catalogUpdates,
 });
 
-const linesOf = ({ isStale, changes, problems, commentReasons, catalogUpdates }: Review): string[] => [
+const linesOf = (
+  { isStale, changes, problems, commentReasons, catalogUpdates }: Review,
+  { typed }: Draft,
+): string[] => [
   ...(isWithoutChanges(changes)
     ? [problems.length > 0 ? "a text with problems changes nothing until they are solved" : "nothing changes"]
     : changeLines(changesIn(changes))),
@@ -126,6 +131,7 @@ const linesOf = ({ isStale, changes, problems, commentReasons, catalogUpdates }:
     [`problem: ${line ? `line ${line}:` : ""}`.trim(), pointer, detail].filter(Boolean).join(" "),
   ),
   ...(isStale ? ["the policy has changed since the draft began; its author must merge it first"] : []),
+  ...(isStale && mayHaveComments(typed) ? [`its text has comments, and ${COMMENTS_LOST}`] : []),
   ...commentReasons.map((reason) => `a comment is required: ${reason}`),
   ...catalogUpdates.map(({ id, from, to }) => `not taken: ${id} stays at ${from}; the catalog has ${to}`),
 ];

@@ -38,7 +38,14 @@ export { defaultModelOf, deliversModels, modelsOf } from "./document/model-lists
 export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
 export type { Decision, Undecided } from "./drafts/draft-merge.ts";
-export { type Draft, type HarnessInput, LAST_VALID_TEXT, typedProblems } from "./drafts/draft-model.ts";
+export {
+  COMMENTS_LOST,
+  type Draft,
+  type HarnessInput,
+  LAST_VALID_TEXT,
+  mayHaveComments,
+  typedProblems,
+} from "./drafts/draft-model.ts";
 export type { DraftMerge, Review } from "./drafts/draft-publishing.ts";
 export type { DraftSummary } from "./drafts/draft-store.ts";
 export type {

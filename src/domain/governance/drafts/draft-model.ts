@@ -55,6 +55,15 @@ export interface Draft extends DraftContent {
 export const LAST_VALID_TEXT =
   "a text of the draft has problems; its last version without problems is used instead";
 
+/** Shown before a draft with comments is merged. */
+export const COMMENTS_LOST = "a merge writes its text anew, without the comments";
+
+/** @returns whether a text that was typed has what may be a comment; a mark inside of a text counts, too */
+export const mayHaveComments = ({ policy, harnesses }: TypedTexts): boolean =>
+  [policy?.input, ...Object.values(harnesses).map(({ input }) => input.managedConfigYaml)].some(
+    (text) => text !== undefined && /(?:^|[ \t])#/m.test(text),
+  );
+
 /** @returns the problems of every text that was typed */
 export const typedProblems = ({ policy, harnesses }: TypedTexts): Problem[] => [
   ...(policy?.problems ?? []),

@@ -2,7 +2,13 @@
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
-import type { DraftMerge, Undecided } from "../../../domain/governance/service.ts";
+import {
+  COMMENTS_LOST,
+  type Draft,
+  type DraftMerge,
+  mayHaveComments,
+  type Undecided,
+} from "../../../domain/governance/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -33,6 +39,7 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
           {former.length > 0 && `, in addition to the ${former.length} that you have decided`}. The draft
           stays as it is until you have decided all of them.
         </p>
+        <LostComments draft={draft} />
         {former.length < decided && (
           <p class="error-summary" role="alert">
             {revisionText(current)} is current now and has other values than those you decided on. Decide
@@ -65,6 +72,12 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
     ),
   };
 }
+
+/** Says what a merge does not keep. */
+export const LostComments = ({ draft }: { draft: Draft }) =>
+  mayHaveComments(draft.typed) ? (
+    <p class="warning">The text of the draft has comments, and {COMMENTS_LOST}.</p>
+  ) : null;
 
 /** The page is the response to a form, so it has no address that could show them. */
 function Elsewhere() {

@@ -13,6 +13,7 @@ import { CopyableValue, Count, Text, Time, useReader } from "../parts/values.tsx
 import { Changes } from "./changes.tsx";
 import { HiddenValues } from "./hidden-values.tsx";
 import { Impact } from "./impact-part.tsx";
+import { LostComments } from "./merge-page.tsx";
 import {
   BREADCRUMBS,
   DISCARD_PATH,
@@ -169,7 +170,7 @@ const pathOf = ({ draft, isOwn }: ReviewProps): string =>
 const isBaseGone = ({ draft, review }: ReviewProps): boolean => draft.baseRevision !== review.base.id;
 
 function Stale(props: ReviewProps) {
-  const { review, isOwn, refused, comment } = props;
+  const { draft, review, isOwn, refused, comment } = props;
   const { current } = review;
   return (
     <section aria-labelledby="stale">
@@ -185,6 +186,7 @@ function Stale(props: ReviewProps) {
           Copy your comment, which is not stored: <CopyableValue value={comment} what="comment" />
         </p>
       )}
+      <LostComments draft={draft} />
       {isOwn ? (
         <ConsoleForm action={MERGE_PATH}>
           <button class="button primary" type="submit">

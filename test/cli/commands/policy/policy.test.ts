@@ -136,6 +136,9 @@ test("policy draft", async () => {
     await draftOn(bench, "revision: any\nallowed_harnesses: [claude]\n");
     await say(`policy draft discard root@example.org --yes ${more}`.trim());
   }
+  await draftOn(bench, "# ours\nrevision: any\nallowed_harnesses: [claude]\n");
+  writeFileSync(join(bench.folder, "policy.yaml"), POLICY);
+  await say("policy apply policy.yaml --yes --comment models", "policy draft show root@example.org");
   expectGolden("policy-drafts", steps, new Map([[bench.folder, "<folder>"]]));
 });
 

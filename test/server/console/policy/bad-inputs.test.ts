@@ -2,8 +2,9 @@
 // workstation meets. No input is lost.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { managedYaml } from "../../../../src/domain/governance/document/yaml.ts";
 import { PLACES_LISTED_MAX } from "../../../../src/domain/governance/drafts/draft-merge.ts";
-import { LAST_VALID_TEXT } from "../../../../src/domain/governance/service.ts";
+import { COMMENTS_LOST, LAST_VALID_TEXT } from "../../../../src/domain/governance/service.ts";
 import { policyDrafts } from "../../../../src/domain/governance/tables.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { FORM_TEXT_BYTES_MAX } from "../../../../src/server/console/long-form.ts";
@@ -91,6 +92,21 @@ test("CON-53 every difference between a draft whose revision is gone and the cur
   expect(governance.drafts.existing(ana.actor)).toMatchObject({
     document: { ttl_seconds: 61, required: false },
   });
+  await publishAs(cleo.actor, managedText({}));
+});
+
+test.each([
+  ["ttl_seconds: 71 # an hour\n", true],
+  ["# for the lab\nttl_seconds: 71\n", true],
+  ["ttl_seconds: 71\n", false],
+])("CON-53 a merge says before that it drops the comments of %j: %p", async (line, isSaid) => {
+  await save(`${managedYaml(current().document).replace(/^ttl_seconds.*\n/m, "")}${line}`);
+  await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
+  const review = await mine.visit(REVIEW);
+  const asked = await mine.submit(formTo(review, MERGE), {});
+  for (const { html } of [review, asked]) expect(html.includes(COMMENTS_LOST)).toBe(isSaid);
+  await mine.submit(formTo(asked, MERGE), { choice0: "mine" });
+  expect(await governance.drafts.textOf(governance.drafts.existing(ana.actor))).not.toContain("#");
   await publishAs(cleo.actor, managedText({}));
 });
 
