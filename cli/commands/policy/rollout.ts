@@ -17,7 +17,7 @@ export async function rollout({ actor, args, context, domain, output }: Call): P
   const found = runSynchronously(domain.clients.rollouts.of(revision, current.id));
   const style = { wide: true, columns: undefined, nowMs: context.clock.nowMs() };
   const tables = [
-    countsText("HARNESS", found.harnesses, style),
+    countsText("WITH HARNESS", found.harnesses, style),
     countsText("CLIENT VERSION", found.clientVersions, style),
     found.refusals.length === 0 ? "" : tableText(found.refusals, REFUSAL_COLUMNS, style),
   ].filter((text) => text !== "");

@@ -22,7 +22,10 @@ export const RolloutView = Type.Object({
   asleep: Type.Array(Type.Object({ days: Type.Integer(), clients: Count }), {
     description: `Workstations without a report for more than ${NOT_SEEN_DAYS.join(", ")} days`,
   }),
-  harnesses: Type.Array(Type.Object({ harness: Type.String(), ...health })),
+  harnesses: Type.Array(Type.Object({ harness: Type.String(), ...health }), {
+    description:
+      "Workstations that have the harness. One is counted for each of its harnesses, whichever of them needs attention.",
+  }),
   client_versions: Type.Array(Type.Object({ client_version: Type.String(), ...health }), {
     description: "The most frequent first",
   }),

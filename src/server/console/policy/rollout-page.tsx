@@ -55,7 +55,12 @@ export function rolloutPage(rollout: Rollout, former: Revision | undefined): Con
         {isInForce && former && <GoBack former={former} />}
         <Curve samples={rollout.samples} />
         <Refusals rollout={rollout} />
-        <Groups title="By harness" label="Harness" groups={rollout.harnesses} />
+        <Groups
+          title="Workstations with each harness"
+          label="Harness"
+          groups={rollout.harnesses}
+          hint="A workstation is in the row of each of its harnesses, whichever of them needs attention."
+        />
         <Groups title="By version of the client" label="Version" groups={rollout.clientVersions} />
         <AsCommand
           command={["policy", "rollout", String(revision.sequence)]}
@@ -227,7 +232,9 @@ function Groups({
   title,
   label,
   groups,
+  hint,
 }: {
+  hint?: string;
   title: string;
   label: string;
   groups: ReadonlyMap<string, HealthCounts>;
@@ -237,6 +244,7 @@ function Groups({
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
+      {hint && <p class="hint">{hint}</p>}
       <table class="rows">
         <caption class="visually-hidden">{title}</caption>
         <thead>
