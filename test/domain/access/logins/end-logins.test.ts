@@ -82,6 +82,18 @@ test.each(ENDS)(
   },
 );
 
+test("ending the other browsers of a user counts each once, and keeps when it ended", async () => {
+  const { world, first } = await withLogins();
+  await using _ = world;
+  const end = (sessionId: string, nowMs: number) =>
+    world.db.write((tx) => endOtherSessions(tx, { userId: world.user.id, sessionId, nowMs }), "access");
+  expect(await end(first.sid, START_MS + 5)).toBe(1);
+  expect(await end("", START_MS + 9)).toBe(1);
+  const ofUser = eq(loginSessions.userId, world.user.id);
+  const rows = world.db.read.select().from(loginSessions).where(ofUser).all();
+  expect(rows.map(({ endedAtMs }) => endedAtMs).sort()).toEqual([START_MS + 5, START_MS + 9]);
+});
+
 test("ending one login session ends what it approved and no other login of its user", async () => {
   const { world, first } = await withLogins();
   await using _ = world;

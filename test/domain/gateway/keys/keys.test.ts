@@ -138,6 +138,7 @@ test("a failed first attempt is an error with its text and the time of the next 
     error: null,
     next_retry_at: null,
   });
+  expect(store.findKey(world.db.read, user.id)?.failures).toBe(0); // the next failure waits the shortest time again
 });
 
 test.each([
