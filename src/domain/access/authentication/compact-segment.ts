@@ -148,7 +148,7 @@ export class CompactSegment {
       if ((former[at + EXPIRY] ?? NEVER) <= now) continue;
       const to = this.#freeAt(hashAt(former, at), now);
       if (to >= 0) {
-        for (let word = 0; word < rowWords; word += 1) this.#words[to + word] = former[at + word] ?? 0;
+        this.#words.set(former.subarray(at, at + rowWords), to);
         continue;
       }
       this.#words = former;
