@@ -420,3 +420,13 @@ test.each([
   expect(await refusalOf(decide())).toBe("fine");
   expect(onlyRow(world)).toMatchObject({ state, userId: world.user.id });
 });
+
+test("a code whose hash only begins like that of another login is unknown", async () => {
+  await using world = await createLoginWorld();
+  const { userCode } = await requestLogin(world);
+  const browser = await signIn(world);
+  const claim = () => refusalOf(world.deviceLogins.claimByUserCode(browser.actor, userCode));
+  const similar = sql`substr(${deviceLogins.userCodeHash}, 1, 63) || 'x'`;
+  await world.db.write((tx) => void tx.update(deviceLogins).set({ userCodeHash: similar }).run());
+  expect(await claim()).toBe("device_login.unavailable");
+});

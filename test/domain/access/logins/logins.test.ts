@@ -68,6 +68,7 @@ test("what has ended is listed only when asked for", async () => {
   expect(world.logins.show(grantId)).toMatchObject({ state: "revoked", endedReason: "revoked_by_operator" });
   const states = world.logins.list({ show: "all" }).items.map(({ state }) => state);
   expect(states.sort()).toEqual(["active", "redeemed", "revoked"]);
+  await requestLogin(world);
   afterSeconds(world, 43_200);
   expect(idsOf(world)).toEqual([]);
 });
