@@ -123,6 +123,20 @@ describe("CON-71 the page of a user", () => {
   });
 });
 
+test("CON-118 an action on a user who was removed meanwhile is not offered again, and says who removed them", async () => {
+  for (const action of ["make-administrator", "end-logins", "password-link", "remove"]) {
+    const { id, email } = await member(`gone-${action}@example.com`);
+    const { html } = await read(`${id}/${action}`);
+    await users.remove(site.world.system, id);
+    const version = hidden(html, "version");
+    const answer = await act(`${id}/${action}`, { version, typed: email });
+    expect([action, answer.status, users.show(organizationId, id).status]).toEqual([action, 409, "removed"]);
+    expect(answer.html.replaceAll(/<[^>]+>/g, "")).toContain(`${site.world.system.label} removed ${email}`);
+    expect(answer.html).not.toContain(`action="/console/users/${id}`);
+    expect((await read(`${id}/${action}`)).status).toBe(409);
+  }
+});
+
 test("CON-118 the change before the page was opened is not shown, although its entry is later than the time of the user", async () => {
   const { id } = await member("entered-later@example.com");
   const { clock } = site.world;

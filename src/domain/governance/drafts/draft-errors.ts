@@ -7,6 +7,11 @@ export const noDraft = (): DomainError =>
     hint: "a draft ends when it is published or discarded, or when nobody saves it for 30 days",
   });
 
+export const draftNotShared = (): DomainError =>
+  new DomainError("not_found", "policy_draft.not_shared", "the author of this draft does not share it now", {
+    hint: "the draft still exists; ask its author to share it again",
+  });
+
 export const noPackage = (id: string): DomainError =>
   new DomainError("not_found", "policy_draft.no_package", `the draft has no package ${excerpt(id)}`, {
     hint: "somebody may have removed it in the meantime; add it from the catalog, or discard the draft",

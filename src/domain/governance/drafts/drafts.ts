@@ -14,7 +14,7 @@ import type { PackageAudience, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
-import { draftChanged, noDraft } from "./draft-errors.ts";
+import { draftChanged, draftNotShared, noDraft } from "./draft-errors.ts";
 import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 import { Edits, type ExtensionsInput, type ModelsInput } from "./edits.ts";
@@ -88,12 +88,13 @@ export class Drafts {
   /**
    * @param reference id of a draft or of its owner
    * @returns a draft that the actor may read: the own one, a shared one, for the operator any
-   * @throws DomainError `policy_draft.none`
+   * @throws DomainError `policy_draft.none`, `policy_draft.not_shared`
    */
   show(actor: Actor, reference: string): Draft {
     const draft = this.#stored.find(actor.organizationId, reference);
-    if (draft && (draft.isShared || draft.ownerId === actor.id || actor.kind === "operator")) return draft;
-    throw noDraft();
+    if (!draft) throw noDraft();
+    if (draft.isShared || draft.ownerId === actor.id || actor.kind === "operator") return draft;
+    throw draftNotShared();
   }
 
   /** @returns the policy without extensions as YAML, as it was typed */
@@ -243,11 +244,17 @@ export class Drafts {
     });
   }
 
-  /** @param reference id of a draft or of its owner @throws DomainError `policy_draft.none` */
-  async discard(actor: Actor, reference: string): Promise<void> {
-    const { id, ownerId } = this.show(actor, reference);
+  /**
+   * @param reference id of a draft or of its owner
+   * @param stated the version that the actor has read; any if omitted
+   * @throws DomainError as show; `policy_draft.changed`
+   */
+  async discard(actor: Actor, reference: string, stated?: StatedVersion): Promise<void> {
+    const { id, ownerId, organizationId } = this.show(actor, reference);
     if (ownerId !== actor.id && actor.kind !== "operator") throw noDraft();
     await this.parts.db.write((tx) => {
+      const now = store.findDraft(tx, organizationId, id);
+      if (now && stated && now.version !== stated.version) throw draftChanged();
       if (!store.removeDraft(tx, id)) throw noDraft();
       this.parts.audit.record(tx, { actor, action: "policy_draft.discard", target: id });
     }, "unobserved");

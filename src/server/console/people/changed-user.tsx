@@ -2,9 +2,10 @@
 /** @jsxImportSource preact */
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import type { User } from "../../../domain/identity/model.ts";
+import type { ConsolePage } from "../frame/frame.tsx";
 import { Text, Time } from "../parts/values.tsx";
 import { changesOf, isChanged, outcomeText } from "../system/audit-changes.ts";
-import { STATUS_LABELS } from "./words.ts";
+import { INVITATIONS_PATH, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
 
 /** Changes that the form names. */
 export const CHANGES_NAMED_MAX = 5;
@@ -37,3 +38,38 @@ export function ChangedUser({ user: { role, status }, changes, verb }: ChangedUs
     </>
   );
 }
+
+interface RemovedUser extends Pick<User, "id" | "email"> {
+  /** undefined if retention removed the entry */
+  removal: NamedEntry | undefined;
+}
+
+/** Answers an action on a user who was removed after its page was opened. There is nothing left to do. */
+export const removedUserPage = ({ id, email, removal }: RemovedUser): ConsolePage => ({
+  title: "The user was removed",
+  status: 409,
+  isError: true,
+  breadcrumbs: [
+    { href: USERS_PATH, label: "Users" },
+    { href: userPath(id), label: email },
+  ],
+  content: (
+    <>
+      <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+        <p>
+          {removal ? <Text value={removal.actorLabel} /> : "Somebody"} removed <Text value={email} />
+          {removal && (
+            <>
+              {" "}
+              <Time at={removal.atMs} />
+            </>
+          )}
+          . Nothing was changed.
+        </p>
+      </div>
+      <p>
+        To give this person access again, <a href={INVITATIONS_PATH}>invite the address</a>.
+      </p>
+    </>
+  ),
+});

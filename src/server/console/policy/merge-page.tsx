@@ -4,6 +4,7 @@
 import { Fragment } from "preact";
 import {
   COMMENTS_LOST,
+  type Decision,
   type Draft,
   type DraftMerge,
   mayHaveComments,
@@ -20,18 +21,32 @@ interface MergeProps {
   merge: DraftMerge;
   /** how many places the previous pages decided */
   decided: number;
+  /** choices that were made on an earlier version of the draft, by path; they are proposed again */
+  remembered: Readonly<Record<string, Decision>>;
+  /** whether the draft was saved after the page of the choices was opened */
+  isStale?: boolean;
 }
 
+/** Prefix of the fields that carry remembered choices of places on later pages. */
+export const REMEMBERED = "remembered_";
+
 /** @returns the page that asks which value to keep */
-export function mergePage({ merge, decided }: MergeProps): ConsolePage {
+export function mergePage({ merge, decided, remembered, isStale = false }: MergeProps): ConsolePage {
   const { draft, current, isBaseGone, undecided } = merge;
   const { count, listed: asked, isHidden } = undecided;
   const former = Object.entries(merge.decisions); // the form sends them again
   return {
     title: "Merge the draft",
     breadcrumbs: [...BREADCRUMBS, { href: REVIEW_PATH, label: "Review" }],
+    ...(isStale && { status: 409, isError: true }),
     content: (
       <>
+        {isStale && (
+          <p class="error-summary" role="alert" tabIndex={-1} autofocus>
+            Your draft was saved elsewhere after you opened this page, so nothing was merged. Your choices are
+            kept below: look at the values of these places again.
+          </p>
+        )}
         <p>
           {isBaseGone
             ? `The draft differs from ${revisionText(current)} in ${count === 1 ? "one place" : `${count} places`}`
@@ -47,7 +62,7 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
           </p>
         )}
         {isHidden && <Elsewhere />}
-        <ConsoleForm action={MERGE_PATH} isInParts edits={former.length > 0 ? "refused" : "saved"}>
+        <ConsoleForm action={MERGE_PATH} isInParts edits={isStale || former.length > 0 ? "refused" : "saved"}>
           <Hidden name="version" value={String(draft.version)} />
           <Hidden name="current" value={current.id} />
           {former.map(([path, choice], at) => (
@@ -57,8 +72,15 @@ export function mergePage({ merge, decided }: MergeProps): ConsolePage {
             </Fragment>
           ))}
           {asked.map((conflict, at) => (
-            <Place key={conflict.path} conflict={conflict} at={former.length + at} isBaseGone={isBaseGone} />
+            <Place
+              key={conflict.path}
+              conflict={conflict}
+              at={former.length + at}
+              isBaseGone={isBaseGone}
+              proposed={remembered[conflict.path]}
+            />
           ))}
+          <Remembered choices={remembered} asked={asked} />
           <div class="choices">
             <a class="button" href={REVIEW_PATH}>
               Cancel
@@ -78,6 +100,22 @@ export const LostComments = ({ draft }: { draft: Draft }) =>
   mayHaveComments(draft.typed) ? (
     <p class="warning">The text of the draft has comments, and {COMMENTS_LOST}.</p>
   ) : null;
+
+/** Carries the remembered choices of the places that a later page asks about. */
+function Remembered({ choices, asked }: RememberedProps) {
+  const later = Object.entries(choices).filter(([path]) => !asked.some((conflict) => conflict.path === path));
+  return later.map(([path, choice], at) => (
+    <Fragment key={path}>
+      <Hidden name={`${REMEMBERED}path${at}`} value={path} />
+      <Hidden name={`${REMEMBERED}choice${at}`} value={choice} />
+    </Fragment>
+  ));
+}
+
+interface RememberedProps {
+  choices: MergeProps["remembered"];
+  asked: Undecided["listed"];
+}
 
 /** The page is the response to a form, so it has no address that could show them. */
 function Elsewhere() {
@@ -99,9 +137,11 @@ interface PlaceProps {
   conflict: Undecided["listed"][number];
   at: number;
   isBaseGone: boolean;
+  /** the choice on an earlier version of the draft */
+  proposed: Decision | undefined;
 }
 
-function Place({ conflict, at, isBaseGone }: PlaceProps) {
+function Place({ conflict, at, isBaseGone, proposed }: PlaceProps) {
   const choices = [
     ["theirs", "Published", conflict.theirs, "theirs" in conflict],
     ["mine", "Draft", conflict.mine, "mine" in conflict],
@@ -119,8 +159,8 @@ function Place({ conflict, at, isBaseGone }: PlaceProps) {
       <Hidden name={`path${at}`} value={conflict.path} />
       {choices.map(([value, label, shown, isThere]) => (
         <label key={value}>
-          <input type="radio" name={`choice${at}`} value={value} required /> {label}:{" "}
-          <Text value={shown} none={isThere ? "empty" : isBaseGone ? "not set" : "removed"} />
+          <input type="radio" name={`choice${at}`} value={value} checked={value === proposed} required />{" "}
+          {label}: <Text value={shown} none={isThere ? "empty" : isBaseGone ? "not set" : "removed"} />
         </label>
       ))}
     </fieldset>

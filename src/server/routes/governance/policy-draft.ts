@@ -32,7 +32,11 @@ const documented = operationsOf("Administration");
 const busy = {
   503: { description: "`document.busy`, `document.too_slow`: Retry-After says when to try again" },
 };
-const absent = { 404: { description: "`policy_draft.none`: there is no such draft" } };
+const absent = {
+  404: {
+    description: "`policy_draft.none`: there is no such draft; `policy_draft.not_shared`: it is not shared",
+  },
+};
 const changed = { 409: { description: "`policy_draft.changed`: it was saved elsewhere after that version" } };
 const draft = { 200: { description: "Draft", schema: PolicyDraft } };
 

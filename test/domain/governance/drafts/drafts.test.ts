@@ -183,7 +183,7 @@ describe("a draft", () => {
     const { drafts } = world.governance;
     const { id } = await drafts.savePolicy(world.ana, { version: 0 }, required);
     expect(await refusalOf(() => drafts.discard(world.ben, id))).toMatchObject({
-      reason: "policy_draft.none",
+      reason: "policy_draft.not_shared",
     });
     await drafts.discard(world.ana, id);
     await drafts.savePolicy(world.ana, { version: 0 }, required);
@@ -245,7 +245,8 @@ describe("another administrator", () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const { id } = await drafts.savePolicy(world.ana, { version: 0 }, required);
-    expect(await refusalOf(() => drafts.show(world.ben, id))).toMatchObject({ reason: "policy_draft.none" });
+    const unshared = { reason: "policy_draft.not_shared" };
+    expect(await refusalOf(() => drafts.show(world.ben, id))).toMatchObject(unshared);
     const { version } = await drafts.share(world.ana, { version: 1 }, true);
     expect(drafts.show(world.ben, id).ownerId).toBe(world.ana.id ?? "");
     const { revision } = await draftPublishing.publish(world.ben, { draft: id, version });

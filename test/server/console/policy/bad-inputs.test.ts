@@ -123,6 +123,38 @@ test("CON-118 values that were published after the reader decided are asked for 
   await publishAs(cleo.actor, managedText({}));
 });
 
+test("CON-118 the decisions of a merge stay when the draft was saved elsewhere meanwhile", async () => {
+  await save(managedText({ ttl_seconds: 74 }));
+  await publishAs(cleo.actor, managedText({ ttl_seconds: 75 }));
+  const asked = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  await save(managedText({ ttl_seconds: 76 }));
+  const stale = await mine.submit(formTo(asked, MERGE), { choice0: "mine" });
+  expect([stale.status, stale.heading]).toEqual([409, "Merge the draft"]);
+  expect(stale.html).toContain("Your choices are kept below");
+  expect(stale.html).toMatch(/value="mine" (?:checked|required checked|checked required)/);
+  expect(stale.html).toMatch(/Draft:.*76/s);
+  expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(76);
+  const merged = await mine.submit(formTo(stale, MERGE), { choice0: "mine" });
+  expect(merged.html).toContain("is merged.");
+  expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(76);
+  await publishAs(cleo.actor, managedText({}));
+});
+
+test("CON-52 a draft that its author no longer shares is said to exist", async () => {
+  await save(managedText({ ttl_seconds: 77 }));
+  const { id, version } = governance.drafts.existing(ana.actor);
+  await governance.drafts.share(ana.actor, { version }, true);
+  const path = `${REVIEW}?draft=${id}`;
+  const opened = await theirs.visit(path);
+  expect(opened.status).toBe(200);
+  await governance.drafts.share(ana.actor, { version: version + 1 }, false);
+  for (const answer of [await theirs.visit(path), await theirs.submit(formTo(opened, REVIEW), {})]) {
+    expect(answer.status).toBe(404);
+    expect(answer.html).toContain("does not share it now");
+    expect(answer.html).not.toContain("a draft ends when");
+  }
+});
+
 test("CON-62 going back to a revision asks before it replaces a draft, and again after another save", async () => {
   const page = `/console/policy/history/${current().sequence - 1}`;
   const formIn = (found: Page) =>
@@ -144,7 +176,10 @@ test("CON-118 a draft that was saved after the question whether to discard it is
   const asked = await mine.visit(DISCARD);
   await save(managedText({ ttl_seconds: 84 }));
   const again = await mine.submit(formTo(asked, DISCARD), {});
-  expect(again.html).toContain("The draft was saved after this page was opened.");
+  expect([again.status, again.html]).toEqual([
+    409,
+    expect.stringContaining("The draft was saved after this page was opened."),
+  ]);
   expect(governance.drafts.existing(ana.actor).document.ttl_seconds).toBe(84);
   expect((await mine.submit(formTo(again, DISCARD), {})).html).toContain("The draft is discarded.");
 });

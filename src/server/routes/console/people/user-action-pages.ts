@@ -5,6 +5,7 @@ import { DomainError } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import { confirmationPage } from "../../../console/parts/form.tsx";
+import { removedUserPage } from "../../../console/people/changed-user.tsx";
 import { linkPage } from "../../../console/people/link-page.tsx";
 import {
   doneText,
@@ -51,10 +52,16 @@ export function userActionPages(context: RouteContext, console: Console) {
     { action, version }: Pick<Asked, "action" | "version">,
   ): ConsolePage => {
     const user = users.show(organizationId, id);
+    if (user.status === "removed") return removedPageOf(user);
     requireApplicableAction(user, action);
     const sinceMs = /^\d{1,15}$/.test(version ?? "") ? Number(version) + RECORDED_WITHIN_MS : undefined;
     const { items } = auditLog.listByKey(organizationId, { target: id, sinceMs, limit: ENTRIES_READ });
     return confirmationOf(user, action, { changes: items });
+  };
+
+  const removedPageOf = ({ id, organizationId, ...user }: User): ConsolePage => {
+    const { items } = auditLog.listByKey(organizationId, { target: id, action: "user.remove", limit: 1 });
+    return removedUserPage({ id, email: user.email, removal: items[0] });
   };
 
   return context.router
@@ -64,6 +71,7 @@ export function userActionPages(context: RouteContext, console: Console) {
         console.show(request, "administrator", (reader) => {
           const action = actionIn(params.action);
           const user = users.show(reader.organizationId, params.id);
+          if (user.status === "removed") return removedPageOf(user);
           checkAction(reader, user, action);
           requireApplicableAction(user, action);
           return confirmationOf(user, action);
@@ -77,6 +85,7 @@ export function userActionPages(context: RouteContext, console: Console) {
         return console.act(request, body, needed, async (reader) => {
           const action = actionIn(params.action);
           const user = users.show(reader.organizationId, params.id);
+          if (user.status === "removed") return removedPageOf(user);
           checkAction(reader, user, action);
           requireApplicableAction(user, action);
           if (action === "remove" && body.typed?.trim() !== user.email)

@@ -13,7 +13,7 @@ import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import { editPage } from "../../../console/policy/edit-page.tsx";
 import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
-import { mergePage } from "../../../console/policy/merge-page.tsx";
+import { mergePage, REMEMBERED } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
 import {
@@ -119,7 +119,7 @@ const saverOf =
         return editPage({ text, version: draft.version, problems });
       return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
     } catch (error) {
-      if (!(error instanceof DomainError) || error.reason !== "policy_draft.changed") throw error;
+      if (!isDraftChanged(error)) throw error;
       const other = drafts.ownOrNew(actor);
       const stored = await drafts.textOf(other);
       return editPage({ text, version: other.version, problems: [], other: stored });
@@ -154,9 +154,24 @@ export function draftActionPages(context: RouteContext, console: Console) {
         console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async ({ actor }, fields) => {
           const version = versionIn(fields.version ?? String(drafts.versionOf(actor)));
           const decided = decisionsIn(fields);
-          const stated = { version, isHidden: true, decidedOn: fields.current };
-          const merge = await draftPublishing.merge(actor, stated, decided);
-          if (merge.undecided.count > 0) return mergePage({ merge, decided: Object.keys(decided).length });
+          const remembered = decisionsIn(fields, REMEMBERED);
+          try {
+            const stated = { version, isHidden: true, decidedOn: fields.current };
+            const merge = await draftPublishing.merge(actor, stated, decided);
+            if (merge.undecided.count > 0)
+              return mergePage({ merge, decided: Object.keys(decided).length, remembered });
+          } catch (error) {
+            if (!isDraftChanged(error)) throw error;
+            const now = { version: drafts.versionOf(actor), isHidden: true };
+            const merge = await draftPublishing.merge(actor, now, {});
+            if (merge.undecided.count > 0)
+              return mergePage({
+                merge,
+                decided: 0,
+                remembered: { ...remembered, ...decided },
+                isStale: true,
+              });
+          }
           return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
         }),
       uploadRoute(formOperation("sendPolicyMerge", "Merges what was published since with the draft")),
@@ -212,13 +227,13 @@ const unpublishedText = ({ changes }: Pick<DraftSummary, "changes">): string =>
 /** @returns the question before a draft is discarded, and its form */
 function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
-  const question = (actor: Actor, error?: string) => {
+  const question = (actor: Actor, changed?: string) => {
     const draft = drafts.existing(actor);
     return confirmationPage({
       title: "Discard your draft",
       consequences: [`Discard ${unpublishedText(draft)}? They cannot be brought back.`],
       fields: { version: String(draft.version) },
-      ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS, error },
+      ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS, changed },
       command: ["policy", "draft", "discard", actor.label],
       api: { method: "DELETE", path: "/admin/policy-draft" },
     });
@@ -233,9 +248,12 @@ function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
       DISCARD_PATH,
       ({ request, body }) =>
         console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
-          const { id, version } = drafts.existing(actor);
-          if (version !== versionIn(body.version)) return question(actor, SAVED_SINCE);
-          await drafts.discard(actor, id);
+          try {
+            await drafts.discard(actor, drafts.existing(actor).id, { version: versionIn(body.version) });
+          } catch (error) {
+            if (!isDraftChanged(error)) throw error;
+            return question(actor, SAVED_SINCE);
+          }
           return { to: POLICY_PATH, notice: "The draft is discarded." };
         }),
       formRoute(STATED, formOperation("sendPolicyDiscard", "Discards the draft")),
@@ -254,11 +272,14 @@ const SHOWN_THERE: readonly string[] = [
   "governance.invalid",
 ];
 
+const isDraftChanged = (error: unknown): boolean =>
+  error instanceof DomainError && error.reason === "policy_draft.changed";
+
 /** @returns the choices of the form, by path */
-function decisionsIn(fields: Fields): Record<string, Decision> {
+function decisionsIn(fields: Fields, prefix = ""): Record<string, Decision> {
   const decisions: Record<string, Decision> = {};
   for (let at = 0; ; at++) {
-    const [path, choice] = [fields[`path${at}`], fields[`choice${at}`]];
+    const [path, choice] = [fields[`${prefix}path${at}`], fields[`${prefix}choice${at}`]];
     if (path === undefined) return decisions;
     if (choice === "mine" || choice === "theirs") decisions[path] = choice;
   }
