@@ -1,5 +1,6 @@
 // The catalog as a list: the contents of each package, and its version in the policy.
 /** @jsxImportSource preact */
+
 import type { CatalogView } from "../../../domain/governance/service.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
@@ -8,6 +9,7 @@ import type { Column, Filter, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { harnessText } from "../own/words.ts";
 import { State, Text, useReader } from "../parts/values.tsx";
+import { shownSource } from "./package-archive.tsx";
 import { CONTENT_COLUMN, CONTENT_FILTERS, fileColumn, nameColumn } from "./package-columns.tsx";
 import { ARCHIVE_WORDS, CATALOG_PATH, catalogPath, IMPORT_PATH, OFFER_WORDS } from "./words.ts";
 
@@ -75,7 +77,7 @@ export const CATALOG_CSV_COLUMNS: readonly Column<CatalogView>[] = [
   fileColumn("name", ({ name }) => name),
   fileColumn("executable", ({ isExecutable }) => isExecutable),
   fileColumn("sha256", ({ sha256 }) => sha256),
-  fileColumn("source", ({ sourceRef }) => sourceRef),
+  fileColumn("source", ({ sourceRef }) => shownSource(sourceRef)),
 ];
 
 /** Whether the package can be added or updated, and where it already is. */

@@ -1,12 +1,14 @@
 // The contents of a package's archive, and the parts that each version of a harness uses.
 /** @jsxImportSource preact */
 import type { ArchiveListing, ManagedPackage } from "../../../domain/catalog/service.ts";
+import { withHiddenSecrets } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { layoutIntervalsOf } from "../../../domain/governance/versions/layout-selection.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { addressWith } from "../list/address.ts";
 import { harnessText } from "../own/words.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, type Fact, Id, Size, Text, useReader } from "../parts/values.tsx";
+import { HiddenValues, isHiddenFrom } from "../policy/hidden-values.tsx";
 
 /** A stored archive. */
 export interface StoredArchive {
@@ -22,7 +24,7 @@ export const CONTENTS = { name: "contents", value: "all" } as const;
 
 /** @returns where the archive comes from, its digest, and whether it is here */
 export const sourceFacts = (managed: ManagedPackage, archive: StoredArchive | undefined): Fact[] => [
-  { label: "Source", value: <Text value={managed.source_ref} /> },
+  { label: "Source", value: <Source value={managed.source_ref} /> },
   { label: "SHA-256", value: <Id value={managed.sha256} /> },
   {
     label: "Archive",
@@ -36,9 +38,24 @@ export const sourceFacts = (managed: ManagedPackage, archive: StoredArchive | un
   },
   ...Object.entries(managed.platform_sources ?? {}).map(([platform, source]) => ({
     label: `Source for ${platform}`,
-    value: <Text value={source.source_ref} />,
+    value: <Source value={source.source_ref} />,
   })),
 ];
+
+/** @returns the source of a package without a password or a token */
+export const shownSource = (value: string): string =>
+  withHiddenSecrets(value, { path: ["packages", "", "source_ref"] });
+
+function Source({ value }: { value: string }) {
+  const reader = useReader();
+  const shown = shownSource(value);
+  return (
+    <>
+      <Text value={isHiddenFrom(reader) ? shown : value} />
+      <HiddenValues isNeeded={shown !== value} />
+    </>
+  );
+}
 
 /** Which part of the archive each version of a harness uses. */
 export function Layouts({ adapters }: { adapters: Adapters }) {

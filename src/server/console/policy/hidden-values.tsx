@@ -1,5 +1,5 @@
-// Probable secrets and the values of the variables of MCP servers on pages about the policy: hidden until the reader asks for them
-// with a parameter of the address, which works without a script.
+// Probable secrets and the values of the variables of MCP servers on pages about the policy: hidden until the reader asks for
+// them with a parameter of the address, which works without a script. Auditors never see them.
 /** @jsxImportSource preact */
 import { addressWith } from "../list/address.ts";
 import { useReader } from "../parts/values.tsx";
@@ -11,9 +11,12 @@ const SHOWN = "shown";
 /** @returns the address of a page with all values */
 export const withValues = (url: URL): string => addressWith(url, { [PARAMETER]: SHOWN });
 
-/** @returns whether secrets are hidden, because the reader did not ask for them */
-export const isHiddenFrom = ({ url }: Pick<Reader, "url">): boolean =>
-  url.searchParams.get(PARAMETER) !== SHOWN;
+const isAuditor = ({ readsAll, mayAdminister }: Pick<Reader, "readsAll" | "mayAdminister">): boolean =>
+  readsAll && !mayAdminister;
+
+/** @returns whether secrets are hidden: from auditors, and from readers who did not ask for them */
+export const isHiddenFrom = (reader: Pick<Reader, "url" | "readsAll" | "mayAdminister">): boolean =>
+  isAuditor(reader) || reader.url.searchParams.get(PARAMETER) !== SHOWN;
 
 interface HiddenValuesProps {
   /** whether the page has secrets, hidden or not */
@@ -26,6 +29,7 @@ interface HiddenValuesProps {
 export function HiddenValues({ isNeeded, path }: HiddenValuesProps) {
   const reader = useReader();
   if (!isNeeded) return null;
+  if (isAuditor(reader)) return <p class="hint">Values that may be secrets are hidden from auditors.</p>;
   const url = path === undefined ? reader.url : new URL(path, reader.url);
   return (
     <p class="hint">

@@ -1,7 +1,9 @@
 // Reads one package for its page: the policy, the draft of the reader, the stored archive, reports and revisions.
+
 import type { Domain } from "../../../../domain/domain.ts";
 import type { Draft, PackageView } from "../../../../domain/governance/service.ts";
 import { packageView } from "../../../../domain/governance/service.ts";
+import { withHiddenSecrets } from "../../../../domain/governance/shown/hidden-secrets.ts";
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -50,7 +52,7 @@ export async function readPackage(
     counts: (await runInTurns(clients.packageReports.counts(current))).get(id),
     people: peopleOf(domain, reader, shown),
     contents: wantsContents ? await catalog.contents(archive.sha256, { signal: request.signal }) : undefined,
-    uses: usesOf(draft, shown, refused?.entered),
+    uses: usesOf(draft, { view: shown, entered: refused?.entered, isHidden: !reader.mayAdminister }),
     failures: await runInTurns(clients.packageReports.failures(organizationId, id)),
     history: await runInTurns(governance.packageHistory(organizationId, id), AFTER_EACH_STEP),
     ...(refused && { error: refused.error, problems: refused.problems ?? [], status: refused.status ?? 400 }),
@@ -76,17 +78,24 @@ const peopleOf = (
     .slice(0, PEOPLE_NAMED_MAX)
     .map((id) => users.addressOf(organizationId, id) ?? "somebody who was erased");
 
+interface Used {
+  view: PackageView;
+  entered: HarnessUse | undefined;
+  isHidden: boolean;
+}
+
 /** A package without files for harnesses has settings for all of them. */
 function usesOf(
   { document: { harnesses } }: Draft,
-  { id, harnesses: own }: PackageView,
-  entered: HarnessUse | undefined,
+  { view: { id, harnesses: own }, entered, isHidden }: Used,
 ): HarnessUse[] {
   return (own.length === 0 ? HARNESS_KEYS : own).map((harness) => {
     if (entered?.harness === harness) return entered;
     const overrides = harnesses[harness]?.package_overrides ?? {};
     const override = Object.hasOwn(overrides, id) ? overrides[id] : undefined;
-    const settings = override?.settings ?? {};
+    const stored = override?.settings ?? {};
+    const path = ["harnesses", harness, "package_overrides", id, "settings"];
+    const settings = isHidden ? withHiddenSecrets(stored, { path }) : stored;
     const hasSettings = Object.keys(settings).length > 0;
     return {
       harness,

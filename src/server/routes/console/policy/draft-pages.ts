@@ -30,7 +30,15 @@ import {
 } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { failureOf } from "../../../http/problems/problem.ts";
-import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../../pages/html.ts";
+import {
+  FormField,
+  formOf,
+  formOperation,
+  formRoute,
+  pageRoute,
+  seeOther,
+  uploadRoute,
+} from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
@@ -51,7 +59,8 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
     .get(
       EDIT_PATH,
       ({ request }) =>
-        console.show(request, "administrator", async ({ actor }) => {
+        console.show(request, "administrator", async ({ actor, mayAdminister }) => {
+          if (!mayAdminister) return seeOther(POLICY_PATH); // the text to be edited has secrets
           const draft = drafts.ownOrFirst(actor);
           await setImmediate();
           const problems = draft.typed.policy?.problems ?? [];

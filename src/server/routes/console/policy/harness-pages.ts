@@ -1,4 +1,5 @@
 // The harnesses in the console: their place in the policy, and the form that changes one in the draft of the reader.
+
 import type { HarnessVersionCount } from "../../../../domain/clients/service.ts";
 import type {
   Draft,
@@ -12,6 +13,7 @@ import {
   readHarnessKey,
   USED_ELSEWHERE,
 } from "../../../../domain/governance/service.ts";
+import { withHiddenSecrets } from "../../../../domain/governance/shown/hidden-secrets.ts";
 import { generationsOf } from "../../../../domain/governance/versions/generations.ts";
 import { checkVersion } from "../../../../domain/governance/versions/versions.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
@@ -58,7 +60,7 @@ export function harnessPages({ router, domain }: RouteContext, console: Console)
       ({ request, params }) =>
         console.show(request, "administrator", async (reader) => {
           const harness = readHarnessKey(params.harness);
-          return await pageOf(reader, harness, drafts.ownOrNew(reader.actor));
+          return await pageOf(reader, harness, shownTo(reader, harness, drafts.ownOrNew(reader.actor)));
         }),
       pageRoute("showHarness", "One harness, and the form to change it"),
     )
@@ -72,6 +74,15 @@ export function harnessPages({ router, domain }: RouteContext, console: Console)
         ),
       uploadRoute(formOperation("sendHarness", "Saves the settings of one harness in the draft")),
     );
+}
+
+/** @returns the draft as the reader may see it: nobody but an administrator edits the settings, and they may have secrets */
+function shownTo({ mayAdminister }: Reader, harness: HarnessKey, draft: Draft): Draft {
+  const policy = draft.document.harnesses[harness];
+  if (mayAdminister || !policy) return draft;
+  const hidden = withHiddenSecrets(policy, { path: ["harnesses", harness] });
+  const document = { ...draft.document, harnesses: { ...draft.document.harnesses, [harness]: hidden } };
+  return { ...draft, document, typed: { harnesses: {} } };
 }
 
 /** @returns functions that show the form and answer it */

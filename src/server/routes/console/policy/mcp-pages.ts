@@ -1,4 +1,5 @@
 // MCP servers in the console: the list, and the form that changes one in the draft of the reader.
+
 import {
   changedLists,
   type Draft,
@@ -10,6 +11,7 @@ import {
   serversIn,
   serversNamed,
 } from "../../../../domain/governance/service.ts";
+import { withHiddenServerSecrets } from "../../../../domain/governance/shown/hidden-secrets.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import {
   type Page,
@@ -23,7 +25,7 @@ import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { csvRoute } from "../../../console/list/csv.ts";
-import { found, lastPageAddress, listValues, placeIn, type Values } from "../../../console/list/list.ts";
+import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
 import {
   entryIn,
   entryOf,
@@ -47,6 +49,7 @@ import {
 import { serverPage } from "../../../console/mcp/server-page.tsx";
 import { MCP_PATH, NEW_SERVER_PATH, nameIn } from "../../../console/mcp/words.ts";
 import { harnessText } from "../../../console/own/words.ts";
+import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, seeOther, uploadRoute } from "../../../pages/html.ts";
@@ -66,7 +69,7 @@ export function mcpPages(context: RouteContext, console: Console) {
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
           const draft = drafts.ownOrFirst(reader.actor);
-          const { rows, problems } = await found(() => listed(draft, listValues(reader)));
+          const { rows, problems } = await found(() => listed(draft, reader));
           const last = rows && lastPageAddress(reader, rows);
           if (last !== undefined) return seeOther(last);
           return serverListPage({ page: rows, problems, isDraft: draft.version > 0 });
@@ -77,7 +80,7 @@ export function mcpPages(context: RouteContext, console: Console) {
       `${MCP_PATH}.csv`,
       ({ request }) =>
         console.show(request, "administrator", (reader) => {
-          const { items } = matching(drafts.ownOrFirst(reader.actor), listValues(reader));
+          const { items } = matching(drafts.ownOrFirst(reader.actor), reader);
           return exportAnswer(domain, reader, {
             list: "mcp",
             columns: SERVER_COLUMNS,
@@ -123,7 +126,8 @@ function mcpServerPages({ router, domain }: RouteContext, console: Console) {
           const placed = findServer(draft.document, { name, harness: listValues(reader).harness });
           if (!placed) throw noServer();
           const { version } = draft;
-          return serverPage({ entry: entryOf(placed), version, ...placesOf(draft, placed) });
+          const shown = reader.mayAdminister ? placed : withoutSecrets(placed);
+          return serverPage({ entry: entryOf(shown), version, ...placesOf(draft, placed) });
         }),
       pageRoute("showMcpServer", "One MCP server, and the form to change it"),
     )
@@ -215,9 +219,15 @@ function placesOf({ document }: Draft, { server, harnesses }: PlacedServer) {
   return { name: server.name, from: harnesses[0], others };
 }
 
-/** @throws DomainError `policy.invalid` */
-function matching({ document }: Draft, values: Values): { items: ListedServer[]; query: PageQuery } {
+const withoutSecrets = (placed: PlacedServer): PlacedServer => ({
+  ...placed,
+  server: withHiddenServerSecrets(placed.server),
+});
+
+/** A search finds no hidden value. @throws DomainError `policy.invalid` */
+function matching({ document }: Draft, reader: Reader): { items: ListedServer[]; query: PageQuery } {
   const problems: Problem[] = [];
+  const values = listValues(reader);
   const wanted = {
     kind: readWord(values.kind, { name: "kind", words: KINDS, problems }),
     harness: readWord(values.harness, { name: "harness", words: HARNESS_KEYS, problems }),
@@ -227,7 +237,7 @@ function matching({ document }: Draft, values: Values): { items: ListedServer[];
   const { q = "" } = readPageQuery(query, problems);
   refuseProblems("policy.invalid", problems);
   const text = q.toLowerCase();
-  const all = serversIn(document);
+  const all = isHiddenFrom(reader) ? serversIn(document).map(withoutSecrets) : serversIn(document);
   const named = Map.groupBy(all, ({ server }) => server.name.trim());
   const items = all
     .filter(
@@ -244,8 +254,8 @@ function matching({ document }: Draft, values: Values): { items: ListedServer[];
   return { items, query };
 }
 
-function listed(draft: Draft, values: Values): Page<ListedServer> {
-  const { items, query } = matching(draft, values);
+function listed(draft: Draft, reader: Reader): Page<ListedServer> {
+  const { items, query } = matching(draft, reader);
   const { page, perPage } = readPageQuery(query, []);
   return { items: items.slice((page - 1) * perPage, page * perPage), page, perPage, total: items.length };
 }
