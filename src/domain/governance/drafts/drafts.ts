@@ -92,9 +92,8 @@ export class Drafts {
    */
   show(actor: Actor, reference: string): Draft {
     const draft = this.#stored.find(actor.organizationId, reference);
-    if (!draft) throw noDraft();
-    if (draft.isShared || draft.ownerId === actor.id || actor.kind === "operator") return draft;
-    throw draftNotShared();
+    if (draft && (draft.isShared || draft.ownerId === actor.id || actor.kind === "operator")) return draft;
+    throw draft ? draftNotShared() : noDraft();
   }
 
   /** @returns the policy without extensions as YAML, as it was typed */
@@ -244,17 +243,13 @@ export class Drafts {
     });
   }
 
-  /**
-   * @param reference id of a draft or of its owner
-   * @param stated the version that the actor has read; any if omitted
-   * @throws DomainError as show; `policy_draft.changed`
-   */
+  /** @param stated the version that the actor has read; any if omitted @throws DomainError as show; `policy_draft.changed` */
   async discard(actor: Actor, reference: string, stated?: StatedVersion): Promise<void> {
     const { id, ownerId, organizationId } = this.show(actor, reference);
     if (ownerId !== actor.id && actor.kind !== "operator") throw noDraft();
     await this.parts.db.write((tx) => {
-      const now = store.findDraft(tx, organizationId, id);
-      if (now && stated && now.version !== stated.version) throw draftChanged();
+      const { version } = store.findDraft(tx, organizationId, id) ?? {};
+      if (stated && version !== stated.version) throw draftChanged();
       if (!store.removeDraft(tx, id)) throw noDraft();
       this.parts.audit.record(tx, { actor, action: "policy_draft.discard", target: id });
     }, "unobserved");

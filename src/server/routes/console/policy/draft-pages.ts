@@ -1,9 +1,8 @@
 // The draft of the reader in the console: edit, review, share, merge, publish and discard it.
+
 import { setImmediate } from "node:timers/promises";
 import { IMPACT_TURN_MS } from "../../../../domain/clients/service.ts";
 import type { Decision, DraftSummary, Revision } from "../../../../domain/governance/service.ts";
-import type { Actor } from "../../../../domain/shared/actor.ts";
-import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
@@ -18,8 +17,6 @@ import { reviewPage } from "../../../console/policy/review-page.tsx";
 import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
 import {
   BREADCRUMBS,
-  changesText,
-  DISCARD_PATH,
   EDIT_PATH,
   HISTORY_PATH,
   MERGE_PATH,
@@ -40,6 +37,7 @@ import {
   uploadRoute,
 } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { draftDiscardPages, isDraftChanged, unpublishedText } from "./draft-discard-pages.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
 const PUBLISHED = formOf({ ...both, draft: FormField, comment: FormField });
@@ -229,47 +227,6 @@ const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePag
     },
   });
 
-/** A text with problems is not counted as a change. */
-const unpublishedText = ({ changes }: Pick<DraftSummary, "changes">): string =>
-  changes ? changesText(changes, "unpublished ") : "your unpublished changes";
-
-/** @returns the question before a draft is discarded, and its form */
-function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
-  const { drafts } = domain.governance;
-  const question = (actor: Actor, changed?: string) => {
-    const draft = drafts.existing(actor);
-    return confirmationPage({
-      title: "Discard your draft",
-      consequences: [`Discard ${unpublishedText(draft)}? They cannot be brought back.`],
-      fields: { version: String(draft.version) },
-      ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS, changed },
-      command: ["policy", "draft", "discard", actor.label],
-      api: { method: "DELETE", path: "/admin/policy-draft" },
-    });
-  };
-  return router
-    .get(
-      DISCARD_PATH,
-      ({ request }) => console.show(request, "administrator", async ({ actor }) => question(actor)),
-      pageRoute("showPolicyDiscard", "Asks before a draft is discarded"),
-    )
-    .post(
-      DISCARD_PATH,
-      ({ request, body }) =>
-        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
-          try {
-            await drafts.discard(actor, drafts.existing(actor).id, { version: versionIn(body.version) });
-          } catch (error) {
-            if (!isDraftChanged(error)) throw error;
-            return question(actor, SAVED_SINCE);
-          }
-          return { to: POLICY_PATH, notice: "The draft is discarded." };
-        }),
-      formRoute(STATED, formOperation("sendPolicyDiscard", "Discards the draft")),
-    );
-}
-
-const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";
 const STALE = "Somebody published in the meantime. Your draft is not lost: merge it first";
 
 /** Refusals that the review shows, because its reader can solve them there. */
@@ -280,9 +237,6 @@ const SHOWN_THERE: readonly string[] = [
   "governance.stale_revision",
   "governance.invalid",
 ];
-
-const isDraftChanged = (error: unknown): boolean =>
-  error instanceof DomainError && error.reason === "policy_draft.changed";
 
 /** @returns the choices of the form, by path */
 function decisionsIn(fields: Fields, prefix = ""): Record<string, Decision> {

@@ -1,0 +1,65 @@
+// Discards the draft of the reader in the console, after a question that names how much is lost.
+import type { DraftSummary } from "../../../../domain/governance/service.ts";
+import type { Actor } from "../../../../domain/shared/actor.ts";
+import { DomainError } from "../../../../platform/errors.ts";
+import type { Console } from "../../../console/console.ts";
+import { confirmationPage } from "../../../console/parts/form.tsx";
+import {
+  BREADCRUMBS,
+  changesText,
+  DISCARD_PATH,
+  POLICY_PATH,
+  REVIEW_PATH,
+} from "../../../console/policy/words.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
+import type { RouteContext } from "../../../router.ts";
+import { versionIn } from "../packages/package-action-pages.ts";
+
+const STATED = formOf({ csrf: FormField, by: FormField, version: FormField });
+const ACTION = { needs: "administrator" } as const;
+
+/** @returns whether somebody saved the draft after its version was read */
+export const isDraftChanged = (error: unknown): boolean =>
+  error instanceof DomainError && error.reason === "policy_draft.changed";
+
+/** A text with problems is not counted as a change. */
+export const unpublishedText = ({ changes }: Pick<DraftSummary, "changes">): string =>
+  changes ? changesText(changes, "unpublished ") : "your unpublished changes";
+
+/** @returns the question before a draft is discarded, and its form */
+export function draftDiscardPages({ router, domain }: RouteContext, console: Console) {
+  const { drafts } = domain.governance;
+  const question = (actor: Actor, changed?: string) => {
+    const draft = drafts.existing(actor);
+    return confirmationPage({
+      title: "Discard your draft",
+      consequences: [`Discard ${unpublishedText(draft)}? They cannot be brought back.`],
+      fields: { version: String(draft.version) },
+      ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS, changed },
+      command: ["policy", "draft", "discard", actor.label],
+      api: { method: "DELETE", path: "/admin/policy-draft" },
+    });
+  };
+  return router
+    .get(
+      DISCARD_PATH,
+      ({ request }) => console.show(request, "administrator", async ({ actor }) => question(actor)),
+      pageRoute("showPolicyDiscard", "Asks before a draft is discarded"),
+    )
+    .post(
+      DISCARD_PATH,
+      ({ request, body }) =>
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
+          try {
+            await drafts.discard(actor, drafts.existing(actor).id, { version: versionIn(body.version) });
+          } catch (error) {
+            if (!isDraftChanged(error)) throw error;
+            return question(actor, SAVED_SINCE);
+          }
+          return { to: POLICY_PATH, notice: "The draft is discarded." };
+        }),
+      formRoute(STATED, formOperation("sendPolicyDiscard", "Discards the draft")),
+    );
+}
+
+const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";
