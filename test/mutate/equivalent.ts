@@ -15,6 +15,24 @@ const DEFAULT = ["dropped default", "changed number"];
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: "src/domain/access/logins/end-logins.ts",
+    kind: "dropped await",
+    contains: "store.removeAllAttempts(tx)",
+    because: "writes run in the order of their requests, and the ones after it are awaited",
+  },
+  {
+    file: "src/domain/access/tokens/grants.ts",
+    kind: DEFAULT,
+    contains: "first?.familyHash ?? null",
+    because: "the statement stores null for undefined",
+  },
+  {
+    file: "src/domain/access/authentication/login-watch.ts",
+    kind: DEFAULT,
+    contains: 'grantId ?? sessionId ?? ""',
+    because: "every credential has a grant or a session",
+  },
+  {
     file: "src/domain/access/authentication/compact-segment.ts",
     kind: "min to max",
     contains: "Math.min(WINDOW, slots)",

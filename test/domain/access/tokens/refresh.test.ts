@@ -50,6 +50,25 @@ test("a refresh gives a new pair of the same grant and the same session", async 
   });
 });
 
+test("a refresh extends the login of its own workstation and no other", async () => {
+  await using world = await createLoginWorld();
+  const { refreshToken, grantId } = await logIn(world);
+  const other = await logIn(world);
+  const lives = () =>
+    Object.fromEntries(
+      world.db.read
+        .select()
+        .from(grants)
+        .all()
+        .map(({ id, expiresAtMs }) => [id, expiresAtMs]),
+    );
+  const before = lives();
+  afterSeconds(world, DAY_SECONDS);
+  await refresh(world, refreshToken);
+  expect(lives()[other.grantId]).toBe(before[other.grantId]);
+  expect(lives()[grantId]).toBe((before[grantId] ?? 0) + DAY_SECONDS * 1_000);
+});
+
 test("signing out a browser keeps its workstations signed in", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, browser } = await logIn(world);
