@@ -117,6 +117,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/server/routes/access/oauth.test.ts",
       "test/server/routes/access/*.test.ts",
       "test/server/auth/revocation.test.ts",
+      "test/server/http/problems/refusal-log.test.ts",
       "test/server/routes/pages/pages-routes.test.ts",
       "test/server/token-verification.test.ts",
     ],

@@ -149,6 +149,25 @@ test("of rows that were all used, the first to expire is evicted", () => {
   expect(ownWordOf(table, last)).toBe(99);
 });
 
+test("a row that was used before the last eviction only is evicted before one that was used since", () => {
+  const slots = 40;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const keys = neighbors(slots);
+  const [ending, idle] = [3, 20];
+  for (const [at, key] of keys.entries())
+    table.put(key, [0, at], { expiry: at === ending ? 45 : 50, now: 1 });
+  for (const key of keys) table.find(key);
+  const [first = randomKey(), second = randomKey()] = neighbors(2);
+  table.put(first, [0, 98], { expiry: 40, now: 2 });
+  const kept = keys.filter((key, at) => at !== idle && table.find(key));
+  table.find(first);
+  table.put(second, [0, 99], { expiry: 50, now: 2 });
+  expect(kept).toHaveLength(slots - 2);
+  expect([keys[idle] && ownWordOf(table, keys[idle]), ...kept.filter((key) => !table.find(key))]).toEqual([
+    undefined,
+  ]);
+});
+
 test.each([0, 1, 2])("in a part for %p rows, but at least one, the last added row is found", (slots) => {
   const table = open(slots * ROW_BYTES * SEGMENTS);
   for (const [at, key] of neighbors(20).entries()) {
