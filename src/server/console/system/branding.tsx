@@ -57,13 +57,6 @@ export const brandingPage = ({
       <Image kind="logo" branding={branding} problems={problems} />
       <Image kind="icon" branding={branding} problems={problems} />
       <Addresses branding={entered} version={versionOf(branding)} problems={problems} isRefused={!!change} />
-      <AsCommand
-        api={{
-          method: "PUT",
-          path: "/admin/branding",
-          body: { logo_url: branding.logoUrl, favicon_url: branding.faviconUrl },
-        }}
-      />
     </>
   ),
 });
@@ -200,6 +193,7 @@ function Addresses({ branding, version, problems, isRefused }: AddressesProps) {
             {label}: <Text value={branding[member]} none="none" />
           </p>
         ))}
+        <AddressesCommand branding={branding} />
       </section>
     );
   return (
@@ -238,14 +232,18 @@ function Addresses({ branding, version, problems, isRefused }: AddressesProps) {
           Save
         </button>
       </ConsoleForm>
-      <AsCommand
-        command={[
-          "branding",
-          "apply",
-          ...options({ "logo-url": branding.logoUrl, "icon-url": branding.faviconUrl }),
-        ]}
-        api={{ method: "PUT", path: "/admin/branding", body: toBranding(branding) }}
-      />
+      <AddressesCommand branding={branding} />
     </section>
   );
 }
+
+const AddressesCommand = ({ branding }: Pick<BrandingProps, "branding">) => (
+  <AsCommand
+    command={[
+      "branding",
+      "apply",
+      ...options({ "logo-url": branding.logoUrl, "icon-url": branding.faviconUrl }),
+    ]}
+    api={{ method: "PUT", path: "/admin/branding", body: toBranding(branding) }}
+  />
+);
