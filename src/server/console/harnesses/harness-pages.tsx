@@ -13,6 +13,7 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
 import { SETTINGS_EDITOR } from "../policy/completions.ts";
+import { HiddenFields } from "../policy/hidden-values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { type ReportedVersion, Versions } from "./harness-versions.tsx";
 import { type SettingFields, SettingsFields } from "./settings-fields.tsx";
@@ -167,6 +168,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
             { label: "Packages", value: <Count value={view.packages} /> },
           ]}
         />
+        <HiddenFields texts={[input.managedConfigYaml]} />
         <Form {...props} input={{ ...input, managedConfigYaml: settings.mark }} />
         <Versions versions={view.versions} />
         <AsCommand

@@ -2,6 +2,7 @@
 // response has the rows moved, added or removed. These presses save nothing.
 import { MCP_ARGUMENTS_MAX, type McpServer } from "../../../domain/governance/model.ts";
 import type { PlacedServer } from "../../../domain/governance/service.ts";
+import { HIDDEN } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { type Fields, WITHHELD_FIELDS_FIELD } from "../frame/kept-fields.tsx";
@@ -58,6 +59,12 @@ export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
   harnesses,
   isEnabled: !server.disabled,
 });
+
+/** @returns the values that the form shows; HIDDEN for a kept one */
+export const shownTexts = ({ command, url, args, variables }: McpEntry): string[] => [
+  ...[command, url, ...args],
+  ...variables.map(({ kept, value }) => (kept === undefined ? value : HIDDEN)),
+];
 
 /** @param fields of the form, without empty ones: `args` and `variables` are the numbers of rows */
 export function entryIn(fields: Fields): McpEntry {

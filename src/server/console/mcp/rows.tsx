@@ -1,8 +1,10 @@
 // The rows of an MCP server's form: arguments in their order, and variables. Every button sends the form, so that none needs the script.
+// Auditors only read the form, so they get no buttons and no warning about what to enter.
 /** @jsxImportSource preact */
 import { HIDDEN } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { KEY_CHARACTERS_MAX } from "../../../platform/text/object-reader.ts";
 import { Hidden } from "../../pages/forms.tsx";
+import { useReader } from "../parts/values.tsx";
 import type { RowAct, Variable } from "./entry.ts";
 
 interface RowsProps {
@@ -13,6 +15,7 @@ interface RowsProps {
 }
 
 export function Arguments({ args, moved, max }: RowsProps & { args: readonly string[] }) {
+  const { mayAdminister } = useReader();
   const focus = moved && focusAfter(moved, args.length);
   return (
     <fieldset>
@@ -52,7 +55,7 @@ export function Arguments({ args, moved, max }: RowsProps & { args: readonly str
           </li>
         ))}
       </ol>
-      {args.length < max && (
+      {mayAdminister && args.length < max && (
         <button class="button quiet" type="submit" name="act" value={`add_arg:${args.length}`}>
           Add an argument
         </button>
@@ -63,13 +66,16 @@ export function Arguments({ args, moved, max }: RowsProps & { args: readonly str
 }
 
 export function Variables({ variables, moved, max }: RowsProps & { variables: readonly Variable[] }) {
+  const { mayAdminister } = useReader();
   return (
     <fieldset>
       <legend>Environment variables</legend>
-      <p class="warning">
-        Workstations receive values in clear text, and their users can read them. Never enter a key or a token
-        of the organization.
-      </p>
+      {mayAdminister && (
+        <p class="warning">
+          Workstations receive values in clear text, and their users can read them. Never enter a key or a
+          token of the organization.
+        </p>
+      )}
       <Hidden name="variables" value={String(variables.length)} />
       <ul class="entry-rows">
         {variables.map(({ name, value, kept }, at) => (
@@ -101,7 +107,7 @@ export function Variables({ variables, moved, max }: RowsProps & { variables: re
           </li>
         ))}
       </ul>
-      {variables.length < max && (
+      {mayAdminister && variables.length < max && (
         <button class="button quiet" type="submit" name="act" value={`add_env:${variables.length}`}>
           Add a variable
         </button>
@@ -115,7 +121,7 @@ const KeptValue = ({ at, kept }: { at: number; kept: string }) => (
   <>
     <Hidden name={`env_kept${at}`} value={kept} />
     <span>
-      {HIDDEN} <small>unchanged</small>
+      {HIDDEN} {useReader().mayAdminister && <small>unchanged</small>}
     </span>
     <RowButton act="show_env" at={at} label={`Show the value of variable ${at + 1}`}>
       Show
@@ -168,6 +174,7 @@ interface RowButtonProps {
 }
 
 function RowButton({ act, at, label, children, isOff, hasFocus }: RowButtonProps) {
+  if (!useReader().mayAdminister) return null;
   return (
     <button
       class="button quiet"

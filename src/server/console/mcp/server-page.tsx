@@ -17,7 +17,8 @@ import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
-import { controlOf, type McpEntry, type RowAct } from "./entry.ts";
+import { HiddenFields } from "../policy/hidden-values.tsx";
+import { controlOf, type McpEntry, type RowAct, shownTexts } from "./entry.ts";
 import { Arguments, Variables } from "./rows.tsx";
 import { MCP_BREADCRUMBS, MCP_PATH, NEW_SERVER_PATH, serverPath } from "./words.ts";
 
@@ -54,6 +55,7 @@ export function serverPage(props: ServerPageProps): ConsolePage {
         {other !== undefined && <Elsewhere server={other} />}
         {problems.length > 0 && <Problems {...props} problems={problems} />}
         {secrets.length > 0 && <Secrets {...props} secrets={secrets} />}
+        <HiddenFields texts={shownTexts(props.entry)} />
         <ServerForm {...props} />
         <AsCommand
           api={{

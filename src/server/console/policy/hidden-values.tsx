@@ -1,6 +1,7 @@
 // Probable secrets and the values of the variables of MCP servers on pages about the policy: hidden until the reader asks for
 // them with a parameter of the address, which works without a script. Auditors never see them.
 /** @jsxImportSource preact */
+import { HIDDEN } from "../../../domain/governance/shown/hidden-secrets.ts";
 import { addressWith } from "../list/address.ts";
 import { useReader } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";
@@ -46,3 +47,11 @@ export function HiddenValues({ isNeeded, path }: HiddenValuesProps) {
     </p>
   );
 }
+
+/**
+ * Says above a form that only administrators change that its values are hidden from this auditor.
+ * @param texts of its fields
+ */
+export const HiddenFields = ({ texts }: { texts: readonly string[] }) => (
+  <HiddenValues isNeeded={isAuditor(useReader()) && texts.some((text) => text.includes(HIDDEN))} />
+);

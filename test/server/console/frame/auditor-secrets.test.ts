@@ -62,6 +62,17 @@ test("CON-144 no page or file that an auditor opens has a secret of the policy, 
   expect((await auditor.visit("/console/packages/guide")).html).toContain("blue");
 });
 
+test("CON-144 an auditor is told that values are hidden, and gets no buttons for them", async () => {
+  for (const path of CONCRETE.slice(0, 3)) {
+    const told = "Values that may be secrets are hidden from auditors.";
+    expect([path, (await auditor.visit(path)).html.includes(told)]).toEqual([path, true]);
+    expect([path, (await browser.visit(path)).html.includes(told)]).toEqual([path, false]);
+  }
+  const buttons = /value="(?:up|drop_arg|show_env|add_env):\d/g;
+  expect((await auditor.visit("/console/mcp/docs")).html).not.toMatch(buttons);
+  expect(new Set((await browser.visit("/console/mcp/docs")).html.match(buttons)).size).toBe(6);
+});
+
 test("CON-144 an auditor finds no secret by searching for it", async () => {
   const { html } = await auditor.visit(`/console/mcp?q=${MARK.slice(0, 6)}`);
   expect(html).toContain("No MCP servers match these filters.");
