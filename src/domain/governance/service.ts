@@ -44,6 +44,7 @@ export {
   type HarnessInput,
   LAST_VALID_TEXT,
   mayHaveComments,
+  type StatedVersion,
   typedProblems,
 } from "./drafts/draft-model.ts";
 export type { DraftMerge, Review } from "./drafts/draft-publishing.ts";

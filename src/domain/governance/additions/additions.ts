@@ -5,8 +5,8 @@ import { DomainError, invariant, type Problem } from "../../../platform/errors.t
 import type { KeptArchives } from "../../catalog/service.ts";
 import { checkPackages } from "../../catalog/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import type { Draft } from "../drafts/draft-model.ts";
-import type { Drafts, StatedVersion } from "../drafts/drafts.ts";
+import type { Draft, StatedVersion } from "../drafts/draft-model.ts";
+import type { Drafts } from "../drafts/drafts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";

@@ -69,3 +69,11 @@ export const typedProblems = ({ policy, harnesses }: TypedTexts): Problem[] => [
   ...(policy?.problems ?? []),
   ...Object.values(harnesses).flatMap(({ problems }) => problems),
 ];
+
+/** What the author has read. */
+export interface StatedVersion {
+  /** version of the draft; 0 if there was none */
+  version: number;
+  /** if there was no draft: id of the revision from which it begins, by default the current one */
+  baseRevision?: string | undefined;
+}

@@ -13,9 +13,9 @@ import { parseInTurn, policyText } from "../publishing/judged.ts";
 import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
 import { type Decision, NOTHING_UNDECIDED, type Policy, type Undecided } from "./draft-merge.ts";
-import { type Draft, typedProblems } from "./draft-model.ts";
+import { type Draft, type StatedVersion, typedProblems } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
-import type { Drafts, StatedVersion } from "./drafts.ts";
+import type { Drafts } from "./drafts.ts";
 import { Edits } from "./edits.ts";
 import type { NewSecrets } from "./new-secrets.ts";
 

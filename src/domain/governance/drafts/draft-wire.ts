@@ -73,6 +73,12 @@ const SavePackage = Type.Object(
 export const SavePolicyDraft = Type.Object(
   {
     version: Version,
+    base_revision: Type.Optional(
+      Type.String({
+        description:
+          "With version 0: the `base_revision` that the author has read, from which the draft begins; by default, the current revision",
+      }),
+    ),
     managed_yaml: Type.Optional(
       Type.String({ description: "Everything except extensions. A text with problems is kept as it is" }),
     ),

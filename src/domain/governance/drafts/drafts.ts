@@ -4,20 +4,26 @@
 import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import { invariant, type Problem } from "../../../platform/errors.ts";
+import type { Problem } from "../../../platform/errors.ts";
 import type { MemberChanges } from "../../../platform/text/yaml-edit.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
-import { safeDefault } from "../document/safe-default.ts";
 import { refuseProblems } from "../errors.ts";
-import type { PackageAudience, Revision } from "../model.ts";
+import type { PackageAudience } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import { draftChanged, draftNotShared, noDraft } from "./draft-errors.ts";
-import { DRAFT_DAYS_MAX, type Draft, type DraftContent, type HarnessInput } from "./draft-model.ts";
+import {
+  DRAFT_DAYS_MAX,
+  type Draft,
+  type DraftContent,
+  type HarnessInput,
+  type StatedVersion,
+} from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 import { Edits, type ExtensionsInput, type ModelsInput } from "./edits.ts";
+import { FIRST, newDraft } from "./new-draft.ts";
 import {
   type PackageInput,
   type PackageUse,
@@ -28,13 +34,6 @@ import {
 } from "./package-edits.ts";
 import { StoredDrafts } from "./stored-drafts.ts";
 import type { TypedSettings } from "./typed-settings.ts";
-
-/** The version of the draft that the author has read; 0 if there was none. */
-export interface StatedVersion {
-  version: number;
-}
-
-const FIRST = { id: "", document: safeDefault(), audiences: {} };
 
 type NextContent = DraftContent & Partial<Pick<Draft, "baseRevision">>;
 
@@ -71,13 +70,13 @@ export class Drafts {
 
   /** @returns the actor's draft, or a new one that starts from the current revision @throws DomainError `governance.no_policy` */
   ownOrNew(actor: Actor): Draft {
-    return this.own(actor) ?? this.#fresh(actor, this.parts.revisions.inForce(actor.organizationId));
+    return this.own(actor) ?? newDraft(this.parts, actor, this.parts.revisions.inForce(actor.organizationId));
   }
 
   /** As ownOrNew, for reading: before the first revision, the draft has the content of a new installation. */
   ownOrFirst(actor: Actor): Draft {
     const { revisions } = this.parts;
-    return this.own(actor) ?? this.#fresh(actor, revisions.current(actor.organizationId) ?? FIRST);
+    return this.own(actor) ?? newDraft(this.parts, actor, revisions.current(actor.organizationId) ?? FIRST);
   }
 
   /** @returns the drafts of all administrators without their content, the oldest save first */
@@ -266,23 +265,24 @@ export class Drafts {
     }, "unobserved");
   }
 
-  #fresh(
-    { id, organizationId }: Actor,
-    { document, audiences, id: baseRevision }: Pick<Revision, "document" | "audiences" | "id">,
-  ): Draft {
-    invariant(id !== null, "only a user has a draft");
-    const nowMs = this.parts.clock.nowMs();
-    const times = { createdAtMs: nowMs, savedAtMs: nowMs, changes: 0 };
-    const own = { id: this.parts.ids.uuid(), organizationId, ownerId: id, baseRevision };
-    return { ...own, isShared: false, version: 0, document, audiences, typed: { harnesses: {} }, ...times };
+  /** @returns a new draft that does not take what was published after its author read that revision */
+  #begun(actor: Actor, baseRevision: string | undefined): Draft {
+    const { revisions } = this.parts;
+    const current = revisions.inForce(actor.organizationId);
+    const isCurrent = baseRevision === undefined || baseRevision === current.id;
+    return newDraft(
+      this.parts,
+      actor,
+      isCurrent ? current : revisions.show(actor.organizationId, baseRevision),
+    );
   }
 
   async #edit(
     actor: Actor,
-    { version }: StatedVersion,
+    { version, baseRevision }: StatedVersion,
     change: (content: Draft) => Promise<NextContent>,
   ): Promise<Draft> {
-    const draft = this.ownOrNew(actor);
+    const draft = this.own(actor) ?? this.#begun(actor, baseRevision);
     if (draft.version !== version) throw draftChanged();
     return await this.replace(actor, draft, await change(await setImmediate(draft)));
   }

@@ -27,8 +27,8 @@ export interface AssignmentPageProps {
   entry: AssignmentEntry;
   /** what the gateway offers, and what is assigned */
   models: readonly ModelView[];
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   problems?: readonly Problem[];
   /** why nothing could be saved, apart from the entered values */
   error?: string | undefined;
@@ -100,7 +100,7 @@ function AssignmentForm({ harness, entry, models, version, problems = [], error 
   const isRefused = problems.length > 0 || error !== undefined;
   return (
     <ConsoleForm action={assignmentPath(harness)} isInParts edits={isRefused ? "refused" : "saved"}>
-      <Hidden name="version" value={String(version)} />
+      <Hidden name="version" value={version} />
       <fieldset disabled={!mayAdminister}>
         <legend>Models that the agent may use, at most {GATEWAY_MODELS_MAX}</legend>
         {models.map((model, index) => (

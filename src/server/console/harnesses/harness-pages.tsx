@@ -10,6 +10,7 @@ import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { statedBody, statedIn } from "../parts/stated-version.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
 import { SETTINGS_EDITOR } from "../policy/completions.ts";
@@ -116,8 +117,8 @@ interface HarnessPageProps {
   view: HarnessView;
   /** as it was typed, or as the draft says */
   input: HarnessInput;
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   problems: readonly Problem[];
   /** why the entered values could not be saved */
   error?: string | undefined;
@@ -175,7 +176,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
           api={{
             method: "PUT",
             path: "/admin/policy-draft",
-            body: { version, harness: { harness: view.harness, managed_config_yaml: "…" } },
+            body: { ...statedBody(version), harness: { harness: view.harness, managed_config_yaml: "…" } },
           }}
         />
       </>
@@ -193,7 +194,7 @@ function Form({ view: { harness }, input, version, error, fields, models, isUnsa
   const edits = isUnsaved || error !== undefined ? "refused" : "saved";
   return (
     <ConsoleForm action={`${HARNESSES_PATH}/${harness}`} isInParts edits={edits}>
-      <Hidden name="version" value={String(version)} />
+      <Hidden name="version" value={version} />
       <fieldset disabled={!mayAdminister}>
         <legend class="visually-hidden">What workstations may do with it</legend>
         <p>
@@ -264,7 +265,7 @@ const SettingsText = ({ yaml }: { yaml: string }) => (
   </div>
 );
 
-const Buttons = ({ version, hasFields }: { version: number; hasFields: boolean }) => (
+const Buttons = ({ version, hasFields }: { version: string; hasFields: boolean }) => (
   <div class="choices">
     <button class="button primary" type="submit">
       Save and review
@@ -274,7 +275,7 @@ const Buttons = ({ version, hasFields }: { version: number; hasFields: boolean }
         Write the fields into the text
       </button>
     )}
-    <a class="button" href={version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
+    <a class="button" href={statedIn(version).version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
       Cancel
     </a>
   </div>

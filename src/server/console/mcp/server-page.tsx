@@ -16,6 +16,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { statedBody } from "../parts/stated-version.ts";
 import { Text, useReader } from "../parts/values.tsx";
 import { HiddenFields } from "../policy/hidden-values.tsx";
 import { controlOf, type McpEntry, type RowAct, shownTexts } from "./entry.ts";
@@ -28,8 +29,8 @@ export interface ServerPageProps {
   /** one of the harnesses that had the server when the form was opened */
   from: HarnessKey | undefined;
   entry: McpEntry;
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   problems?: readonly Problem[];
   /** pointers to values that look like a key or a token and are not confirmed yet */
   secrets?: readonly string[];
@@ -61,7 +62,7 @@ export function serverPage(props: ServerPageProps): ConsolePage {
           api={{
             method: "PUT",
             path: "/admin/policy-draft",
-            body: { version: props.version, mcp: { codex: [{ name: name ?? "…", command: "…" }] } },
+            body: { ...statedBody(props.version), mcp: { codex: [{ name: name ?? "…", command: "…" }] } },
           }}
         />
       </>
@@ -139,7 +140,7 @@ function ServerForm(props: ServerPageProps) {
       isInParts
       edits={isChanged ? "refused" : "saved"}
     >
-      <Hidden name="version" value={String(version)} />
+      <Hidden name="version" value={version} />
       {from !== undefined && <Hidden name="from" value={from} />}
       {/* What the Enter key presses: the first button of the form, which would move a row otherwise. */}
       <button type="submit" name="act" value="save" hidden>

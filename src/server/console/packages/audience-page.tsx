@@ -29,8 +29,8 @@ export interface AudiencePageProps extends AudienceParts {
   /** what the button does: `Save and review` */
   verb: string;
   cancel: string;
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   /** whether there is any group to name */
   hasGroups: boolean;
   outcome?: PasteOutcome | undefined;
@@ -124,7 +124,7 @@ function Form(props: AudiencePageProps & { mark: string }) {
   const { mayAdminister } = useReader();
   return (
     <ConsoleForm action={action} class="measure" isInParts edits={isRefused ? "refused" : "saved"}>
-      <Hidden name="version" value={String(version)} />
+      <Hidden name="version" value={version} />
       <fieldset disabled={!mayAdminister}>
         <legend>Who gets it</legend>
         <Scope value="organization" fields={fields} label="Everybody" hint="Also people who join later." />

@@ -7,6 +7,7 @@ import { Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { statedBody } from "../parts/stated-version.ts";
 import { Facts, Text, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { Offered } from "./catalog-list.tsx";
@@ -21,8 +22,8 @@ export interface CatalogPageProps {
   archive: StoredArchive | undefined;
   /** undefined until the reader asks for it */
   contents: ArchiveListing | undefined;
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   /** why the package was not added to the draft */
   error?: string | undefined;
   problems?: readonly Problem[];
@@ -63,7 +64,7 @@ export function catalogPage(props: CatalogPageProps): ConsolePage {
           api={{
             method: "PUT",
             path: "/admin/policy-draft",
-            body: { version, package: { id, catalog: true } },
+            body: { ...statedBody(version), package: { id, catalog: true } },
           }}
         />
       </>
@@ -74,7 +75,7 @@ export function catalogPage(props: CatalogPageProps): ConsolePage {
 interface ActionsProps {
   view: CatalogView;
   hasArchive: boolean;
-  version: number;
+  version: string;
 }
 
 function Actions({
@@ -89,7 +90,7 @@ function Actions({
       {mayAdminister && offer !== "taken" && (
         <ConsoleForm action={catalogPath(id)}>
           <Hidden name="act" value="draft" />
-          <Hidden name="version" value={String(version)} />
+          <Hidden name="version" value={version} />
           <Hidden name="sha256" value={sha256} />
           <button class="button primary" type="submit">
             {offer === "new" ? "Add to your draft" : `Update to ${own} in your draft`}

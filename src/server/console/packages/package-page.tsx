@@ -36,8 +36,8 @@ export interface PackagePageProps {
   uses: readonly HarnessUse[];
   failures: PackageFailures;
   history: readonly PackageChange[];
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   /** why the last form was not saved */
   error?: string | undefined;
   problems?: readonly Problem[];
@@ -129,7 +129,7 @@ function Actions({
   version,
 }: {
   view: PackageView;
-  version: number;
+  version: string;
 }) {
   const { mayAdminister } = useReader();
   if (!mayAdminister) return null;
@@ -138,7 +138,7 @@ function Actions({
       {update && (
         <ConsoleForm action={packagePath(id)}>
           <Hidden name="act" value="update" />
-          <Hidden name="version" value={String(version)} />
+          <Hidden name="version" value={version} />
           <Hidden name="sha256" value={update.sha256} />
           <button class="button primary" type="submit">
             Update to {updateText(own, update)}

@@ -20,8 +20,8 @@ export interface HarnessUse {
 interface UsesProps {
   id: string;
   uses: readonly HarnessUse[];
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
 }
 
 export function Uses({ id, uses, version }: UsesProps) {
@@ -38,7 +38,7 @@ export function Uses({ id, uses, version }: UsesProps) {
           </summary>
           <ConsoleForm action={packagePath(id)} isInParts edits={use.isOpen ? "refused" : "saved"}>
             <Hidden name="act" value="use" />
-            <Hidden name="version" value={String(version)} />
+            <Hidden name="version" value={version} />
             <Hidden name="harness" value={use.harness} />
             <fieldset disabled={!mayAdminister}>
               <legend class="visually-hidden">{harnessText(use.harness)}</legend>

@@ -2,13 +2,14 @@
 /** @jsxImportSource preact */
 import type { ConsolePage } from "../frame/frame.tsx";
 import { confirmationPage } from "../parts/form.tsx";
+import { statedBody } from "../parts/stated-version.ts";
 import { Count } from "../parts/values.tsx";
 import { PACKAGES_PATH, packagePath } from "./words.ts";
 
 interface Removal {
   id: string;
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   /** those that report the package */
   workstations: number;
 }
@@ -24,7 +25,7 @@ export const removalPage = ({ id, version, workstations }: Removal): ConsolePage
       </>,
     ],
     action: `${packagePath(id)}/remove`,
-    fields: { version: String(version) },
+    fields: { version },
     verb: "Remove in the draft",
     back: packagePath(id),
     breadcrumbs: [
@@ -34,6 +35,6 @@ export const removalPage = ({ id, version, workstations }: Removal): ConsolePage
     api: {
       method: "PUT",
       path: "/admin/policy-draft",
-      body: { version, package: { id, remove: true } },
+      body: { ...statedBody(version), package: { id, remove: true } },
     },
   });

@@ -11,13 +11,13 @@ import { CONFLICTS_PATH, placeText } from "./words.ts";
 /** Rows of the table; more conflicts are counted. */
 export const CONFLICTS_SHOWN_MAX = 100;
 
-/** @param props `draftVersion` is that of the reader's draft, 0 for none */
+/** @param props `draftVersion` is that of the reader's draft, as in stated-version.ts */
 export function Conflicts({
   version,
   total,
   conflicts,
   draftVersion,
-}: ShownConflicts & { draftVersion: number }) {
+}: ShownConflicts & { draftVersion: string }) {
   if (total === 0) return null;
   const left = total - conflicts.length;
   const [{ path } = { path: "" }] = conflicts;
@@ -30,7 +30,7 @@ export function Conflicts({
       </p>
       <ConsoleForm action={CONFLICTS_PATH}>
         <Hidden name="version" value={version} />
-        <Hidden name="draft" value={String(draftVersion)} />
+        <Hidden name="draft" value={draftVersion} />
         <ConflictTable conflicts={conflicts} />
       </ConsoleForm>
       {left > 0 && (

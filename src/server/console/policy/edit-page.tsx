@@ -6,6 +6,7 @@ import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { statedBody, statedIn } from "../parts/stated-version.ts";
 import { Text } from "../parts/values.tsx";
 import { POLICY_EDITOR } from "./completions.ts";
 import { BREADCRUMBS, EDIT_PATH, POLICY_PATH, REVIEW_PATH } from "./words.ts";
@@ -16,8 +17,8 @@ export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
 interface EditProps {
   /** as it was typed */
   text: string;
-  /** version of the draft; 0 if there is none */
-  version: number;
+  /** text of the field `version`: see stated-version.ts */
+  version: string;
   problems: readonly Problem[];
   /** why the text could not be saved */
   error?: string | undefined;
@@ -48,7 +49,11 @@ export function editPage({ text, version, problems, error, other }: EditProps): 
         />
         <AsCommand
           command={["policy", "draft", "export", "YOUR_ADDRESS"]}
-          api={{ method: "PUT", path: "/admin/policy-draft", body: { version, managed_yaml: "…" } }}
+          api={{
+            method: "PUT",
+            path: "/admin/policy-draft",
+            body: { ...statedBody(version), managed_yaml: "…" },
+          }}
         />
       </>
     ),
@@ -97,7 +102,7 @@ const OtherSave = ({ text }: { text: string }) => (
 
 interface FormProps {
   mark: string;
-  version: number;
+  version: string;
   isInvalid: boolean;
   /** the draft has another text */
   isRefused: boolean;
@@ -106,7 +111,7 @@ interface FormProps {
 function Form({ mark, version, isInvalid, isRefused }: FormProps) {
   return (
     <ConsoleForm action={EDIT_PATH} isInParts edits={isRefused ? "refused" : "saved"}>
-      <Hidden name="version" value={String(version)} />
+      <Hidden name="version" value={version} />
       <div class="field">
         <label for="text">Policy without packages and MCP servers, as YAML</label>
         <textarea
@@ -134,7 +139,7 @@ function Form({ mark, version, isInvalid, isRefused }: FormProps) {
         <button class="button" type="submit" name="stay" value="yes">
           Save
         </button>
-        <a class="button" href={version === 0 ? POLICY_PATH : REVIEW_PATH}>
+        <a class="button" href={statedIn(version).version === 0 ? POLICY_PATH : REVIEW_PATH}>
           Cancel
         </a>
       </div>

@@ -34,8 +34,8 @@ interface PolicyProps {
   text: ShownText | undefined;
   /** places where the configuration file has a different value */
   conflicts: ShownConflicts;
-  /** version of the reader's draft; 0 for none */
-  draftVersion: number;
+  /** text of the field `version` of the reader's draft: see stated-version.ts */
+  draftVersion: string;
 }
 
 /** @returns the page of the policy in force */

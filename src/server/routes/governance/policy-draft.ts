@@ -16,6 +16,7 @@ import {
   documentText,
   type Governance,
   readHarnessKey,
+  type StatedVersion,
 } from "../../../domain/governance/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -150,19 +151,20 @@ export function policyDraftRoutes({ router, domain }: RouteContext) {
 async function save(
   { governance: { drafts }, catalog }: Saving,
   actor: Actor,
-  { version, ...parts }: Static<typeof SavePolicyDraft>,
+  { version, base_revision: baseRevision, ...parts }: Static<typeof SavePolicyDraft>,
 ): Promise<Draft> {
+  const stated = { version, baseRevision };
   const { managed_yaml: text, harness, extensions, mcp, models, package: managed, revision } = parts;
   if (Object.keys(parts).length !== 1) throw onePartOnly();
-  if (text !== undefined) return await drafts.savePolicy(actor, { version }, text);
-  if (harness) return await drafts.saveHarness(actor, { version }, harness.harness, harnessInputOf(harness));
-  if (extensions) return await drafts.saveExtensions(actor, { version }, extensionsInputOf(extensions));
-  if (mcp) return await drafts.saveMcp(actor, { version }, mcp);
-  if (managed) return await savePackage({ drafts, catalog }, actor, { version, ...managed });
-  if (models) return await drafts.saveModels(actor, { version }, modelsInputOf(models));
-  if (revision !== undefined) return await drafts.saveFormer(actor, { version }, revision);
-  if (parts.deployment) return await drafts.takeFileValues(actor, { version }, parts.deployment);
-  return await drafts.share(actor, { version }, parts.shared === true);
+  if (text !== undefined) return await drafts.savePolicy(actor, stated, text);
+  if (harness) return await drafts.saveHarness(actor, stated, harness.harness, harnessInputOf(harness));
+  if (extensions) return await drafts.saveExtensions(actor, stated, extensionsInputOf(extensions));
+  if (mcp) return await drafts.saveMcp(actor, stated, mcp);
+  if (managed) return await savePackage({ drafts, catalog }, actor, stated, managed);
+  if (models) return await drafts.saveModels(actor, stated, modelsInputOf(models));
+  if (revision !== undefined) return await drafts.saveFormer(actor, stated, revision);
+  if (parts.deployment) return await drafts.takeFileValues(actor, stated, parts.deployment);
+  return await drafts.share(actor, stated, parts.shared === true);
 }
 
 const harnessInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["harness"]>) => ({
@@ -182,11 +184,11 @@ const extensionsInputOf = (input: NonNullable<Static<typeof SavePolicyDraft>["ex
 async function savePackage(
   { drafts, catalog }: { drafts: Governance["drafts"] } & Pick<Saving, "catalog">,
   actor: Actor,
-  { version, id, ...change }: PackageChange & { version: number },
+  stated: StatedVersion,
+  { id, ...change }: PackageChange,
 ): Promise<Draft> {
   const { entry, audience, use, remove } = change;
   if (Object.keys(change).length !== 1) throw oneChangeOnly();
-  const stated = { version };
   if (remove) return await drafts.removePackage(actor, stated, id);
   if (audience) return await drafts.audience(actor, stated, id, audience);
   if (entry !== undefined) return await drafts.takePackage(actor, stated, { ...asObject(entry), id });

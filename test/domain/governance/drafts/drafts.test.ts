@@ -270,6 +270,22 @@ describe("another administrator", () => {
 });
 
 describe("a draft with an outdated base revision", () => {
+  test("CON-53 begins from the revision that its author has read, and reverts nothing of a later one", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const read = { version: 0, baseRevision: world.inForce().id };
+    await world.publish({ ttl_seconds: 60 });
+    const draft = await drafts.savePolicy(world.ana, read, required);
+    expect(draft.baseRevision).toBe(read.baseRevision);
+    const merged = await draftPublishing.merge(world.ana, draft, {});
+    await draftPublishing.publish(world.ana, { draft: draft.id, version: merged.draft.version });
+    expect(world.inForce().document).toMatchObject({ required: true, ttl_seconds: 60 });
+    const unknown = { version: 0, baseRevision: "gone" };
+    expect(await refusalOf(() => drafts.savePolicy(world.ana, unknown, required))).toMatchObject({
+      reason: "governance.not_found",
+    });
+  });
+
   test("CON-54 is not published until it is merged; both changes are in it then", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;

@@ -103,3 +103,15 @@ test("CON-48 fields are written into the text before it is saved, and wait while
   const used = { allowed: "yes", settings: "model: &m x\na: *m\n", set_model: "" };
   expect((await save(used)).html).toContain("used in another place");
 });
+
+test("a harness that was saved without saying whether it is allowed stays allowed in its form", async () => {
+  const version = governance.drafts.versionOf(admin.actor);
+  const harness = { harness: "codex", managed_config_yaml: "model: gpt-5" };
+  const body = { version, harness };
+  expect((await site.request("PUT", "/admin/policy-draft", { token: admin.accessToken, body })).status).toBe(
+    200,
+  );
+  expect((await browser.visit(PATH)).html).toMatch(
+    /name="allowed" value="yes" checked|checked name="allowed"/,
+  );
+});

@@ -32,7 +32,7 @@ export function keepDraft({ form, field, host, text, onChange }: Edited): void {
     const sent = text();
     if (sent === field.defaultValue) return;
     show("saving", "Saving…");
-    const { saved, why, isConflict = false } = await put(sent, Number(version.value));
+    const { saved, why, isConflict = false } = await put(sent, version.value);
     if (saved === undefined) {
       hasConflict = isConflict;
       show(isConflict ? "conflict" : "failed", why);
@@ -62,10 +62,12 @@ export function keepDraft({ form, field, host, text, onChange }: Edited): void {
 /** @returns the version of the draft after the save, or why it was not saved */
 async function put(
   text: string,
-  version: number,
+  read: string,
 ): Promise<{ saved?: number; why: string; isConflict?: boolean }> {
   try {
-    const { status, body } = await ask("PUT", "/admin/policy-draft", { version, managed_yaml: text });
+    const [version, base] = read.split(" "); // see stated-version.ts
+    const stated = { version: Number(version), ...(base && { base_revision: base }) };
+    const { status, body } = await ask("PUT", "/admin/policy-draft", { ...stated, managed_yaml: text });
     const saved = memberOf(body, "version");
     if (status === 200 && typeof saved === "number") return { saved, why: "" };
     const isConflict = memberOf(body, "reason") === "policy_draft.changed";

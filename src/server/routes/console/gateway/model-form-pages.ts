@@ -14,6 +14,7 @@ import {
 } from "../../../console/gateway/assignment-page.tsx";
 import { MODELS_PATH } from "../../../console/gateway/words.ts";
 import { withoutReturns } from "../../../console/long-form.ts";
+import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
@@ -58,7 +59,7 @@ function pageOf(
   const { view, draft } = readModels(domain, reader);
   const policy = draft.document.harnesses[shown.harness];
   const entry = { models: modelsOf(policy), defaultModel: defaultModelOf(policy) ?? null };
-  return assignmentPage({ entry, models: view.models, version: draft.version, ...shown });
+  return assignmentPage({ entry, models: view.models, version: versionText(draft), ...shown });
 }
 
 async function save(
@@ -69,12 +70,11 @@ async function save(
   const { drafts, deployments, revisions } = domain.governance;
   // As at a start: a draft needs a revision to begin from.
   if (!revisions.current(reader.organizationId)) await deployments.apply(reader.actor, undefined);
-  const version = Number(/^\d{1,9}$/.exec(fields.version ?? "0")?.[0] ?? 0);
   const standing = modelsOf(drafts.ownOrNew(reader.actor).document.harnesses[harness]);
   const entry = entryIn(fields, standing);
   const input = { harness, gatewayModels: entry.models, defaultModel: entry.defaultModel };
   try {
-    await drafts.saveModels(reader.actor, { version }, input);
+    await drafts.saveModels(reader.actor, statedIn(fields.version), input);
     return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

@@ -30,8 +30,8 @@ export interface AudiencePlace
     AudiencePageProps,
     "title" | "breadcrumbs" | "action" | "verb" | "cancel" | "version" | "audience" | "api"
   > {
-  /** Saves it in the draft of the reader. @returns its new version */
-  save(audience: Required<PackageAudience>): Promise<number>;
+  /** Saves it in the draft of the reader. @returns the next text of the field `version` */
+  save(audience: Required<PackageAudience>): Promise<string>;
   /** where a complete form leads */
   next: Done;
 }

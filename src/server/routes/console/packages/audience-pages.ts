@@ -3,6 +3,7 @@ import { listAudiences } from "../../../../domain/governance/delivery/audiences.
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { audiencePath, PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
+import { statedBody, statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
@@ -39,7 +40,7 @@ const placeIn =
     const managed = draft.document.packages.find((one) => one.id === id);
     const audience = listAudiences(draft)[id];
     if (!managed || !audience) throw noSuchPackage(id);
-    const version = stated === undefined ? draft.version : Number(/^\d{1,9}$/.exec(stated)?.[0] ?? 0);
+    const read = stated === undefined ? draft : statedIn(stated);
     return {
       title: `Who gets ${managed.name ?? id}`,
       breadcrumbs: [
@@ -47,13 +48,13 @@ const placeIn =
         { href: packagePath(id), label: managed.name ?? id },
       ],
       ...{ action: audiencePath(id), verb: "Save and review", cancel: packagePath(id) },
-      ...{ version: draft.version, audience },
+      ...{ version: versionText(draft), audience },
       next: { to: REVIEW_PATH, notice: SAVED },
-      save: async (wanted) => (await drafts.audience(actor, { version }, id, wanted)).version,
+      save: async (wanted) => versionText(await drafts.audience(actor, read, id, wanted)),
       api: {
         method: "PUT",
         path: "/admin/policy-draft",
-        body: { version: draft.version, package: { id, audience } },
+        body: { ...statedBody(versionText(draft)), package: { id, audience } },
       },
     };
   };

@@ -9,12 +9,13 @@ import { CATALOG_CSV_COLUMNS, catalogListPage } from "../../../console/packages/
 import { type CatalogPageProps, catalogPage } from "../../../console/packages/catalog-page.tsx";
 import { CONTENTS } from "../../../console/packages/package-archive.tsx";
 import { CATALOG_PATH, catalogPath } from "../../../console/packages/words.ts";
+import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
-import { catalogChanged, versionIn } from "./package-action-pages.ts";
+import { catalogChanged } from "./package-action-pages.ts";
 import { refusalIn } from "./package-detail.ts";
 import { offersFor, readCatalog, readWholeCatalog } from "./package-reading.ts";
 
@@ -75,7 +76,7 @@ export function catalogEntryPages({ router, domain }: RouteContext, console: Con
           if (body.act === "check") return await check(domain, offered);
           try {
             if (offered.sha256 !== body.sha256) throw catalogChanged();
-            await governance.drafts.takePackage(reader.actor, { version: versionIn(body.version) }, offered);
+            await governance.drafts.takePackage(reader.actor, statedIn(body.version), offered);
             return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
           } catch (error) {
             return catalogPage({ ...(await readEntry(domain, reader, id)), ...refusalIn(error) });
@@ -117,7 +118,7 @@ async function readEntry(
   const archive = catalog.findArtifact(organizationId, managed.sha256);
   const wantsContents = archive !== undefined && url.searchParams.get(CONTENTS.name) === CONTENTS.value;
   return {
-    ...{ managed, view, archive, version: governance.drafts.versionOf(actor) },
+    ...{ managed, view, archive, version: versionText(governance.drafts.ownOrNew(actor)) },
     contents: wantsContents ? await catalog.contents(archive.sha256, { signal: request.signal }) : undefined,
   };
 }

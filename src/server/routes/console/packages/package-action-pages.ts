@@ -10,6 +10,7 @@ import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { packagePage } from "../../../console/packages/package-page.tsx";
 import { removalPage } from "../../../console/packages/removal-page.tsx";
 import { CATALOG_PATH, PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
+import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import {
@@ -57,7 +58,7 @@ export function packageActionPages({ router, domain }: RouteContext, console: Co
           return await saving(reader, id, async () => {
             const offered = domain.catalog.get(reader.organizationId, id);
             if (offered.sha256 !== fields.sha256) throw catalogChanged();
-            await drafts.takePackage(reader.actor, { version: versionIn(fields.version) }, offered);
+            await drafts.takePackage(reader.actor, statedIn(fields.version), offered);
           });
         }),
       uploadRoute(
@@ -85,7 +86,7 @@ export function packageRemovalPages({ router, domain }: RouteContext, console: C
           const counts = await runInTurns(clients.packageReports.counts(current));
           return removalPage({
             id,
-            version: drafts.versionOf(actor),
+            version: versionText(drafts.ownOrNew(actor)),
             workstations: counts.get(id)?.reported ?? 0,
           });
         }),
@@ -95,9 +96,7 @@ export function packageRemovalPages({ router, domain }: RouteContext, console: C
       `${PACKAGES_PATH}/:id/remove`,
       ({ request, params: { id }, body }) =>
         console.act(request, body, { ...ACTION, back: packagePath(id) }, (reader) =>
-          saving(reader, id, () =>
-            drafts.removePackage(reader.actor, { version: versionIn(body.version) }, id),
-          ),
+          saving(reader, id, () => drafts.removePackage(reader.actor, statedIn(body.version), id)),
         ),
       formRoute(REMOVED, formOperation("sendPackageRemoval", "Removes a package in the draft")),
     );
@@ -144,7 +143,7 @@ async function saveUse(
     return await pageOf(reader, id, { error, entered, problems: problems.map(withoutPlace) });
   }
   try {
-    await drafts.use(reader.actor, { version: versionIn(fields.version) }, id, {
+    await drafts.use(reader.actor, statedIn(fields.version), id, {
       harness,
       isEnabled,
       settings,

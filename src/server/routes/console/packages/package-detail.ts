@@ -10,6 +10,7 @@ import { runInTurns } from "../../../../platform/steps.ts";
 import { CONTENTS } from "../../../console/packages/package-archive.tsx";
 import type { PackagePageProps } from "../../../console/packages/package-page.tsx";
 import type { HarnessUse } from "../../../console/packages/package-uses.tsx";
+import { versionText } from "../../../console/parts/stated-version.ts";
 import type { Reader } from "../../../console/reader.ts";
 
 /** People of an audience who are named. */
@@ -47,7 +48,7 @@ export async function readPackage(
   const wantsContents = archive !== undefined && url.searchParams.get(CONTENTS.name) === CONTENTS.value;
   const shown = view.draft === "changed" ? inDraftOf(draft, view, offered) : view;
   return {
-    ...{ managed, view: shown, archive, version: draft.version },
+    ...{ managed, view: shown, archive, version: versionText(draft) },
     behind: domain.sourceWatch.behind(organizationId).find(({ packageId }) => packageId === id),
     counts: (await runInTurns(clients.packageReports.counts(current))).get(id),
     people: peopleOf(domain, reader, shown),

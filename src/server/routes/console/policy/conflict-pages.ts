@@ -2,10 +2,10 @@
 
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
+import { statedIn } from "../../../console/parts/stated-version.ts";
 import { CONFLICTS_PATH, POLICY_PATH, placeText, REVIEW_PATH } from "../../../console/policy/words.ts";
 import { FormField, formOf, formOperation, formRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { versionIn } from "../packages/package-action-pages.ts";
 
 const SETTLED = formOf({
   ...{ csrf: FormField, by: FormField, version: FormField },
@@ -21,7 +21,7 @@ export const conflictPages = ({ router, domain: { governance } }: RouteContext, 
         const { keep, take, version = "" } = body;
         const { drafts, fileConflicts } = governance;
         if (take !== undefined) {
-          await drafts.takeFileValues(actor, { version: versionIn(body.draft) }, [take]);
+          await drafts.takeFileValues(actor, statedIn(body.draft), [take]);
           const notice = `${placeText(take)}: your draft has the value of the file. Nothing is published yet.`;
           return { to: REVIEW_PATH, notice };
         }

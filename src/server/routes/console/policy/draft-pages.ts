@@ -10,6 +10,7 @@ import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { listValues } from "../../../console/list/list.ts";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
+import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { editPage } from "../../../console/policy/edit-page.tsx";
 import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { mergePage, REMEMBERED } from "../../../console/policy/merge-page.tsx";
@@ -62,7 +63,7 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
           const draft = drafts.ownOrFirst(actor);
           await setImmediate();
           const problems = draft.typed.policy?.problems ?? [];
-          return editPage({ text: await drafts.textOf(draft), version: draft.version, problems });
+          return editPage({ text: await drafts.textOf(draft), version: versionText(draft), problems });
         }),
       pageRoute("showPolicyEditor", "The policy as text"),
     )
@@ -114,22 +115,22 @@ const saverOf =
   ({ governance: { drafts, deployments, revisions } }: RouteContext["domain"]) =>
   async ({ actor, organizationId }: Reader, fields: Fields): Promise<ConsolePage | Done> => {
     const text = await setImmediate(withoutReturns(fields.text ?? ""));
-    const version = versionIn(fields.version);
+    const stated = statedIn(fields.version);
     const error = lengthProblem(text);
-    if (error !== undefined) return editPage({ text, version, problems: [], error });
+    if (error !== undefined) return editPage({ text, version: versionText(stated), problems: [], error });
     // As at a start: a draft needs a revision to begin from.
     if (!revisions.current(organizationId)) await deployments.apply(actor, undefined);
     try {
-      const draft = await drafts.savePolicy(actor, { version }, text);
+      const draft = await drafts.savePolicy(actor, stated, text);
       const problems = draft.typed.policy?.problems ?? [];
       if (problems.length > 0 || fields.stay !== undefined)
-        return editPage({ text, version: draft.version, problems });
+        return editPage({ text, version: versionText(draft), problems });
       return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
     } catch (error) {
       if (!isDraftChanged(error)) throw error;
       const other = drafts.ownOrNew(actor);
       const stored = await drafts.textOf(other);
-      return editPage({ text, version: other.version, problems: [], other: stored });
+      return editPage({ text, version: versionText(other), problems: [], other: stored });
     }
   };
 

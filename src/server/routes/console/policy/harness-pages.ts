@@ -36,6 +36,7 @@ import {
   type SettingFields,
 } from "../../../console/harnesses/settings-fields.tsx";
 import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
+import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
@@ -95,10 +96,12 @@ function createForm({ clients, governance: { drafts, views }, harnesses }: Route
     const [view] = (await viewsOf(reader, draft.document)).filter((one) => one.harness === harness);
     if (!view) return harnessesPage([]);
     const typed = draft.typed.harnesses[harness];
-    const input = shown.input ?? typed?.input ?? (await inputOf(views, harness, draft.document));
+    const isAllowed = draft.document.allowed_harnesses.includes(harness);
+    const kept = typed && { ...typed.input, isAllowed: typed.input.isAllowed ?? isAllowed };
+    const input = shown.input ?? kept ?? (await inputOf(views, harness, draft.document));
     const { values } = await drafts.typedSettings(input.managedConfigYaml, {});
     return harnessPage({
-      ...{ view, input, version: draft.version, error: shown.error },
+      ...{ view, input, version: versionText(draft), error: shown.error },
       fields:
         (values && shown.error === undefined ? undefined : shown.fields) ?? (values && fieldsFor(values)),
       models: modelsOf(draft.document.harnesses[harness]),
@@ -109,21 +112,19 @@ function createForm({ clients, governance: { drafts, views }, harnesses }: Route
   const send = async (reader: Reader, harness: HarnessKey, sent: Fields): Promise<ConsolePage | Done> => {
     const entered = inputIn(sent);
     const fields = fieldsIn(sent);
-    const version = Number(/^\d{1,9}$/.exec(sent.version ?? "0")?.[0] ?? 0);
+    const stated = statedIn(sent.version);
     try {
       refuseLength(entered.managedConfigYaml);
       const text = await withFields(drafts, entered.managedConfigYaml, fields);
       if (sent.act === "write" && text === undefined)
         throw notWritten("the text cannot be read yet; save it to see why");
       const input = { ...entered, managedConfigYaml: text ?? entered.managedConfigYaml };
-      if (sent.act === "write")
-        return await pageOf(
-          reader,
-          harness,
-          { ...drafts.ownOrNew(reader.actor), version },
-          { input, fields },
-        );
-      const draft = await drafts.saveHarness(reader.actor, { version }, harness, input);
+      if (sent.act === "write") {
+        const own = drafts.ownOrNew(reader.actor);
+        const read = { ...own, ...stated, baseRevision: stated.baseRevision ?? own.baseRevision };
+        return await pageOf(reader, harness, read, { input, fields });
+      }
+      const draft = await drafts.saveHarness(reader.actor, stated, harness, input);
       if (draft.typed.harnesses[harness]?.problems.length === 0)
         return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
       return await pageOf(reader, harness, draft, { fields });

@@ -49,6 +49,7 @@ import {
 import { serverPage } from "../../../console/mcp/server-page.tsx";
 import { MCP_PATH, NEW_SERVER_PATH, nameIn } from "../../../console/mcp/words.ts";
 import { harnessText } from "../../../console/own/words.ts";
+import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
 import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
@@ -104,7 +105,7 @@ function mcpServerPages({ router, domain }: RouteContext, console: Console) {
             name: undefined,
             from: undefined,
             entry: NEW_ENTRY,
-            version: drafts.versionOf(actor),
+            version: versionText(drafts.ownOrFirst(actor)),
           }),
         ),
       pageRoute("showNewMcpServer", "The form of a new MCP server"),
@@ -125,7 +126,7 @@ function mcpServerPages({ router, domain }: RouteContext, console: Console) {
           const draft = drafts.ownOrFirst(reader.actor);
           const placed = findServer(draft.document, { name, harness: listValues(reader).harness });
           if (!placed) throw noServer();
-          const { version } = draft;
+          const version = versionText(draft);
           const shown = reader.mayAdminister ? placed : withoutSecrets(placed);
           return serverPage({ entry: entryOf(shown), version, ...placesOf(draft, placed) });
         }),
@@ -148,9 +149,8 @@ function senderOf({ governance }: RouteContext["domain"]) {
   const { drafts, deployments, revisions } = governance;
 
   const save = async ({ actor }: Reader, fields: Fields, change: Parameters<typeof changedLists>[1]) => {
-    const version = Number(/^\d{1,9}$/.exec(fields.version ?? "0")?.[0] ?? 0);
     const { document } = drafts.ownOrNew(actor);
-    await drafts.saveMcp(actor, { version }, changedLists(document, change));
+    await drafts.saveMcp(actor, statedIn(fields.version), changedLists(document, change));
     return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
   };
 
@@ -163,7 +163,7 @@ function senderOf({ governance }: RouteContext["domain"]) {
     const kept = withKeptValues(entryIn(fields), former?.server);
     const shown = {
       ...{ name, from: HARNESS_KEYS.find((key) => key === fields.from), entry: kept.shown },
-      version: Number(fields.version ?? 0),
+      version: versionText(statedIn(fields.version)),
       ...(former && { others: placesOf(draft, former).others }),
     };
     const act = rowActIn(fields.act);
@@ -190,7 +190,7 @@ function senderOf({ governance }: RouteContext["domain"]) {
       if (error.reason === "governance.invalid")
         return serverPage({ ...shown, problems: ownProblems(error.problems) });
       if (error.reason !== "policy_draft.changed") throw error;
-      return serverPage({ ...shown, version: draft.version, other: former?.server ?? null });
+      return serverPage({ ...shown, version: versionText(draft), other: former?.server ?? null });
     }
   };
 }

@@ -194,12 +194,12 @@ function audienceStep(domain: Domain) {
       breadcrumbs: NEW_BREADCRUMBS,
       ...{ action: STEPS.audience.path, verb: "Continue", cancel: STEPS.layout.path },
       ...{
-        version: addition.version,
+        version: String(addition.version),
         audience: audience ?? former ?? { scope: "organization", user_ids: [] },
       },
       next: { to: STEPS.check.path },
       save: async (wanted) =>
-        (await domain.packageAdditions.offer(reader.actor, { version }, wanted)).version,
+        String((await domain.packageAdditions.offer(reader.actor, { version }, wanted)).version),
       api: {
         method: "PUT",
         path: "/admin/policy-draft",
