@@ -2,6 +2,7 @@
 // of the draft instead of the current revision.
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
+import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
@@ -32,11 +33,16 @@ export type ExtensionsInput = Omit<ExtensionsPublication, "baseRevision" | "comm
 /** The models that a harness may use. */
 export type ModelsInput = Omit<ModelsPublication, "baseRevision" | "comment">;
 
+/** A text with half a surrogate pair cannot be kept as it was typed: UTF-8 has another character in its place. */
+const unicodeProblems = (text: string, pointer: string): readonly Problem[] =>
+  text.isWellFormed() ? [] : [{ pointer, detail: NOT_UNICODE }];
+
 export class Edits {
   constructor(private readonly parts: GovernanceParts) {}
 
   /** Replaces everything except extensions. An invalid text is kept as it was typed, and the document stays. */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
+    refuseProblems(unicodeProblems(text, ""));
     const { problems, document } = await this.#validatePolicy(actor, content, text);
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
@@ -45,7 +51,8 @@ export class Edits {
 
   /** @returns every problem of a text for `policy`, with lines */
   async policyProblems(actor: Actor, content: DraftContent, text: string): Promise<readonly Problem[]> {
-    return (await this.#validatePolicy(actor, content, text)).problems;
+    const problems = unicodeProblems(text, "");
+    return problems.length > 0 ? problems : (await this.#validatePolicy(actor, content, text)).problems;
   }
 
   async #validatePolicy(actor: Actor, content: DraftContent, text: string): Promise<Validated> {
@@ -55,7 +62,7 @@ export class Edits {
 
   /**
    * Replaces the settings and the range of one harness, and whether it is allowed. Invalid settings are kept as they were typed.
-   * @throws DomainError `governance.unknown_harness`, `policy_draft.broken_text`
+   * @throws DomainError `governance.unknown_harness`, `policy_draft.broken_text`, `governance.invalid` for half a surrogate pair
    */
   async harness(
     actor: Actor,
@@ -64,6 +71,7 @@ export class Edits {
     input: HarnessInput,
   ): Promise<DraftContent> {
     const harness = readHarnessKey(name);
+    refuseProblems(unicodeProblems(input.managedConfigYaml, "/managed_config_yaml"));
     if (content.typed.policy?.problems.length) throw brokenText("the text of the policy");
     const request = { harness, publication: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("harness", { ...request, frame: this.#frame(actor) });

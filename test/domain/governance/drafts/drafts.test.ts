@@ -45,6 +45,25 @@ describe("a draft", () => {
     });
   });
 
+  test("CON-49 refuses half a surrogate pair, which cannot be kept as it was typed", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const [whole, half] = ["# \ud83d\ude00\n", "# \ud83d\n"];
+    const published = managedYaml(world.inForce().document);
+    const harness = (text: string) => ({ managedConfigYaml: `model: x ${text}` });
+    const reason = "governance.invalid";
+    expect(
+      await refusalOf(() => drafts.savePolicy(world.ana, { version: 0 }, published + half)),
+    ).toMatchObject({
+      ...{ reason, pointers: [""] },
+    });
+    const save = (text: string) => drafts.saveHarness(world.ana, { version: 0 }, "codex", harness(text));
+    expect(await refusalOf(() => save(half))).toMatchObject({ reason, pointers: ["/managed_config_yaml"] });
+    expect(await drafts.checkPolicy(world.ana, published + half)).toMatchObject([{ pointer: "" }]);
+    expect(await drafts.checkPolicy(world.ana, published + whole)).toEqual([]);
+    expect(drafts.own(world.ana)).toBeUndefined();
+  });
+
   test("keeps the order in which harnesses were published, whatever is saved first", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
