@@ -35,7 +35,11 @@ type Filter = NonNullable<Static<typeof ClientBulk>["filter"]>;
 
 const documented = operationsOf("Administration");
 const answers = {
-  200: { description: "The result of each workstation of this slice", schema: BulkResult },
+  200: {
+    description:
+      "The result of each workstation of this slice. Those that report after the first slice began stay, and are not listed",
+    schema: BulkResult,
+  },
   409: { description: "More workstations match than expected" },
 };
 const described = {

@@ -78,7 +78,7 @@ export const ACTS = {
     past: "revoked",
     ask: (workstations) => `Revoke ${workstations}?`,
     consequences: [
-      "Their logins end: their next requests are refused and they must sign in again. Workstations that you did not select stay signed in.",
+      "Their logins end: their next requests are refused and they must sign in again. Workstations that you did not select stay signed in, except those with the tokens of a selected one.",
     ],
     done: (workstations) => `${workstations} revoked`,
     doneRow: "Revoked",
