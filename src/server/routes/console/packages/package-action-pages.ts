@@ -29,9 +29,6 @@ const REMOVED = formOf({ csrf: FormField, by: FormField, version: FormField });
 const SAVED: Done = { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
 const ACTION = { needs: "administrator" } as const;
 
-export const versionIn = (text: string | undefined): number =>
-  /^\d{1,9}$/.test(text ?? "") ? Number(text) : 0;
-
 /** @returns the page of a package and its forms */
 export function packageActionPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;

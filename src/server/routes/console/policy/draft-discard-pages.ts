@@ -4,6 +4,7 @@ import type { Actor } from "../../../../domain/shared/actor.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
+import { statedIn } from "../../../console/parts/stated-version.ts";
 import {
   BREADCRUMBS,
   changesText,
@@ -13,7 +14,6 @@ import {
 } from "../../../console/policy/words.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { versionIn } from "../packages/package-action-pages.ts";
 
 const STATED = formOf({ csrf: FormField, by: FormField, version: FormField });
 const ACTION = { needs: "administrator" } as const;
@@ -51,7 +51,7 @@ export function draftDiscardPages({ router, domain }: RouteContext, console: Con
       ({ request, body }) =>
         console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
           try {
-            await drafts.discard(actor, drafts.existing(actor).id, { version: versionIn(body.version) });
+            await drafts.discard(actor, drafts.existing(actor).id, statedIn(body.version));
           } catch (error) {
             if (!isDraftChanged(error)) throw error;
             return question(actor, SAVED_SINCE);

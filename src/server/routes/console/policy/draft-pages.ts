@@ -46,8 +46,6 @@ const SHARED = formOf({ ...both, shared: FormField });
 const STATED = formOf(both);
 const ACTION = { needs: "administrator" } as const;
 
-const versionIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? "") ? Number(text) : 0);
-
 /** @returns the pages of drafts and their forms */
 export function draftPages({ router, domain, baseUrl }: RouteContext, console: Console) {
   const { drafts, draftPublishing, revisions } = domain.governance;
@@ -91,7 +89,7 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
       ({ request, body }) =>
         console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async (reader) => {
           const { draft = "", comment } = body;
-          const publication = { draft, version: versionIn(body.version), comment };
+          const publication = { draft, version: statedIn(body.version).version, comment };
           try {
             const { revision, isPublished } = await draftPublishing.publish(reader.actor, publication);
             if (!isPublished)
@@ -145,7 +143,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
       ({ request, body }) =>
         console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
           const isShared = body.shared === "yes";
-          await drafts.share(actor, { version: versionIn(body.version) }, isShared);
+          await drafts.share(actor, statedIn(body.version), isShared);
           const notice = isShared
             ? "Other administrators may read and publish the draft."
             : "Only you see the draft.";
@@ -160,7 +158,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
       MERGE_PATH,
       ({ request }) =>
         console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async ({ actor }, fields) => {
-          const version = versionIn(fields.version ?? String(drafts.versionOf(actor)));
+          const version = statedIn(fields.version ?? String(drafts.versionOf(actor))).version;
           const decided = decisionsIn(fields);
           const remembered = decisionsIn(fields, REMEMBERED);
           try {
@@ -194,7 +192,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
           async (reader) => {
             const { actor, organizationId } = reader;
             const revision = revisions.named(organizationId, params.revision);
-            const version = versionIn(body.version);
+            const { version } = statedIn(body.version);
             const replaced = drafts.summaryOf(actor);
             if (replaced && replaced.version !== version) return replacementPage(replaced, revision);
             await drafts.saveFormer(actor, { version }, revision.id);

@@ -15,9 +15,9 @@ import {
 import { layoutPage } from "../../../../console/packages/new/layout-page.tsx";
 import { type RefusedStep, refusedStepOf } from "../../../../console/packages/new/steps.tsx";
 import { STEPS } from "../../../../console/packages/new/words.ts";
+import { statedIn } from "../../../../console/parts/stated-version.ts";
 import type { Reader } from "../../../../console/reader.ts";
 import type { RouteContext } from "../../../../router.ts";
-import { versionIn } from "../package-action-pages.ts";
 
 /** @returns the page of the step, and what its form does */
 export function createLayoutForm(domain: RouteContext["domain"]) {
@@ -47,7 +47,7 @@ export function createLayoutForm(domain: RouteContext["domain"]) {
       if (problems.length > 0)
         return await again({ message: "Nothing is saved yet.", problems, status: 400 });
       try {
-        await packageAdditions.layOut(reader.actor, { version: versionIn(fields.version_read) }, adapters);
+        await packageAdditions.layOut(reader.actor, statedIn(fields.version_read), adapters);
         return { to: STEPS.audience.path };
       } catch (error) {
         return await again(refusedStepOf(error));

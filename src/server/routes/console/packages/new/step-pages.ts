@@ -19,6 +19,7 @@ import {
   refusedStepOf,
 } from "../../../../console/packages/new/steps.tsx";
 import { NEW_BREADCRUMBS, STEPS, type Step } from "../../../../console/packages/new/words.ts";
+import { statedIn } from "../../../../console/parts/stated-version.ts";
 import { REVIEW_PATH } from "../../../../console/policy/words.ts";
 import type { Reader } from "../../../../console/reader.ts";
 import {
@@ -32,7 +33,6 @@ import {
 } from "../../../../pages/html.ts";
 import type { RouteContext } from "../../../../router.ts";
 import { type AudiencePlace, createAudienceForms } from "../audience-form.ts";
-import { versionIn } from "../package-action-pages.ts";
 import { createLayoutForm } from "./layout-form.ts";
 
 type Domain = RouteContext["domain"];
@@ -171,7 +171,7 @@ async function nameIt(
   };
   const isReplacement = body.replaces !== undefined;
   try {
-    const stated = { version: versionIn(body.version_read) };
+    const stated = statedIn(body.version_read);
     await domain.packageAdditions.identify(reader.actor, stated, { ...entered, isReplacement });
     return { to: STEPS.layout.path };
   } catch (error) {
@@ -210,7 +210,7 @@ function audienceStep(domain: Domain) {
   return {
     show: (reader: Reader, addition: Addition) => forms.show(reader, placeOf(reader, addition)),
     act: (reader: Reader, addition: Addition, fields: Fields) =>
-      forms.act(reader, placeOf(reader, addition, versionIn(fields.version)), fields),
+      forms.act(reader, placeOf(reader, addition, statedIn(fields.version).version), fields),
   };
 }
 
@@ -231,7 +231,7 @@ async function finish(
   { addition, version }: { addition: Addition; version: string | undefined },
 ): Promise<ConsolePage | Done> {
   try {
-    await domain.packageAdditions.finish(reader.actor, { version: versionIn(version) });
+    await domain.packageAdditions.finish(reader.actor, statedIn(version));
     return { to: REVIEW_PATH, notice: "The package is in your draft. Nothing is published yet." };
   } catch (error) {
     return checkAgain(domain, reader, addition, refusedStepOf(error));
