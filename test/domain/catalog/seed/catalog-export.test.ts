@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { ManagedPackage } from "../../../../src/domain/catalog/model.ts";
 import { parseCatalog } from "../../../../src/domain/catalog/seed/catalog-document.ts";
 import { catalogYaml } from "../../../../src/domain/catalog/seed/catalog-export.ts";
+import { isUnicodeText } from "../../../../src/platform/text/object-reader.ts";
 import { yamlText } from "../../../../src/platform/text/yaml-write.ts";
 
 const managed = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
@@ -54,12 +55,14 @@ test.each([
   ]);
 });
 
-test("any settings are read back unchanged", () => {
-  const key = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text !== "__proto__");
+test("any settings that may be entered are read back unchanged", () => {
+  const key = fc
+    .string({ minLength: 1, maxLength: 20 })
+    .filter((text) => text !== "__proto__" && isUnicodeText(text));
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
-      fc.string({ unit: "binary", maxLength: 30 }),
+      fc.string({ unit: "binary", maxLength: 30 }).filter(isUnicodeText),
       fc
         .double({ noNaN: true, noDefaultInfinity: true })
         .map((number) => (Object.is(number, -0) ? 0 : number)),
