@@ -1,6 +1,8 @@
-// The mutations that the run makes, and that its table names existing files.
+// The mutations that the run makes, and that its tables name existing files and mutations.
 import { describe, expect, test } from "bun:test";
+import { candidatesIn, isNamedBy } from "./candidates.ts";
 import { ranLinesOf } from "./coverage.ts";
+import { EQUIVALENT } from "./equivalent.ts";
 import { mutationsOf } from "./mutations.ts";
 import { PLACES } from "./places.ts";
 import { filesOf } from "./workplace.ts";
@@ -109,4 +111,10 @@ test("the coverage of a test file names the lines that ran", () => {
 
 test.each(Object.entries(PLACES))("the place %s has files and tests", (_name, { files, tests }) => {
   for (const glob of [...files, ...tests]) expect([glob, filesOf([glob])]).not.toEqual([glob, []]);
+});
+
+test("each entry of the list of mutations that make no difference names one", () => {
+  const candidates = candidatesIn(Object.keys(PLACES));
+  const unused = EQUIVALENT.filter((entry) => !candidates.some((candidate) => isNamedBy(candidate, entry)));
+  expect(unused).toEqual([]);
 });

@@ -2,26 +2,12 @@
 // mistake would do harm, one at a time, and prints which of them the tests of the place detect. The exit code is 1 below the goal.
 // Stryker was considered: there is no maintained runner for Bun, its command runner needs Node as well, runs one command for all
 // files and takes no sample.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { type Candidate, candidatesIn, isEquivalent, squeezed } from "./candidates.ts";
 import { Coverage } from "./coverage.ts";
-import { EQUIVALENT } from "./equivalent.ts";
-import { type Mutation, mutationsOf } from "./mutations.ts";
-import { PLACES, type Place } from "./places.ts";
-import { closeWorkplacesAtExit, filesOf, ROOT, Workplace } from "./workplace.ts";
+import { PLACES } from "./places.ts";
+import { closeWorkplacesAtExit, Workplace } from "./workplace.ts";
 
 const OPTIONS = { seed: 1, count: 60, jobs: 1, goal: 95 };
-
-interface Candidate {
-  placeName: string;
-  place: Place;
-  file: string;
-  mutation: Mutation;
-  /** the replaced text */
-  before: string;
-  /** the line where it starts */
-  lineText: string;
-}
 
 function readArguments(given: readonly string[]) {
   const options = { ...OPTIONS };
@@ -44,41 +30,6 @@ function usage(wrong: string): never {
     `cannot read ${wrong}; options: seed=1 count=60 jobs=1 goal=95 place=NAME, one of ${Object.keys(PLACES).join(", ")}`,
   );
   process.exit(2);
-}
-
-const squeezed = (text: string): string => text.replace(/\s+/g, " ");
-
-const isEquivalent = ({ file, mutation, before, lineText }: Candidate): boolean =>
-  EQUIVALENT.some(
-    ({ file: of, kind = mutation.kind, contains, drops }) =>
-      of === file &&
-      [kind].flat().includes(mutation.kind) &&
-      !(drops && squeezed(mutation.text).includes(drops)) &&
-      [before, lineText].some((text) => squeezed(text).includes(contains)),
-  );
-
-/** A file belongs to the first place that has it. */
-function candidatesIn(placeNames: readonly string[]): Candidate[] {
-  const seen = new Set<string>();
-  return placeNames.flatMap((placeName) => {
-    const place = PLACES[placeName];
-    if (!place) return [];
-    const files = filesOf(place.files).filter((file) => !seen.has(file));
-    for (const file of files) seen.add(file);
-    return files.flatMap((file) => {
-      const source = readFileSync(join(ROOT, file), "utf8");
-      return mutationsOf(source)
-        .map((mutation) => ({
-          placeName,
-          place,
-          file,
-          mutation,
-          before: source.slice(mutation.start, mutation.end),
-          lineText: source.split("\n")[mutation.line - 1] ?? "",
-        }))
-        .filter((candidate) => !isEquivalent(candidate));
-    });
-  });
 }
 
 /** The same seed gives the same sample of the same tree. */
@@ -131,7 +82,7 @@ async function tryAll(sample: readonly Candidate[], jobs: number): Promise<numbe
 
 closeWorkplacesAtExit();
 const { placeNames, jobs, goal, ...options } = readArguments(process.argv.slice(2));
-const candidates = candidatesIn(placeNames);
+const candidates = candidatesIn(placeNames).filter((candidate) => !isEquivalent(candidate));
 const sample = sampleOf(candidates, options);
 const caught = await tryAll(sample, jobs);
 const seconds = Math.round(performance.now() / 1000);

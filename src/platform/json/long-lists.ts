@@ -10,7 +10,8 @@ export const PART_CHARACTERS_MAX = 64 * 1024;
 /** A longer name is not compared. */
 const NAME_CHARACTERS = 128;
 
-const [QUOTE, COMMA, COLON, SPACE] = [0x22, 0x2c, 0x3a, 0x20];
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const SPACE = 0x20;
 const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d];
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 
@@ -163,7 +164,7 @@ export class LongLists {
     }
     this.#at = at;
     Object.assign(list, { open, element });
-    return at < text.length && at === element - 1;
+    return at === element - 1;
   }
 
   #refuseLong(characters: number): void {

@@ -59,6 +59,11 @@ function append({ to, piece, text, cut, continued }: Append): void {
 
 function setMember(object: object, key: string, value: unknown): void {
   if (key === PROTOTYPE_KEY)
-    Object.defineProperty(object, key, { value, configurable: true, enumerable: true, writable: true });
+    Object.defineProperty(object, key, {
+      value,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
   else Reflect.set(object, key, value);
 }

@@ -28,7 +28,6 @@ const bounded = (text: string): string =>
  * @returns a copy without prototypes, getters, cycles or secrets; never throws
  */
 export function toLogValue(value: unknown, showing: Showing, ancestors: readonly object[] = []): LogValue {
-  if (typeof value === "string") return bounded(value);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value === "boolean" || value === null) return value;
   if (typeof value !== "object") return typeof value === "function" ? "[function]" : bounded(String(value));

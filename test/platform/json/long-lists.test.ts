@@ -134,6 +134,7 @@ describe("a list that is malformed", () => {
     ["has no end, and is short", `{"members":[1,2`],
     ["ends as an object", `{"members":[${long}}}`],
     ["ends as an object, and is short", `{"members":[1}}`],
+    ["ends as an object and then as a list", `{"members":[1}]}`],
   ])("is refused if it %s", (_what, text) => {
     expect(problemOf(() => take(text, { pieceSize: 70_000 }))).toBe("end");
   });
@@ -208,6 +209,21 @@ describe("limits", () => {
       expect(problems).toEqual([undefined, undefined, "rest"]);
     },
   );
+
+  test.each([
+    [-1, undefined],
+    [0, undefined],
+    [1, "rest"],
+  ] as const)("of what comes before a list that never ends, with %i more characters", (more, problem) => {
+    const lists = new LongLists({
+      isWanted: () => true,
+      restMax: REST_MAX,
+      errorOf: (found) => new Refused(found),
+    });
+    const name = ',"members":';
+    const text = `{"a":"x"${" ".repeat(REST_MAX + more - '{"a":"x"'.length - name.length)}${name}[1,`;
+    expect(problemOf(() => [...lists.add(text)])).toBe(problem);
+  });
 
   test("of a text that never ends, before all of it has arrived", () => {
     const lists = new LongLists({

@@ -43,6 +43,25 @@ test.each([
   expect(read(`a: ${literal}\n`)).toEqual({ content: { a: Number(literal) }, problems: [] });
 });
 
+test.each(["0.9007199254740992e16", "0.09007199254740992e17", "0x20000000000000", "0o400000000000000000"])(
+  "%s is the number that it says, in YAML",
+  (literal) => {
+    expect(read(`a: ${literal}\n`)).toEqual({ content: { a: 9_007_199_254_740_992 }, problems: [] });
+  },
+);
+
+test.each([
+  ["is stored exactly but written with other digits", 2n ** 70n],
+  ["is stored as another number that is written with the same digits", 9_223_372_036_854_776_000n],
+])("a hexadecimal number is refused if it %s", (_why, whole) => {
+  const { problems } = read(`a: 0x${whole.toString(16)}\n`);
+  expect(problems.map(({ detail }) => detail)).toEqual([ROUNDED]);
+});
+
+test("a number that is the whole text is found at its beginning", () => {
+  expect(changedNumbersIn("9007199254740993")).toEqual([{ at: 0, detail: ROUNDED }]);
+});
+
 test("texts that look like numbers, and keys, stay as they are", () => {
   const long = "12345678901234567890";
   expect(read(`{"${long}":"${long} 1e400"}`)).toEqual({ content: { [long]: `${long} 1e400` }, problems: [] });

@@ -1,6 +1,12 @@
 // Shapes of objects if two names have the same hash: the hash alone decides nothing.
 import { expect, test } from "bun:test";
-import { NamedShapes, ObjectShapes, OpenObject } from "../../../src/platform/json/shapes.ts";
+import {
+  NamedShapes,
+  NUMBERED_OBJECT_MEMBERS,
+  ObjectShapes,
+  OpenObject,
+  SHAPE_MEMBERS_MAX,
+} from "../../../src/platform/json/shapes.ts";
 
 /** Of this many random names, about ten pairs have the same 32-bit hash, whatever its seed. */
 const NAMES = 300_000;
@@ -46,4 +52,13 @@ test("each new name after the same first ones is one more shape of objects from 
   });
   // a, ab; none; ac; b, ba; abc; c, ca, cab
   expect(sizes).toEqual([2, 2, 3, 5, 6, 9]);
+});
+
+test("members of an object from YAML after those of its shape, and a whole number as a name, are counted", () => {
+  const shapes = new NamedShapes();
+  const names = (more: number) => Array.from({ length: SHAPE_MEMBERS_MAX + more }, (_, at) => `n${at}`);
+  expect([-1, 0, 1, 2].map((more) => shapes.add(names(more)))).toEqual([0, 0, 1, 2]);
+  expect(shapes.size).toBe(SHAPE_MEMBERS_MAX);
+  expect(shapes.add(["n0", "7", "8"])).toBe(NUMBERED_OBJECT_MEMBERS);
+  expect(shapes.add([...names(1), "7"])).toBe(2 + NUMBERED_OBJECT_MEMBERS);
 });

@@ -29,7 +29,7 @@ test.each([0, 31, 32, 63, 32_767, 32_768, 1_000_000])("%i is found, and its neig
   numbers.add(number);
   numbers.add(number);
   expect([numbers.size, numbers.delete(number + 1), numbers.delete(number - 1)]).toEqual([1, false, false]);
-  expect([...numbers.slices(10)]).toEqual([[number]]);
+  for (const size of [1, 10]) expect([...numbers.slices(size)]).toEqual([[number]]);
   expect([numbers.delete(number), numbers.delete(number), numbers.size]).toEqual([true, false, 0]);
 });
 

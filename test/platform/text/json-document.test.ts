@@ -105,6 +105,29 @@ test.each([PROBLEMS_MAX - 1, PROBLEMS_MAX, PROBLEMS_MAX + 1])(
   },
 );
 
+test("of more problems than are listed, the first ones have their places, and the others are counted", () => {
+  const numbers = readAtOnce(`[{"__proto__":1}${",\n1e999".repeat(PROBLEMS_MAX + 3)}]`).problems;
+  expect(numbers.map(({ line }) => line)).toEqual([
+    ...Array.from({ length: PROBLEMS_MAX }, (_, at) => at + 1),
+    undefined,
+  ]);
+  expect(numbers.at(-1)?.detail).toBe("and 4 more");
+  const keys = readAtOnce(`{"a":0${',\n"a":1'.repeat(PROBLEMS_MAX + 3)}}`).problems;
+  expect(keys.slice(-2)).toMatchObject([{ line: PROBLEMS_MAX + 1 }, { detail: "and 3 more" }]);
+});
+
+test("a duplicate key after values of several characters is reported, and what is malformed later is not", () => {
+  for (const end of ["]", ",?]"]) {
+    const { problems } = readAtOnce(`[-1.5, true,\n{"a":null,"a":1}${end}`);
+    expect(problems).toMatchObject([{ pointer: "/2/a", line: 2, column: 11 }]);
+  }
+});
+
+test("a duplicate key in a value of YAML that looks like JSON is reported with all names above it", () => {
+  const { problems } = read(`"a": {"b":1,"b":2}`);
+  expect(problems).toMatchObject([{ pointer: "/a/b", line: 1, column: 13 }]);
+});
+
 const WORDS = Array(YAML_VALUES_MAX + 1)
   .fill("1")
   .join(" ");

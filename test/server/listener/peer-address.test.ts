@@ -61,6 +61,7 @@ const FORWARDED: [string, string][] = [
   ['for="[2001:db8:cafe::17]:4711"', "2001:db8:cafe::17"],
   ['for="[2001:db8:cafe::17]:_port"', "2001:db8:cafe::17"],
   ["for=203.0.113.7:4711", "203.0.113.7"],
+  ['for=198.51.100.1, for=203.0.113.7;by="a,b"', "203.0.113.7"],
   ['for=198.51.100.1, for="203.0.113.7";by="a,b;for=1.1.1.1"', "203.0.113.7"],
   ["for=198.51.100.1, for=203.0.113.7, for=10.1.2.3", "203.0.113.7"],
   // an unclosed quote of the caller does not affect the entry of the proxy
@@ -105,6 +106,9 @@ describe("a forwarding header is trusted", () => {
   });
 
   test("from a peer on a Unix socket if any proxy is trusted", () => {
+    const one = { trustedProxies: [range("10.0.0.0", 8)], forwardedHeader: "x-forwarded-for" } as const;
+    const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
+    expect(createPeerAddresses(one).addressOf(headers, null)).toBe("203.0.113.7");
     expect(addressFrom("x-forwarded-for", "203.0.113.7:80", null)).toBe("203.0.113.7");
     expect(addressFrom("x-forwarded-for", "unknown", null)).toBeNull();
   });

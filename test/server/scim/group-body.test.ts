@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { UNKNOWN_ENTRIES_MAX } from "../../../src/domain/scim/groups/member-intake.ts";
 import { REQUEST_MEMBERS_MAX } from "../../../src/domain/scim/patch/member-ids.ts";
 import { PATCH_OP } from "../../../src/domain/scim/wire.ts";
+import { SLICE_CHARACTERS } from "../../../src/platform/json/long-lists.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
   OBJECT_SHAPES_MAX,
@@ -16,6 +17,8 @@ import { createScimFace, expectRefusal, type ScimAnswered, type ScimFace } from 
 
 /** Several slices of ids only. */
 const MANY = 2_500;
+/** Entries with two of these are a slice. */
+const HALF_SLICE = " ".repeat(SLICE_CHARACTERS / 2);
 /** Not JSON: a reader that gets this far refuses the body for its syntax. */
 const GARBAGE = "?";
 
@@ -363,6 +366,16 @@ describe("a body is refused as malformed", () => {
     ],
     ["for a duplicate list", () => groupText(list()).replace(/\}$/, `,"Members":[${list()}]}`), "duplicated"],
     ["for a comma at the end of a list", () => groupText(`${list()},`), "not valid JSON"],
+    [
+      "for a comma between the last slice and the end of a list",
+      () => groupText(`"${people[0]}"${HALF_SLICE},"${people[1]}"${HALF_SLICE},`),
+      "a list of members is malformed",
+    ],
+    [
+      "for a comma after a slice without an entry",
+      () => groupText(`${HALF_SLICE}${HALF_SLICE},"${people[0]}"`),
+      "a list of members is malformed",
+    ],
     ["for a comma too many", () => groupText(`${list()},,${list()}`), "not valid JSON"],
     ["for a list without an end", () => groupText(list()).slice(0, -2), "a list of members is malformed"],
     [

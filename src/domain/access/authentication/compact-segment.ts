@@ -85,7 +85,7 @@ export class CompactSegment {
     let at = this.#freeAt(hash, now);
     while (at < 0 && this.#grow(now)) at = this.#freeAt(hash, now);
     if (at < 0) at = this.#victimAt(hash);
-    for (let word = 0; word < KEY_WORDS; word += 1) this.#words[at + word] = key[word] ?? 0;
+    this.#words.set(key, at);
     this.#words[at + EXPIRY] = expiry;
     return at;
   }

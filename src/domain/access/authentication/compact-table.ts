@@ -63,8 +63,7 @@ export class CompactTable {
     const known = segment.find(key, hash);
     if (known >= 0) segment.remove(known);
     const at = segment.add(key, hash, times);
-    const { words } = segment;
-    for (let word = 0; word < own.length; word += 1) words[at + HEAD_WORDS + word] = own[word] ?? 0;
+    segment.words.set(own, at + HEAD_WORDS);
   }
 
   /** Removes the row of that key. */

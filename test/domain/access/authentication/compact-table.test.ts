@@ -135,18 +135,51 @@ test("rows that were used outlast any number of rows that were not", () => {
   expect(good.map((key) => ownWordOf(table, key))).toEqual(good.map(() => 1));
 });
 
-test("of rows that were all used, the first to expire is evicted", () => {
+test("of rows that were all used, the first to expire is evicted, whichever slot it has", () => {
   const slots = 40;
-  const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots + 1);
   const last = keys.pop() ?? randomKey();
-  for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: at === 17 ? 40 : 50, now: 1 });
-  for (const key of keys) table.find(key);
-  table.put(last, [0, 99], { expiry: 50, now: 2 });
-  const kept = keys.map((key) => ownWordOf(table, key) !== undefined);
-  expect(kept.indexOf(false)).toBe(17);
-  expect(kept.filter((isKept) => !isKept)).toHaveLength(1);
-  expect(ownWordOf(table, last)).toBe(99);
+  for (const ending of keys.keys()) {
+    const table = open(slots * ROW_BYTES * SEGMENTS);
+    for (const [at, key] of keys.entries())
+      table.put(key, [0, at], { expiry: at === ending ? 40 : 50, now: 1 });
+    for (const key of keys) table.find(key);
+    table.put(last, [0, 99], { expiry: 50, now: 2 });
+    expect(keys.filter((key) => ownWordOf(table, key) === undefined)).toEqual(keys.slice(ending, ending + 1));
+    expect(ownWordOf(table, last)).toBe(99);
+  }
+});
+
+test("a row that expires now is replaced before one that was not used", () => {
+  const table = open(2 * ROW_BYTES * SEGMENTS);
+  const [ending = randomKey(), unused = randomKey(), last = randomKey()] = neighbors(3);
+  table.put(ending, [0, 1], { expiry: 5, now: 1 });
+  table.find(ending);
+  table.put(unused, [0, 2], { expiry: 50, now: 1 });
+  table.put(last, [0, 3], { expiry: 50, now: 5 });
+  expect([unused, last].map((key) => ownWordOf(table, key))).toEqual([2, 3]);
+});
+
+test("keys whose search begins in one slot fill a part", () => {
+  const slots = 40;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const keys: Uint32Array[] = [];
+  for (let at = 0; keys.length < slots; at += 1) {
+    const key = Uint32Array.of(0, 0, 0, at);
+    const hash = hashAt(key, 0);
+    if (hash >>> 24 === 7 && (hash & 0xff_ffff) < 0x10_0000 / slots) keys.push(key);
+  }
+  for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: 50, now: 1 });
+  expect(keys.map((key) => ownWordOf(table, key))).toEqual([...keys.keys()]);
+});
+
+test("in a part that is crowded before it has its greatest size, no row is lost except by eviction", () => {
+  for (let round = 0; round < 20; round += 1) {
+    const table = open(184 * ROW_BYTES * SEGMENTS);
+    const keys = neighbors(250);
+    for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: 50, now: 1 });
+    expect(keys.filter((key) => table.find(key))).toHaveLength(table.unexpiredAt(1));
+  }
 });
 
 test("a row that was used before the last eviction only is evicted before one that was used since", () => {
