@@ -65,8 +65,9 @@ export class BulkRemovals {
   }
 
   /**
-   * Removes or revokes one slice of the selection, those seen longest ago first. Clients that report after the first slice began are
-   * left alone.
+   * Removes or revokes one slice of the selection, those seen longest ago first. A client that reports between two slices moves to
+   * the end, where a later slice finds it if it still matches. Clients whose first report came after the first slice began are left
+   * alone, so that a removed client that returns is not removed again.
    * @throws DomainError `client.invalid`
    */
   async slice(actor: Actor, bulk: BulkRemoval): Promise<BulkSlice> {
@@ -88,10 +89,13 @@ export class BulkRemovals {
   ): Promise<{ listed: Listed[]; next: string | null }> {
     const { selection, rowsMax = BULK_ROWS_MAX } = bulk;
     if (selection.ids) return { listed: idsIn(selection.ids).map((id) => ({ id })), next: null };
-    const { asOfMs, cursor } = placeIn(bulk.cursor) ?? { asOfMs: this.own.clock.nowMs(), cursor: undefined };
+    const { beganAtMs, cursor } = placeIn(bulk.cursor) ?? {
+      beganAtMs: this.own.clock.nowMs(),
+      cursor: undefined,
+    };
     const query = {
       ...selection.filter,
-      asOfMs,
+      firstSeenToMs: beganAtMs,
       cursor,
       sort: "last_seen_asc",
       perPage: rowsMax,
@@ -99,7 +103,7 @@ export class BulkRemovals {
     };
     const page = await runInTurns(this.own.inventory.summaries(organizationId, query));
     const listed = page.items.map(({ id, lastSeenAtMs }) => ({ id, seenAtMs: lastSeenAtMs }));
-    return { listed, next: page.next && `${asOfMs}.${page.next}` };
+    return { listed, next: page.next && `${beganAtMs}.${page.next}` };
   }
 
   #preview(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
@@ -154,10 +158,10 @@ function idsIn(ids: readonly string[]): string[] {
 }
 
 /** @throws DomainError `client.invalid` for text that is not a cursor of a slice */
-function placeIn(text: string | undefined): { asOfMs: number; cursor: string } | undefined {
+function placeIn(text: string | undefined): { beganAtMs: number; cursor: string } | undefined {
   if (text === undefined) return undefined;
   const [, time, cursor] = /^(\d{1,15})\.(.+)$/.exec(text) ?? [];
-  if (time !== undefined && cursor !== undefined) return { asOfMs: Number(time), cursor };
+  if (time !== undefined && cursor !== undefined) return { beganAtMs: Number(time), cursor };
   throw invalidQuery([{ pointer: "/cursor", detail: "cursor must be the next_cursor of an earlier slice" }]);
 }
 

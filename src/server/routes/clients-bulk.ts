@@ -37,7 +37,7 @@ const documented = operationsOf("Administration");
 const answers = {
   200: {
     description:
-      "The result of each workstation of this slice. Those that report after the first slice began stay, and are not listed",
+      "The result of each workstation of this slice. A later slice has those that report in between, if they still match; those whose first report came after the first slice began stay",
     schema: BulkResult,
   },
   409: { description: "More workstations match than expected" },

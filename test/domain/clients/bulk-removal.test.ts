@@ -1,6 +1,7 @@
 // Revoking selected workstations: a login that only one of them uses ends completely, with its browser session; of a shared login
 // only the workstation's own grant ends.
 import { expect, test } from "bun:test";
+import type { RemovalKind } from "../../../src/domain/clients/removal.ts";
 import type { Caller } from "../../support/server.ts";
 import { type ClientsWorld, createClientsWorld } from "./clients-world.ts";
 import { reportWith } from "./policies.ts";
@@ -46,4 +47,53 @@ test("both of two workstations that share a login end it whole", async () => {
   await clients.report({ instance_id: "lab-2", hostname: "lab-2" });
   await revoke(clients, "lab-1", "lab-2");
   expect(await answers(clients, clients.ana)).toEqual([401, 401]);
+});
+
+/** Walks over all workstations one by one; `between` runs after the first slice. @returns the names and results of the slices */
+async function walk({ domain, world }: ClientsWorld, removal: RemovalKind, between: () => Promise<void>) {
+  const selection = { filter: {}, text: "" };
+  const results: (string | undefined)[][] = [];
+  let cursor: string | undefined;
+  do {
+    const bulk = { removal, selection, rowsMax: 1, cursor };
+    const { rows, next } = await domain.clients.bulkRemovals.slice(world.system, bulk);
+    results.push(rows.map(({ name, result }) => `${name} ${result}`));
+    if (cursor === undefined) await between();
+    cursor = next ?? undefined;
+  } while (cursor !== undefined);
+  return results.flat();
+}
+
+test("a workstation that reports between two slices is revoked in a later slice", async () => {
+  await using clients = await createClientsWorld();
+  const bo = await clients.signedIn("member");
+  const eve = await clients.signedIn("member");
+  for (const [caller, host] of [
+    [clients.ana, "lab-1"],
+    [bo, "lab-2"],
+    [eve, "lab-3"],
+  ] as const) {
+    await send(clients, caller, host);
+    clients.world.clock.advance(1);
+  }
+  const results = await walk(clients, "revoke", () => {
+    clients.world.clock.advance(1);
+    return send(clients, bo, "lab-2");
+  });
+  expect(results).toEqual(["lab-1 done", "lab-3 done", "lab-2 done"]);
+  expect(await answers(clients, bo)).toEqual([401, 401]);
+});
+
+test("a removed workstation that reports again between two slices is not removed again", async () => {
+  await using clients = await createClientsWorld();
+  for (const host of ["lab-1", "lab-2", "lab-3"]) {
+    await send(clients, clients.ana, host);
+    clients.world.clock.advance(1);
+  }
+  const results = await walk(clients, "remove", () => {
+    clients.world.clock.advance(1);
+    return send(clients, clients.ana, "lab-1");
+  });
+  expect(results).toEqual(["lab-1 done", "lab-2 done", "lab-3 done"]);
+  expect(clients.listed().map(({ hostname }) => hostname)).toEqual(["lab-1"]);
 });

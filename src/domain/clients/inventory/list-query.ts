@@ -28,8 +28,8 @@ export interface ClientFilterQuery {
   seenFromMs?: number | undefined;
   /** UTC milliseconds, exclusive; overrides the end of `lastSeen` */
   seenBeforeMs?: number | undefined;
-  /** UTC milliseconds; clients that reported later do not match */
-  asOfMs?: number | undefined;
+  /** UTC milliseconds, included; clients whose first report came later do not match */
+  firstSeenToMs?: number | undefined;
 }
 
 export interface ClientQuery extends ClientFilterQuery, PageQuery {
@@ -111,8 +111,8 @@ function readClientFilter(
       query.seenBeforeMs ?? days.beforeMs,
       stale === "true" ? staleMs : undefined,
       unseenMs,
-      query.asOfMs === undefined ? undefined : query.asOfMs + 1,
     ),
+    firstSeenToMs: query.firstSeenToMs,
   };
 }
 

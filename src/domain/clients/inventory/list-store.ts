@@ -38,6 +38,7 @@ export interface InventoryFilter {
   platform?: string | undefined;
   seenFromMs?: number | undefined;
   seenBeforeMs?: number | undefined;
+  firstSeenToMs?: number | undefined;
 }
 
 export interface WantedReports {
@@ -167,6 +168,7 @@ const conditionOf = (
     platform,
     seenFromMs,
     seenBeforeMs,
+    firstSeenToMs,
   }: InventoryFilter,
   inForce: string | null,
 ): SQL | undefined =>
@@ -187,6 +189,7 @@ const conditionOf = (
     platform === undefined ? undefined : eq(columns.platform, platform),
     seenFromMs === undefined ? undefined : sql`${columns.lastSeenAtMs} >= ${seenFromMs}`,
     seenBeforeMs === undefined ? undefined : sql`${columns.lastSeenAtMs} < ${seenBeforeMs}`,
+    firstSeenToMs === undefined ? undefined : sql`${columns.firstSeenAtMs} <= ${firstSeenToMs}`,
   );
 
 const contains = (column: SQLWrapper, text: string): SQL =>
