@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { referenceIn, refersToNumber } from "../../../platform/config/references.ts";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { changeOf } from "../../../platform/json/numbers.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { Catalog } from "../../catalog/service.ts";
@@ -98,8 +99,10 @@ function withVariables(
   if (text === undefined) problems.push({ pointer, detail: `refers to ${name}, which is not set` });
   if (text === undefined || !refersToNumber(value)) return text ?? "";
   const number = Number(text);
-  if (NUMBER.test(text) && Number.isFinite(number)) return number;
-  problems.push({ pointer, detail: `refers to ${name}, which is not a number` });
+  const isNumber = NUMBER.test(text);
+  if (isNumber && changeOf(text, number) === undefined) return number;
+  const why = isNumber ? "which a number cannot hold exactly; leave out :number" : "which is not a number";
+  problems.push({ pointer, detail: `refers to ${name}, ${why}` });
   return 0;
 }
 

@@ -11,7 +11,8 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Text, useReader } from "../parts/values.tsx";
+import { SavedElsewhere } from "../parts/saved-elsewhere.tsx";
+import { Facts, Text, useReader } from "../parts/values.tsx";
 import { assignmentPath, MODEL_WORDS, MODELS_PATH, modelPath } from "./words.ts";
 
 /** The values of the form. */
@@ -32,6 +33,8 @@ export interface AssignmentPageProps {
   problems?: readonly Problem[];
   /** why nothing could be saved, apart from the entered values */
   error?: string | undefined;
+  /** set if the draft was saved elsewhere after the form was opened: what it says now */
+  other?: AssignmentEntry | undefined;
 }
 
 /** Names of the form's fields: each box has its own, because a form has one value for each name. */
@@ -39,15 +42,28 @@ export const MODEL_FIELD = "model_";
 
 /** @returns the page that assigns models to an agent */
 export function assignmentPage(props: AssignmentPageProps): ConsolePage {
-  const { harness, entry, problems = [], error, version } = props;
+  const { harness, entry, problems = [], error, version, other } = props;
   return {
     title: `Models of ${harnessText(harness)}`,
     breadcrumbs: [{ href: MODELS_PATH, label: "Models" }],
-    status: error !== undefined ? 409 : problems.length > 0 ? 400 : 200,
-    isError: problems.length > 0 || error !== undefined,
+    status: error !== undefined || other !== undefined ? 409 : problems.length > 0 ? 400 : 200,
+    isError: problems.length > 0 || error !== undefined || other !== undefined,
     content: (
       <>
         <ErrorSummary error={error} />
+        {other && (
+          <SavedElsewhere>
+            <Facts
+              facts={[
+                { label: "Models", value: <Text value={other.models.join(", ") || "none"} /> },
+                {
+                  label: "Starts with",
+                  value: <Text value={other.defaultModel ?? "the agent's own choice"} />,
+                },
+              ]}
+            />
+          </SavedElsewhere>
+        )}
         {problems.length > 0 && <Problems problems={problems} entry={entry} />}
         <AssignmentForm {...props} />
         <AsCommand
@@ -93,11 +109,12 @@ function problemText(pointer: string, { detail, entry }: { detail: string; entry
   return id === undefined ? asSentence(detail) : `${id} ${detail}`;
 }
 
-function AssignmentForm({ harness, entry, models, version, problems = [], error }: AssignmentPageProps) {
+function AssignmentForm(props: AssignmentPageProps) {
+  const { harness, entry, models, version, problems = [], error, other } = props;
   const { mayAdminister } = useReader();
   const known = new Set(models.map(({ id }) => id));
   const others = entry.models.filter((id) => !known.has(id));
-  const isRefused = problems.length > 0 || error !== undefined;
+  const isRefused = problems.length > 0 || error !== undefined || other !== undefined;
   return (
     <ConsoleForm action={assignmentPath(harness)} isInParts edits={isRefused ? "refused" : "saved"}>
       <Hidden name="version" value={version} />

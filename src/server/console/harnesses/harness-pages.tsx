@@ -10,6 +10,7 @@ import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody, statedIn } from "../parts/stated-version.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
@@ -128,22 +129,25 @@ interface HarnessPageProps {
   models: readonly string[];
   /** whether the page shows unsaved values */
   isUnsaved?: boolean;
+  /** set if the draft was saved elsewhere after the form was opened: what it says now */
+  other?: HarnessInput | undefined;
 }
 
 /** @returns the page of one harness */
 export function harnessPage(props: HarnessPageProps): ConsolePage {
-  const { view, input, version, problems, error } = props;
+  const { view, input, version, problems, error, other } = props;
   const settings = longText(input.managedConfigYaml);
   return {
     title: harnessText(view.harness),
     breadcrumbs: [{ href: HARNESSES_PATH, label: "Harnesses" }],
-    isError: problems.length > 0 || error !== undefined,
-    status: error === undefined ? 200 : 409,
+    isError: problems.length > 0 || error !== undefined || other !== undefined,
+    status: error === undefined && other === undefined ? 200 : 409,
     longText: settings,
     hasEditor: true,
     content: (
       <>
         <ErrorSummary error={error} />
+        {other && <Other view={view} input={other} />}
         {problems.length > 0 && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
             <p>The draft is saved, but it cannot be published like this.</p>
@@ -183,6 +187,25 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
     ),
   };
 }
+
+const Other = ({ view: { harness }, input }: Pick<HarnessPageProps, "view" | "input">) => (
+  <SavedElsewhere>
+    <Facts
+      facts={[
+        { label: "May run", value: input.isAllowed ? "Yes" : "No" },
+        {
+          label: "Versions",
+          value: `${input.versionRequirement ?? "any"}${input.allowUnverifiedVersions ? ", also not certified" : ""}`,
+        },
+      ]}
+    />
+    <SavedText
+      label="The settings saved elsewhere"
+      text={input.managedConfigYaml}
+      href={`${HARNESSES_PATH}/${harness}`}
+    />
+  </SavedElsewhere>
+);
 
 const FIELDS: Readonly<Record<string, string>> = {
   "/version_requirement": "requirement",

@@ -16,6 +16,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody } from "../parts/stated-version.ts";
 import { Text, useReader } from "../parts/values.tsx";
 import { HiddenFields } from "../policy/hidden-values.tsx";
@@ -53,7 +54,19 @@ export function serverPage(props: ServerPageProps): ConsolePage {
     status: isRefused ? 400 : other === undefined ? 200 : 409,
     content: (
       <>
-        {other !== undefined && <Elsewhere server={other} />}
+        {other !== undefined && (
+          <SavedElsewhere>
+            {other === null ? (
+              <p>The server was removed there.</p>
+            ) : (
+              <SavedText
+                label="The server as saved there"
+                text={JSON.stringify(withHiddenServerSecrets(other), null, 2)}
+                href={serverPath(other.name)}
+              />
+            )}
+          </SavedElsewhere>
+        )}
         {problems.length > 0 && <Problems {...props} problems={problems} />}
         {secrets.length > 0 && <Secrets {...props} secrets={secrets} />}
         <HiddenFields texts={shownTexts(props.entry)} />
@@ -106,25 +119,6 @@ const Secrets = ({ secrets, entry }: Pick<ServerPageProps, "entry"> & { secrets:
         );
       })}
     </ul>
-  </div>
-);
-
-const Elsewhere = ({ server }: { server: McpServer | null }) => (
-  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-    <p>
-      The draft was saved elsewhere after you opened it. What you entered is below; saving it again puts it
-      into the draft as it is now.
-    </p>
-    {server === null ? (
-      <p>The server was removed there.</p>
-    ) : (
-      <details>
-        <summary>The server as saved there</summary>
-        <pre>
-          <Text value={JSON.stringify(withHiddenServerSecrets(server), null, 2)} />
-        </pre>
-      </details>
-    )}
   </div>
 );
 

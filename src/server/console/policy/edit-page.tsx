@@ -6,13 +6,11 @@ import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody, statedIn } from "../parts/stated-version.ts";
 import { Text } from "../parts/values.tsx";
 import { POLICY_EDITOR } from "./completions.ts";
 import { BREADCRUMBS, EDIT_PATH, POLICY_PATH, REVIEW_PATH } from "./words.ts";
-
-/** A longer text of another tab is linked instead of shown. */
-export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
 
 interface EditProps {
   /** as it was typed */
@@ -38,7 +36,11 @@ export function editPage({ text, version, problems, error, other }: EditProps): 
     hasEditor: true,
     content: (
       <>
-        {other !== undefined && <OtherSave text={other} />}
+        {other !== undefined && (
+          <SavedElsewhere>
+            <SavedText label="The text saved elsewhere" text={other} href={EDIT_PATH} />
+          </SavedElsewhere>
+        )}
         <ErrorSummary error={error} />
         <Problems problems={problems} />
         <Form
@@ -76,29 +78,6 @@ const Problems = ({ problems }: { problems: readonly Problem[] }) =>
       </ul>
     </div>
   );
-
-const OtherSave = ({ text }: { text: string }) => (
-  <div class="error-summary" role="alert">
-    <p>
-      The draft was saved elsewhere after you opened it. Your text is below; saving it again replaces this
-      one:
-    </p>
-    {text.length > OTHER_TEXT_SHOWN_MAX ? (
-      <p>
-        <a href={EDIT_PATH} target="_blank" rel="noopener">
-          The text saved elsewhere, in a new tab
-        </a>
-      </p>
-    ) : (
-      <details>
-        <summary>The text saved elsewhere</summary>
-        <pre>
-          <Text value={text} />
-        </pre>
-      </details>
-    )}
-  </div>
-);
 
 interface FormProps {
   mark: string;

@@ -102,11 +102,12 @@ test("CON-78 an assignment that cannot be saved keeps what was chosen, with ever
 
 test("CON-78 a form that was made before the draft changed asks again and overwrites nothing", async () => {
   const page = await browser.visit(CODEX);
-  await assign({ others: "", default: "" });
+  await assign({ others: "early\nb/one", default: "early" });
   const kept = drafted();
   const { status, html } = await browser.submit(formTo(page, CODEX), { others: "late", default: "" });
   expect([status, drafted()]).toEqual([409, kept]);
   expect(html).toContain("late");
+  expect(html).toContain(kept?.join(", ") ?? "");
 });
 
 test("CON-78 an auditor reads the pages and finds no button", async () => {

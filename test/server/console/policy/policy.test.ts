@@ -5,7 +5,7 @@ import { CHANGES_LISTED_MAX } from "../../../../src/domain/governance/shown/chan
 import { LINES_SHOWN_MAX } from "../../../../src/domain/governance/shown/shown-text.ts";
 import { FORM_TEXT_BYTES_MAX, withoutReturns } from "../../../../src/server/console/long-form.ts";
 import { EXPLAINED_ROWS_MAX } from "../../../../src/server/console/parts/not-shown.tsx";
-import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/policy/edit-page.tsx";
+import { OTHER_TEXT_SHOWN_MAX } from "../../../../src/server/console/parts/saved-elsewhere.tsx";
 import { ESCAPED_FORM_BYTES_MAX, UPLOAD_FIELDS_MAX } from "../../../../src/server/http/bodies/upload.ts";
 import { managedText } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";

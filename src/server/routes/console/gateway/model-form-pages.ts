@@ -54,12 +54,21 @@ export function gatewayModelFormPages({ router, domain }: RouteContext, console:
 function pageOf(
   domain: Domain,
   reader: Reader,
-  shown: Pick<AssignmentPageProps, "harness" | "error"> & Partial<AssignmentPageProps>,
+  shown: Pick<AssignmentPageProps, "harness" | "error"> &
+    Partial<AssignmentPageProps> & { isStale?: boolean },
 ): ConsolePage {
   const { view, draft } = readModels(domain, reader);
   const policy = draft.document.harnesses[shown.harness];
-  const entry = { models: modelsOf(policy), defaultModel: defaultModelOf(policy) ?? null };
-  return assignmentPage({ entry, models: view.models, version: versionText(draft), ...shown });
+  const saved = { models: modelsOf(policy), defaultModel: defaultModelOf(policy) ?? null };
+  const { isStale, ...entered } = shown;
+  const other = isStale ? saved : undefined;
+  return assignmentPage({
+    entry: saved,
+    models: view.models,
+    version: versionText(draft),
+    other,
+    ...entered,
+  });
 }
 
 async function save(
@@ -81,14 +90,12 @@ async function save(
     if (error.reason === "governance.invalid")
       return pageOf(domain, reader, { harness, entry, problems: error.problems });
     if (error.reason === "policy_draft.changed")
-      return pageOf(domain, reader, { harness, entry, error: `${error.message}. ${AGAIN}` });
+      return pageOf(domain, reader, { harness, entry, isStale: true });
     if (error.reason.startsWith("policy_draft."))
       return pageOf(domain, reader, { harness, entry, error: error.message });
     throw error;
   }
 }
-
-const AGAIN = "Your selection is below; saving it again replaces that of the draft";
 
 /** @returns what the form says: models that were assigned before keep their order, new ones follow */
 function entryIn(fields: Fields, standing: readonly string[]): AssignmentEntry {

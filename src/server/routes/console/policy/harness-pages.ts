@@ -98,15 +98,17 @@ function createForm({ clients, governance: { drafts, views }, harnesses }: Route
     const typed = draft.typed.harnesses[harness];
     const isAllowed = draft.document.allowed_harnesses.includes(harness);
     const kept = typed && { ...typed.input, isAllowed: typed.input.isAllowed ?? isAllowed };
-    const input = shown.input ?? kept ?? (await inputOf(views, harness, draft.document));
+    const saved = kept ?? (await inputOf(views, harness, draft.document));
+    const input = shown.input ?? saved;
+    const isRefused = shown.error !== undefined || shown.isStale === true;
     const { values } = await drafts.typedSettings(input.managedConfigYaml, {});
     return harnessPage({
       ...{ view, input, version: versionText(draft), error: shown.error },
-      fields:
-        (values && shown.error === undefined ? undefined : shown.fields) ?? (values && fieldsFor(values)),
+      fields: (values && !isRefused ? undefined : shown.fields) ?? (values && fieldsFor(values)),
       models: modelsOf(draft.document.harnesses[harness]),
       problems: shown.input ? [] : (typed?.problems ?? []),
       isUnsaved: shown.input !== undefined,
+      other: shown.isStale ? saved : undefined,
     });
   };
   const send = async (reader: Reader, harness: HarnessKey, sent: Fields): Promise<ConsolePage | Done> => {
@@ -129,13 +131,10 @@ function createForm({ clients, governance: { drafts, views }, harnesses }: Route
         return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
       return await pageOf(reader, harness, draft, { fields });
     } catch (error) {
-      const why = whyRefused(error);
-      if (why === undefined) throw error;
-      return await pageOf(reader, harness, drafts.ownOrNew(reader.actor), {
-        input: entered,
-        error: why,
-        fields,
-      });
+      if (!(error instanceof DomainError) || !error.reason.startsWith("policy_draft.")) throw error;
+      const isStale = error.reason === "policy_draft.changed";
+      const shown = { input: entered, fields, ...(isStale ? { isStale } : { error: error.message }) };
+      return await pageOf(reader, harness, drafts.ownOrNew(reader.actor), shown);
     }
   };
 
@@ -148,6 +147,8 @@ interface Shown {
   input?: HarnessInput;
   /** why it could not be saved */
   error?: string;
+  /** whether the draft was saved elsewhere after the form was opened */
+  isStale?: boolean;
   /** as they were sent; kept while the text cannot be read, and beside an error */
   fields?: SettingFields | undefined;
 }
@@ -176,13 +177,6 @@ async function withFields(
   const { text: changed } = await drafts.typedSettings(text, changesOf(fields));
   if (changed !== undefined) return changed;
   throw notWritten(USED_ELSEWHERE);
-}
-
-/** @returns the sentence that the page shows beside what was typed; undefined for an error that is not about the form */
-function whyRefused(error: unknown): string | undefined {
-  if (!(error instanceof DomainError) || !error.reason.startsWith("policy_draft.")) return undefined;
-  if (error.reason !== "policy_draft.changed") return error.message;
-  return `${error.message}. Your input is below; saving it again replaces this part of the draft`;
 }
 
 function viewOf(
