@@ -29,7 +29,7 @@ const addFilters = (verb: CliCommand): CliCommand =>
     .option("--user <user>", "workstations of this user: e-mail address or id")
     .addOption(new Option("--health <health>", "only workstations with this health").choices(HEALTHS))
     .option("--harness <name>", "workstations that report this harness")
-    .option("--revision <id>", "workstations that report this revision")
+    .option("--revision <revision>", "workstations that report this revision: its number or id")
     .option("--client-version <version>", "workstations with this version of the client")
     .option("--platform <platform>", "workstations that report this platform")
     .option(...STALE);

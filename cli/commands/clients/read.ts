@@ -33,13 +33,14 @@ export async function list(call: Call): Promise<void> {
 
 /** @returns the options that select workstations; undefined for those that were not given */
 export function filterOf({ domain, actor, context, text }: Call): ClientFilterQuery {
-  const reference = text("user");
+  const { organizationId } = actor;
+  const [user, revision] = [text("user"), text("revision")];
   return {
-    userId:
-      reference === undefined ? undefined : domain.identity.users.find(actor.organizationId, reference).id,
+    userId: user === undefined ? undefined : domain.identity.users.find(organizationId, user).id,
     health: text("health"),
     harness: text("harness"),
-    revision: text("revision"),
+    revision:
+      revision === undefined ? undefined : domain.governance.revisions.reportedId(organizationId, revision),
     clientVersion: text("clientVersion"),
     platform: text("platform"),
     seenBeforeMs: parseSeenBefore(text("stale"), context.clock.nowMs()),

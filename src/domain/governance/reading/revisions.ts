@@ -3,6 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Connection, Db } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
+import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { readLimit, refuseProblems } from "../../shared/page.ts";
 import { noFormer, noPolicy, revisionNotFound } from "../errors.ts";
 import { REVISIONS_LISTED_MAX, type Revision } from "../model.ts";
@@ -90,6 +91,15 @@ export class Revisions {
     const number = digits === undefined ? undefined : Number(digits);
     const id = number === undefined ? reference : store.idOfSequence(this.db.read, organizationId, number);
     return this.show(organizationId, id ?? reference);
+  }
+
+  /**
+   * @param reference as for `named`, or the id of a revision that a restore has removed here: workstations may still report it
+   * @returns the id
+   * @throws DomainError `governance.not_found`
+   */
+  reportedId(organizationId: string, reference: string): string {
+    return UUID_PATTERN.test(reference) ? reference : this.named(organizationId, reference).id;
   }
 
   /**

@@ -3,7 +3,6 @@ import type { ClientQuery } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { UUID_PATTERN } from "../../../platform/ids.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { dayEndIn, dayIn } from "../../console/list/days.ts";
@@ -94,11 +93,11 @@ export async function userIdOf(
   return undefined;
 }
 
-/** @returns the id of the revision that a filter names; a workstation may report one that a restore has removed here */
+/** @returns the id of the revision that a filter names; undefined without a text, or with a problem */
 function revisionIdOf({ governance }: Domain, { organizationId, text, problems }: Named): string | undefined {
-  if (text === undefined || UUID_PATTERN.test(text)) return text;
+  if (text === undefined) return undefined;
   try {
-    return governance.revisions.named(organizationId, text).id;
+    return governance.revisions.reportedId(organizationId, text);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const name = /^r?\d{1,15}$/.test(text) ? text.replace(/^r?/, "r") : quoted(text);

@@ -1,0 +1,22 @@
+// `clients list --revision`: a revision is named by its number or id, and a name that stands for none is an error.
+import { expect, test } from "bun:test";
+import { createInstallation } from "../../../support/in-process.ts";
+import { publishOn, reportOn } from "../../../support/installed/installed-clients.ts";
+
+test("lists the workstations of a revision by its number or id, and refuses other words", async () => {
+  using bench = await createInstallation();
+  const config_revision = await publishOn(bench);
+  await reportOn(bench, [{ instance_id: "i-1", hostname: "lab-1", config_revision }]);
+  const { items } = await bench.json("policy history");
+  const numbers = (items as { revision: string; number: number }[]).map(({ revision, number }) => [
+    revision,
+    number,
+  ]);
+  for (const [id, sequence] of numbers)
+    for (const name of [id, sequence, `r${sequence}`]) {
+      const { total } = await bench.json(`clients list --revision ${name}`);
+      expect(total).toBe(id === config_revision ? 1 : 0);
+    }
+  const { exitCode, stderr } = await bench.run("clients list --revision nonsense");
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining("nonsense")]);
+});
