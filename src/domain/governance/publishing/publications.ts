@@ -4,6 +4,7 @@
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
+import type { YamlText } from "../../../platform/text/yaml-source.ts";
 import { readYamlText } from "../../../platform/text/yaml-text.ts";
 import { HARNESS_KEYS, isHarnessKey } from "../../harnesses/harnesses.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
@@ -56,22 +57,32 @@ export function readHarnessKey(harness: string) {
   );
 }
 
-/** @returns the settings of one harness, and the problems of the text */
-export function readSettings(
-  text: string,
-  isOver?: () => boolean,
-): {
+/** The settings of one harness, and the problems of their text. */
+interface ReadSettings {
   settings: Readonly<Record<string, unknown>>;
   problems: Problem[];
-} {
+}
+
+/** @returns the settings of one harness, and the problems of the text */
+export function readSettings(text: string, isOver?: () => boolean): ReadSettings {
+  const { settings, problems } = readSettingsText(text, isOver);
+  return { settings, problems };
+}
+
+/** As readSettings, and a function that says where a setting is in the text. */
+export function readSettingsText(
+  text: string,
+  isOver?: () => boolean,
+): ReadSettings & Pick<YamlText, "positionsOf"> {
   const problems = new ProblemList();
   const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX, isOver };
-  const { content } = readYamlText(Buffer.from(text), problems, bounds);
+  const { content, positionsOf } = readYamlText(Buffer.from(text), problems, bounds);
   const value = content ?? {};
   if (problems.count === 0 && !isJsonObject(value)) problems.add("", "must be a mapping of settings");
   return {
     settings: isJsonObject(value) ? value : {},
     problems: problems.list().map((problem) => ({ ...problem, pointer: "/managed_config_yaml" })),
+    positionsOf,
   };
 }
 
@@ -107,18 +118,15 @@ export const extensionsPointer =
     return unknown !== undefined && holder ? { ...problem, pointer: `/${holder[0]}/${unknown}` } : problem;
   };
 
-/** The publication has the members of the harness at its root. */
+/** The publication has the members of the harness at its root, and its settings as text. */
 export const harnessPointer =
-  (key: string) =>
+  (key: string, { positionsOf }: Pick<YamlText, "positionsOf">) =>
   (problem: Problem): Problem => {
     const own = `/harnesses/${key}/`;
     if (!problem.pointer.startsWith(own)) return problem;
     const rest = problem.pointer.slice(own.length);
-    return rest.startsWith("managed_config")
-      ? {
-          ...problem,
-          pointer: "/managed_config_yaml",
-          detail: `${rest.replace("managed_config", "")} ${problem.detail}`.trim(),
-        }
-      : { ...problem, pointer: `/${rest}` };
+    if (!rest.startsWith("managed_config")) return { ...problem, pointer: `/${rest}` };
+    const setting = rest.replace("managed_config", "");
+    const detail = `${setting} ${problem.detail}`.trim();
+    return { pointer: "/managed_config_yaml", detail, ...positionsOf([setting])[0] };
   };

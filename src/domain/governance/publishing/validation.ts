@@ -31,7 +31,7 @@ import {
   extensionsPointer,
   type HarnessPublication,
   harnessPointer,
-  readSettings,
+  readSettingsText,
 } from "./publications.ts";
 
 /** Called repeatedly while a text is read: whether it has taken too long. */
@@ -129,7 +129,8 @@ export function validateHarness(
   },
   isOver?: TimeIsOver,
 ): { unread: Problem[]; whole: Validated | undefined } {
-  const { settings, problems: unread } = readSettings(publication.managedConfigYaml, isOver);
+  const source = readSettingsText(publication.managedConfigYaml, isOver);
+  const { settings, problems: unread } = source;
   if (unread.length > 0 || base === undefined || harness === undefined) return { unread, whole: undefined };
   const current = parse(base);
   const before = unstamped(current);
@@ -149,11 +150,10 @@ export function validateHarness(
     harnesses: { ...before.harnesses, [harness]: policy },
   });
   const problems = draft.problems;
-  if (problems.length > 0) return { unread, whole: refused(problems.map(harnessPointer(harness))) };
+  const placed = () => refused(problems.map(harnessPointer(harness, source)));
+  if (problems.length > 0) return { unread, whole: placed() };
   const document = finalizeDocument(draft.document, { ...frame, base: current, problems });
-  const whole =
-    problems.length > 0 ? refused(problems.map(harnessPointer(harness))) : judged(document, current);
-  return { unread, whole };
+  return { unread, whole: problems.length > 0 ? placed() : judged(document, current) };
 }
 
 function allowedWith(

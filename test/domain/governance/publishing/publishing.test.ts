@@ -355,6 +355,20 @@ describe("one harness", () => {
     expect(cleared.document.harnesses.codex).toEqual({ managed_config: {}, mcp: [], package_overrides: {} });
   });
 
+  test("CON-49 names the line of a setting that has a wrong value", async () => {
+    await using world = await createGovernanceWorld();
+    const { problems } = await refusalOf(() =>
+      world.governance.publishing.publishHarness(world.admin, {
+        baseRevision: world.inForce().id,
+        harness: "codex",
+        managedConfigYaml: "# ours\nsandbox:\n  mode: a\nmodel: 5\n",
+      }),
+    );
+    expect(problems).toMatchObject([
+      { pointer: "/managed_config_yaml", detail: expect.stringContaining("/model "), line: 4, column: 1 },
+    ]);
+  });
+
   test("is refused in a fixed order: settings, base, harness, range", async () => {
     await using world = await createGovernanceWorld();
     const publish = (publication: object) =>
