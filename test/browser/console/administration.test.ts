@@ -154,6 +154,16 @@ describe("CON-157 with the keyboard alone", () => {
     },
   );
 
+  test("the palette opens the first result, also before it is shown", async () => {
+    await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
+    const { page } = visitor;
+    await page.goto("/console");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("invitations");
+    await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
+    expect(await heading(page)).toBe("Invitations");
+  });
+
   test("the focus stays in a dialog and returns to what opened it", async () => {
     const email = await withWorkstations("dialog", []);
     await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });

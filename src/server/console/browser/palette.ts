@@ -18,30 +18,37 @@ export function openPalette(): void {
   results.setAttribute("aria-live", "polite");
   dialog.append(input, results);
   dialog.addEventListener("close", () => dialog.remove());
-  input.addEventListener("input", () => ask(form.action, input.value, results));
+  let found = ask(form.action, "", results);
+  input.addEventListener("input", () => {
+    found = ask(form.action, input.value, results);
+  });
+  input.addEventListener("keydown", async ({ key }) => {
+    if (key !== "Enter") return;
+    await found;
+    results.querySelector("a")?.click();
+  });
   dialog.addEventListener("keydown", (event) => move(event, dialog));
   document.body.append(dialog);
   dialog.showModal();
-  ask(form.action, "", results);
 }
 
 let asked = 0;
 
-function ask(action: string, text: string, results: Element): void {
+/** Shows the results once typing has paused. Only the newest search is shown. */
+async function ask(action: string, text: string, results: Element): Promise<void> {
   asked += 1;
   const own = asked;
-  setTimeout(async () => {
-    if (own !== asked) return;
-    try {
-      const { page } = await fetchPage(`${action}?q=${encodeURIComponent(text)}`);
-      const found = page.getElementById("results");
-      if (own !== asked || !found) return;
-      found.removeAttribute("id");
-      results.replaceChildren(document.adoptNode(found));
-    } catch {
-      results.replaceChildren("The search does not respond.");
-    }
-  }, PAUSE_MS);
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  if (own !== asked) return;
+  try {
+    const { page } = await fetchPage(`${action}?q=${encodeURIComponent(text)}`);
+    const found = page.getElementById("results");
+    if (own !== asked || !found) return;
+    found.removeAttribute("id");
+    results.replaceChildren(document.adoptNode(found));
+  } catch {
+    results.replaceChildren("The search does not respond.");
+  }
 }
 
 /** Arrows move between the field and the results. Escape closes the dialog at once; a search field would only be emptied. */

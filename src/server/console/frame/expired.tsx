@@ -6,7 +6,14 @@ import { ErrorSummary, Field, Hidden } from "../../pages/forms.tsx";
 import { signInPath } from "../../pages/html.ts";
 import { type Branding, renderPage } from "../../pages/layout.tsx";
 import { htmlAnswer } from "../answer.ts";
-import { isInParts, type Kept, KeptFields, keptFields, SIGN_IN_FIELDS } from "./kept-fields.tsx";
+import {
+  areSomeHeldBack,
+  isInParts,
+  type Kept,
+  KeptFields,
+  keptFields,
+  SIGN_IN_FIELDS,
+} from "./kept-fields.tsx";
 
 /** What a sign-in adds to a form: bytes and fields. */
 const SIGN_IN_BYTES = 4 * 1024;
@@ -50,6 +57,7 @@ const hasSpace = ({ headers }: Request, fields: Readonly<Record<string, string>>
 
 function expiredHtml({ back, branding, request, offer, ...kept }: Expired): string {
   const fields = kept.fields && keptFields({ ...kept, fields: kept.fields });
+  const isPartial = fields !== undefined && areSomeHeldBack(kept.fields ?? {}, fields);
   const isOffered = fields !== undefined && offer !== undefined && hasSpace(request, fields);
   const error = offer?.failure?.message;
   return renderPage(
@@ -59,7 +67,7 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
       <p>
         Your session has ended, so nothing was changed.{" "}
         {fields
-          ? `What you entered is kept on this page.${isOffered ? " Sign in with the same account to send it." : ""}`
+          ? `What you entered is kept on this page${isPartial ? ", except for values that may be secrets" : ""}.${isOffered ? " Sign in with the same account to send it." : ""}`
           : "What you entered cannot be kept on this page, but your browser has it on the page before."}
       </p>
       {fields ? (

@@ -43,6 +43,12 @@ export function keptFields({ fields, heldBack }: Pick<Kept, "fields" | "heldBack
   };
 }
 
+/** @returns whether something that was entered is not kept */
+export const areSomeHeldBack = (entered: Fields, kept: Readonly<Record<string, string>>): boolean =>
+  Object.entries(entered).some(
+    ([name, value]) => value && name !== "csrf" && !IS_SIGN_IN.has(name) && !Object.hasOwn(kept, name),
+  );
+
 export const KeptFields = ({ fields }: { fields: Readonly<Record<string, string>> }) => (
   <>
     {Object.entries(fields).map(([name, value]) => (

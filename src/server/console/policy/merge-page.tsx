@@ -10,7 +10,7 @@ import {
   mayHaveComments,
   type Undecided,
 } from "../../../domain/governance/service.ts";
-import { Hidden } from "../../pages/forms.tsx";
+import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
@@ -25,19 +25,23 @@ interface MergeProps {
   remembered: Readonly<Record<string, Decision>>;
   /** whether the draft was saved after the page of the choices was opened */
   isStale?: boolean;
+  /** whether the page was sent without a choice for each place */
+  isIncomplete?: boolean;
 }
 
 /** Prefix of the fields that carry remembered choices of places on later pages. */
 export const REMEMBERED = "remembered_";
 
 /** @returns the page that asks which value to keep */
-export function mergePage({ merge, decided, remembered, isStale = false }: MergeProps): ConsolePage {
+export function mergePage(props: MergeProps): ConsolePage {
+  const { merge, decided, remembered, isStale = false, isIncomplete = false } = props;
   const { draft, current, isBaseGone, undecided } = merge;
   const { count, listed: asked, isHidden } = undecided;
   const former = Object.entries(merge.decisions); // the form sends them again
   return {
     title: "Merge the draft",
     breadcrumbs: [...BREADCRUMBS, { href: REVIEW_PATH, label: "Review" }],
+    ...(isIncomplete && { status: 400, isError: true }),
     ...(isStale && { status: 409, isError: true }),
     content: (
       <>
@@ -47,6 +51,7 @@ export function mergePage({ merge, decided, remembered, isStale = false }: Merge
             kept below: look at the values of these places again.
           </p>
         )}
+        {isIncomplete && <ErrorSummary error="choose a value for each place; nothing was merged" />}
         <p>
           {isBaseGone
             ? `The draft differs from ${revisionText(current)} in ${count === 1 ? "one place" : `${count} places`}`
@@ -62,7 +67,11 @@ export function mergePage({ merge, decided, remembered, isStale = false }: Merge
           </p>
         )}
         {isHidden && <Elsewhere />}
-        <ConsoleForm action={MERGE_PATH} isInParts edits={isStale || former.length > 0 ? "refused" : "saved"}>
+        <ConsoleForm
+          action={MERGE_PATH}
+          isInParts
+          edits={isStale || isIncomplete || former.length > 0 ? "refused" : "saved"}
+        >
           <Hidden name="version" value={String(draft.version)} />
           <Hidden name="current" value={current.id} />
           {former.map(([path, choice], at) => (

@@ -53,6 +53,18 @@ describe("CON-119 the page of a form whose session has ended", () => {
     expect((await browser.visit("/console/users")).heading).toBe("Users");
   });
 
+  test("says that it does not keep values that may be secrets", async () => {
+    const browser = consoleBrowser(site, admin);
+    const form = formTo(await browser.visit("/console/mcp/new"), "/console/mcp/new");
+    browser.cookies.clear();
+    const entered = { act: "save", name: "git", command: "npx" };
+    const plain = await browser.submit(form, entered);
+    const secret = await browser.submit(form, { ...entered, env_name0: "KEY", env_value0: "ab-cd" });
+    const sentence = ", except for values that may be secrets.";
+    expect([plain, secret].map(({ html }) => html.includes(sentence))).toEqual([false, true]);
+    expect(secret.html).not.toContain("ab-cd");
+  });
+
   test("keeps what was entered after a wrong password, and shows no password", async () => {
     const browser = consoleBrowser(site, admin);
     const wrong = await signIn(browser, await sendLate(browser), "ana@example.com", "wrong-password");

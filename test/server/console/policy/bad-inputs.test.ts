@@ -110,6 +110,21 @@ test.each([
   await publishAs(cleo.actor, managedText({}));
 });
 
+test("CON-53 a merge that is sent without a choice says what is missing, and merges nothing", async () => {
+  await save(managedText({ ttl_seconds: 71 }));
+  await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));
+  const asked = await mine.submit(formTo(await mine.visit(REVIEW), MERGE), {});
+  const { version } = governance.drafts.existing(ana.actor);
+  const form = formTo(asked, MERGE);
+  const { choice0: _proposed, ...fields } = form.fields;
+  const again = await mine.submit({ ...form, fields }, {});
+  expect([asked.status, again.status]).toEqual([200, 400]);
+  expect(again.html).toContain("Choose a value for each place; nothing was merged.");
+  expect(governance.drafts.existing(ana.actor).version).toBe(version);
+  await mine.submit(formTo(again, MERGE), { choice0: "mine" });
+  await publishAs(cleo.actor, managedText({}));
+});
+
 test("CON-118 values that were published after the reader decided are asked for again", async () => {
   await save(managedText({ ttl_seconds: 71 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));

@@ -164,8 +164,10 @@ export function draftActionPages(context: RouteContext, console: Console) {
           try {
             const stated = { version, isHidden: true, decidedOn: fields.current };
             const merge = await draftPublishing.merge(actor, stated, decided);
-            if (merge.undecided.count > 0)
-              return mergePage({ merge, decided: Object.keys(decided).length, remembered });
+            if (merge.undecided.count > 0) {
+              const isIncomplete = areSomeUndecided(fields);
+              return mergePage({ merge, decided: Object.keys(decided).length, remembered, isIncomplete });
+            }
           } catch (error) {
             if (!isDraftChanged(error)) throw error;
             const now = { version: drafts.versionOf(actor), isHidden: true };
@@ -246,6 +248,11 @@ function decisionsIn(fields: Fields, prefix = ""): Record<string, Decision> {
     if (choice === "mine" || choice === "theirs") decisions[path] = choice;
   }
 }
+
+const areSomeUndecided = (fields: Fields): boolean =>
+  Object.keys(fields).some(
+    (name) => /^path\d+$/.test(name) && fields[name.replace("path", "choice")] === undefined,
+  );
 
 const reviewerOf =
   ({ clients, governance, identity }: RouteContext["domain"], baseUrl: RouteContext["baseUrl"]) =>
