@@ -7,7 +7,7 @@ import { type Page, PER_PAGE_DEFAULT } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { HARNESSES_PATH } from "../harnesses/harness-pages.tsx";
+import { HARNESSES_PATH } from "../harnesses/harness-list.tsx";
 import type { Column, Filter, List } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { harnessText } from "../own/words.ts";

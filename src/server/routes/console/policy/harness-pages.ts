@@ -22,12 +22,8 @@ import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/kept-fields.tsx";
-import {
-  HARNESSES_PATH,
-  type HarnessView,
-  harnessesPage,
-  harnessPage,
-} from "../../../console/harnesses/harness-pages.tsx";
+import { HARNESSES_PATH, type HarnessView, harnessesPage } from "../../../console/harnesses/harness-list.tsx";
+import { harnessPage } from "../../../console/harnesses/harness-page.tsx";
 import {
   changesOf,
   fieldConflict,

@@ -1,118 +1,22 @@
-// The harnesses of the policy: what each may do and which versions workstations have, and the form that changes one in the draft.
+// The form that changes what the draft says of one harness.
 /** @jsxImportSource preact */
 import type { HarnessInput } from "../../../domain/governance/service.ts";
-import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
-import { CONSOLE } from "../frame/navigation.ts";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody, statedIn } from "../parts/stated-version.ts";
-import { TableHead } from "../parts/table-head.tsx";
-import { Count, Facts, State, Text, useReader } from "../parts/values.tsx";
+import { Count, Facts, Text, useReader } from "../parts/values.tsx";
 import { SETTINGS_EDITOR } from "../policy/completions.ts";
 import { HiddenFields } from "../policy/hidden-values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
-import { type ReportedVersion, Versions } from "./harness-versions.tsx";
+import { HARNESSES_PATH, type HarnessView } from "./harness-list.tsx";
+import { Versions } from "./harness-versions.tsx";
 import { type SettingFields, SettingsFields } from "./settings-fields.tsx";
-
-export const HARNESSES_PATH = `${CONSOLE}/harnesses`;
-
-export interface HarnessView {
-  harness: HarnessKey;
-  isAllowed: boolean;
-  requirement: string | undefined;
-  allowsUnverified: boolean;
-  /** versions below this one are certified; undefined for none */
-  certifiedBefore: string | undefined;
-  settings: number;
-  servers: number;
-  packages: number;
-  /** the most frequent first */
-  versions: readonly ReportedVersion[];
-}
-
-const clientsIn = (versions: readonly ReportedVersion[]): number =>
-  versions.reduce((sum, { clients }) => sum + clients, 0);
-
-/** @returns the page of all harnesses */
-export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
-  title: "Harnesses",
-  live: ["revision"],
-  content: (
-    <>
-      <p>
-        Allowed and refused are workstations, by the version that they report. A version that cannot be read
-        is counted as unreadable, too.
-      </p>
-      <table class="rows">
-        <caption class="visually-hidden">Harnesses of the policy in force</caption>
-        <TableHead
-          labels={[
-            "Harness",
-            "May run",
-            "Versions",
-            { number: "Allowed" },
-            { number: "Refused" },
-            { number: "Unreadable" },
-            { number: "Settings" },
-            { number: "MCP servers" },
-            { number: "Packages" },
-          ]}
-        />
-        <tbody>
-          {views.map((view) => (
-            <HarnessRow key={view.harness} view={view} />
-          ))}
-        </tbody>
-      </table>
-      <AsCommand
-        command={["harnesses", "list"]}
-        api={{ method: "GET", path: "/admin/harnesses/managed-configs" }}
-      />
-    </>
-  ),
-});
-
-const HarnessRow = ({ view }: { view: HarnessView }) => (
-  <tr>
-    <td data-label="Harness">
-      <a href={`${HARNESSES_PATH}/${view.harness}`}>{harnessText(view.harness)}</a>
-    </td>
-    <td data-label="May run">
-      <State tone={view.isAllowed ? "good" : "neutral"}>{view.isAllowed ? "Yes" : "No"}</State>
-    </td>
-    <td data-label="Versions">{rangeText(view)}</td>
-    <td data-label="Allowed" class="number">
-      <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal === undefined))} />
-    </td>
-    <td data-label="Refused" class="number">
-      <Count value={clientsIn(view.versions.filter(({ refusal }) => refusal !== undefined))} />
-    </td>
-    <td data-label="Unreadable" class="number">
-      <Count value={clientsIn(view.versions.filter(({ version }) => version === ""))} />
-    </td>
-    <td data-label="Settings" class="number">
-      <Count value={view.settings} />
-    </td>
-    <td data-label="MCP servers" class="number">
-      <Count value={view.servers} />
-    </td>
-    <td data-label="Packages" class="number">
-      <Count value={view.packages} />
-    </td>
-  </tr>
-);
-
-function rangeText({ requirement, allowsUnverified, certifiedBefore }: HarnessView): string {
-  const certified = certifiedBefore === undefined ? "" : ` below ${certifiedBefore}`;
-  const own = requirement ?? "any";
-  return allowsUnverified ? `${own}, also not certified` : `${own}, certified${certified}`;
-}
 
 interface HarnessPageProps {
   view: HarnessView;
