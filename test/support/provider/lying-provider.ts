@@ -224,7 +224,9 @@ export class LyingProvider implements AsyncDisposable {
   async #isClient({ headers }: IncomingMessage, body: URLSearchParams): Promise<boolean> {
     const assertion = body.get("client_assertion");
     if (assertion !== null && this.#clientKey) {
-      const rules = { issuer: CLIENT_ID, subject: CLIENT_ID, audience: this.issuer };
+      // As providers that do not know the names of RFC 9864.
+      const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
+      const rules = { issuer: CLIENT_ID, subject: CLIENT_ID, audience: this.issuer, algorithms };
       return await jwtVerify(assertion, this.#clientKey, rules).then(
         () => true,
         () => false,

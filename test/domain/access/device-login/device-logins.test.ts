@@ -386,6 +386,17 @@ test("an address has one budget of guesses for all its users", async () => {
   expect(await guess({ ...eve.actor, address: "192.0.2.99" })).toBe("device_login.unavailable");
 });
 
+test("a login that another user has opened is unavailable, also to whoever knows its code", async () => {
+  await using world = await createLoginWorld();
+  const { userCode } = await requestLogin(world);
+  const [ada, eve] = [await signIn(world), await signIn(world, await addUser(world, "eve@example.com"))];
+  const claimed = (actor: typeof ada.actor) =>
+    refusalOf((async () => world.deviceLogins.getClaimed(actor, userCode))());
+  expect(await claimed(ada.actor)).toBe("device_login.unavailable");
+  await world.deviceLogins.claimByUserCode(ada.actor, userCode);
+  expect([await claimed(ada.actor), await claimed(eve.actor)]).toEqual(["fine", "device_login.unavailable"]);
+});
+
 test("a code that its user has opened before costs no guess", async () => {
   await using world = await createLoginWorld({ limits: { userCodeGuessesPerUser: 1 } });
   const { userCode } = await requestLogin(world);

@@ -178,6 +178,25 @@ test("ending the logins of several users together ends nobody else's", async () 
 
 const PROVIDER = { issuer: "https://id.example.org/", providerSessionId: "one" };
 
+test("a logout at one provider ends no login that began at another", async () => {
+  const { world } = await withLogins();
+  await using _ = world;
+  const [{ sid }] = [await addGrant(world)];
+  const startedWith = (session: { issuer: string; providerSessionId: string | null }) =>
+    world.db.write((tx) => tx.update(loginSessions).set(session).where(eq(loginSessions.id, sid)).run());
+  const end = () =>
+    world.db.write(
+      (tx) => endProviderSessions(tx, { ...PROVIDER, userId: world.user.id, endsGrants: true, ...ending }),
+      "access",
+    );
+  for (const providerSessionId of [PROVIDER.providerSessionId, null]) {
+    await startedWith({ issuer: "https://other.example.org/", providerSessionId });
+    expect(await end()).toEqual({ loginSessions: 0, grants: 0 });
+  }
+  await startedWith({ issuer: PROVIDER.issuer, providerSessionId: null });
+  expect(await end()).toEqual({ loginSessions: 1, grants: 1 });
+});
+
 test.each([
   ["one session at the provider", false, [2, 3, 3, 2], { loginSessions: 1, grants: 0 }],
   ["one session at the provider, with its workstations", true, [2, 2, 2, 2], { loginSessions: 1, grants: 1 }],

@@ -338,8 +338,11 @@ test("the login of another person looks like a missing one and continues", async
   const unclaimed = await requestLogin(world);
   const { items } = world.logins.list({ kind: "device_login" });
   const eve = await signIn(world, await addUser(world, "eve@example.com"));
-  for (const id of [grantId, browser.loginSessionId, items[0]?.id ?? "", "no-id"])
+  for (const id of [grantId, browser.loginSessionId, items[0]?.id ?? "", "no-id"]) {
     expect(await refusalOf(world.own.end(eve.actor, id))).toBe("login.not_found");
+    expect(await refusalOf((async () => world.own.show(eve.actor, id))())).toBe("login.not_found");
+  }
+  expect(world.own.show(browser.actor, grantId)).toMatchObject({ id: grantId });
   expect(await refusalOf(refresh(world, refreshToken))).toBe("fine");
   expect(world.sessions.find(browser.sessionToken)).toBeDefined();
   expect(await refusalOf(redeem(world, unclaimed.deviceCode))).toBe("authorization_pending");

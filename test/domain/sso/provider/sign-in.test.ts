@@ -206,6 +206,11 @@ test("SSO-17 the link has nothing that was not set", async () => {
   ]);
 });
 
+test("SSO-17 the link has a single required authentication context", async () => {
+  const { url } = await relyingParty({ requireAcr: ["strong"] }).begin({ redirectUri: REDIRECT_URI });
+  expect(new URL(url).searchParams.get("acr_values")).toBe("strong");
+});
+
 test.each([-1, 0])("SSO-17 a hint of the maximum length %d is passed on", async (more) => {
   const loginHint = "x".repeat(LOGIN_HINT_LENGTH_MAX + more);
   const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI, loginHint });
