@@ -345,12 +345,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a key that was read has an algorithm; the default is for the type",
   },
   {
-    file: "src/domain/sso/provider/failures.ts",
-    kind: "dropped default",
-    contains: "codePointAt(0) ?? 0",
-    because: "what was found has a character; the default is for the type",
-  },
-  {
     file: "src/app/backup/restore.ts",
     kind: "dropped await",
     contains: "recordRestored(actor, backup)",
@@ -850,6 +844,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/platform/text/json-document.ts",
     kind: "changed number",
     contains: "let at = 0; at <= last",
+    drops: "2",
     because: "the text begins with a bracket or white space, which may stand anywhere",
   },
   {
@@ -980,6 +975,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: "src/domain/access/authentication/compact-segment.ts",
     kind: "changed number",
     contains: "hash = Math.imul(hash ^ (hash >>> 13)",
+    drops: "2",
     because: "any function of the key will do as a hash",
   },
   {
@@ -1030,5 +1026,53 @@ export const EQUIVALENT: readonly Equivalent[] = [
     kind: "dropped default",
     contains: 'key.kty ?? ""',
     because: "a key has a kind; the default is for the type",
+  },
+  {
+    file: "src/domain/sso/provider/failures.ts",
+    kind: "dropped default",
+    contains: "codePointAt(0) ?? 0",
+    because: "what was found has a character; the default is for the type",
+  },
+  {
+    file: "src/domain/sso/provider/failures.ts",
+    kind: "dropped branch",
+    contains: "if (atMs === undefined) return false;",
+    because: "a time that is no number is within no pause; the line is for the type",
+  },
+  {
+    file: "src/domain/sso/provider/client/userinfo.ts",
+    kind: "dropped default",
+    contains: 'path.split(".")[0] ?? path',
+    because: "a split text has a first part; the default is for the type",
+  },
+  {
+    file: "src/domain/sso/provider/discovery/destinations.ts",
+    kind: "dropped statement",
+    contains: "of = current",
+    because: "the destinations are found anew for every request, with the same result",
+  },
+  {
+    file: "src/domain/sso/provider/provider-requests.ts",
+    kind: "dropped statement",
+    contains: "await response.body?.cancel()",
+    because: "the connection is released when the answer is collected, which only takes longer",
+  },
+  {
+    file: "src/domain/sso/provider/provider-requests.ts",
+    kind: ["dropped await", "dropped statement"],
+    contains: "await reader?.cancel()",
+    because: "the connection is released when the answer is collected, which only takes longer",
+  },
+  {
+    file: "src/domain/sso/provider/provider-requests.ts",
+    kind: "<= to <",
+    contains: "Number(length) <= ANSWER_BYTES_MAX",
+    because: "the stream of an answer of that length is within the limit, too",
+  },
+  {
+    file: "src/domain/clients/removal.ts",
+    kind: "> to >=",
+    contains: "grantIds.length > 0",
+    because: "ending no grants changes nothing",
   },
 ];

@@ -20,6 +20,8 @@ import { type Bench, createInstallation } from "../../support/in-process.ts";
 /** procfs has no free bytes, whatever else happens on the machine. */
 const FULL = "/proc";
 
+const SQLITE_HEADER_BYTES = 100;
+
 let bench: Bench;
 let whole: BackupFile;
 
@@ -60,6 +62,13 @@ function sized({ database, artifacts, sessions }: Sizes): BackupFile {
 }
 
 const copyOf = (sizeBytes: number): BackupFile => ({ ...whole, manifest: undefined, sizeBytes });
+
+test("a damaged copy of a database is not reported as one of another program", () => {
+  const path = join(bench.folder, "damaged.db");
+  const bytes = readFileSync(placesIn(bench.data).database);
+  writeFileSync(path, bytes.fill(0xff, SQLITE_HEADER_BYTES));
+  expect(() => inspectFile(path)).toThrow("the database file is damaged");
+});
 
 test.each<[string, () => BackupFile, string | undefined, boolean]>([
   ["a database that needs nothing", () => sized({ database: 0, artifacts: 1 }), undefined, true],

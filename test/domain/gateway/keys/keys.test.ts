@@ -544,6 +544,19 @@ test("USE-2 the overlap of a rotated key ends with its user's access", async () 
   expect([...world.upstream.keys.keys()]).toEqual([]);
 });
 
+test("keys that are marked as due are the ready ones of the named users", async () => {
+  await using world = await createGatewayWorld();
+  const [ana, bob] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];
+  const eve = await world.addUser("eve@example.org");
+  for (const user of [ana, bob, eve]) await ensure(world, user);
+  await changeRow(world, eve, { state: "invalid" });
+  world.clock.advance(1);
+  const nowMs = world.clock.nowMs();
+  await world.db.write((tx) => store.makeDue(tx, { userIds: [ana.id, eve.id], nowMs }));
+  const due = [ana, bob, eve].map(({ id }) => store.findKey(world.db.read, id)?.nextAttemptAtMs === nowMs);
+  expect(due).toEqual([true, false, false]);
+});
+
 test("USE-2 only keys in their overlap are due with the end of access, not what is tried again or waits for another reason", async () => {
   await using world = await createGatewayWorld();
   const [user, other] = [await world.addUser("ana@example.org"), await world.addUser("bob@example.org")];

@@ -251,6 +251,8 @@ describe("SSO-42 endpoints", () => {
     "that are no URL": "/token",
     "that are no text": 1,
     "with credentials": "https://user:secret@idp.example/token",
+    "with a name": "https://user@idp.example/token",
+    "with a secret": "https://:secret@idp.example/token",
     "with a fragment": "https://idp.example/token#x",
     "at a link-local address": "https://169.254.169.254/token",
     "at a link-local address in another spelling": "https://0xa9fea9fe/token",

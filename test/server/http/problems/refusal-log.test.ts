@@ -196,6 +196,17 @@ describe("a flood of refusals", () => {
     expect(counted.at(-1).address).toBeUndefined();
   });
 
+  test("logs its counts after the interval, also if refusals continue", async () => {
+    await using bench = await createLines();
+    bench.note(REFUSAL_LINES_PER_ADDRESS.burst + 1);
+    for (const told of [[], [{ count: 2 }]]) {
+      bench.clock.advance(REFUSAL_COUNT_MS / 2);
+      bench.note(1);
+      expect(bench.of("http.refusals_counted")).toMatchObject(told);
+    }
+    bench.refusals.flush();
+  });
+
   test("logs its counts at the first refusal after the interval, and single refusals again after that", async () => {
     await using bench = await createLines();
     bench.note(REFUSAL_LINES_PER_ADDRESS.burst + 3);
