@@ -17,14 +17,16 @@ export async function resolveRef(
   ask: Ask,
   { repository, ref }: Pick<Coordinates, "repository" | "ref">,
 ): Promise<Resolved> {
-  const looked = isCommit(ref)
-    ? [undefined, undefined]
-    : [host.branch(ask, repository, ref), host.tag(ask, repository, ref)];
+  const commitOf = (named: NamedRef) => host.commit(ask, repository, named);
+  // A commit needs no other answer. If the repository has a fault, that is the error.
+  const early = isCommit(ref) ? commitOf(namedRef(ref, {})) : undefined;
+  early?.catch(() => undefined);
+  const looked = early ? [] : [host.branch(ask, repository, ref), host.tag(ask, repository, ref)];
   const [fullName, branch, tag] = await Promise.all([host.fullName(ask, repository), ...looked]);
   if (fullName === undefined) throw sourceFault("repository_not_found");
   if (fullName.toLowerCase() !== repository.toLowerCase()) throw sourceFault("renamed");
   const named = namedRef(ref, { branch, tag });
-  const found = await host.commit(ask, repository, named);
+  const found = await (early ?? commitOf(named));
   if (!found) throw sourceFault("ref_not_found");
   if (!isCommit(found.commit)) throw sourceFault("bad_answer");
   if (named.kind === "commit" && found.commit !== ref) throw sourceFault("bad_answer");
@@ -33,7 +35,7 @@ export async function resolveRef(
 
 function namedRef(
   ref: string,
-  { branch, tag }: { branch: string | undefined; tag: string | undefined },
+  { branch, tag }: { branch?: string | undefined; tag?: string | undefined },
 ): NamedRef {
   if (isCommit(ref)) return { kind: "commit", ref, object: ref };
   if (branch !== undefined && tag !== undefined) throw sourceFault("ref_ambiguous");

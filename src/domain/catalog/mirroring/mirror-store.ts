@@ -1,6 +1,7 @@
 // SQL of mirrored commits.
 import { and, desc, eq } from "drizzle-orm";
-import type { Connection, Tx } from "../../../platform/database/database.ts";
+import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import { artifacts } from "../tables.ts";
 import { mirrors } from "./tables.ts";
 
@@ -31,17 +32,23 @@ const joined = (connection: Connection) =>
     .from(mirrors)
     .innerJoin(artifacts, eq(artifacts.id, mirrors.artifactId));
 
-const isKey = (key: MirrorKey) =>
-  and(
-    eq(mirrors.organizationId, key.organizationId),
-    eq(mirrors.connectionId, key.connectionId),
-    eq(mirrors.repository, key.repository),
-    eq(mirrors.path, key.path),
-    eq(mirrors.commit, key.commit),
-  );
+const withKey = statement((connection) =>
+  joined(connection)
+    .where(
+      and(
+        eq(mirrors.organizationId, named("organizationId")),
+        eq(mirrors.connectionId, named("connectionId")),
+        eq(mirrors.repository, named("repository")),
+        eq(mirrors.path, named("path")),
+        eq(mirrors.commit, named("commit")),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+);
 
 export const findMirror = (connection: Connection, key: MirrorKey): Mirrored | undefined =>
-  joined(connection).where(isKey(key)).limit(1).get();
+  withKey(connection).get({ ...key });
 
 /** @returns every commit with that artifact, the newest first */
 export const mirrorsOf = (connection: Connection, organizationId: string, artifactId: string): Mirrored[] =>
