@@ -214,6 +214,23 @@ test("signing out ends the session at once and keeps the grants it approved", as
   expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
 });
 
+test("signing in anew ends the session of the same browser, unless it has ended", async () => {
+  await using world = await createAccessWorld();
+  const { session: former } = await world.sessions.signIn(request());
+  const endedIds = () =>
+    world.db.read
+      .select()
+      .from(auditEntries)
+      .where(eq(auditEntries.action, "login_session.end"))
+      .all()
+      .map(({ target }) => target);
+  for (let again = 0; again < 2; again += 1) {
+    await world.sessions.signIn(request({ sessionToken: former.token }));
+    expect(world.sessions.find(former.token)).toBeUndefined();
+    expect(endedIds()).toHaveLength(1);
+  }
+});
+
 test("a long user agent is truncated", async () => {
   await using world = await createAccessWorld();
   for (const length of [-1, 0, 1].map((more) => USER_AGENT_LENGTH_MAX + more)) {

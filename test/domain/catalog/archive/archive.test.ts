@@ -544,6 +544,10 @@ describe("a limit", () => {
     await check(tarGzOf(tarPax({ path: `${path}/` }), tarFolder("x/")), reason);
   });
 
+  test("on the key of a metadata record is at least one letter", async () => {
+    await check(tarGzOf(tarPax({ k: "v" }), tarFile("a")), undefined);
+  });
+
   test.each(edge("metadata_too_large"))("on one metadata record holds at %d", async (step, reason) => {
     const value = "x".repeat(65_536 + step - paxRecord("comment", "").length - 3);
     const record = paxRecord("comment", value);
