@@ -1075,4 +1075,10 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "grantIds.length > 0",
     because: "ending no grants changes nothing",
   },
+  {
+    file: "src/domain/sso/provider/tokens/provider-keys.ts",
+    kind: "dropped branch",
+    contains: "if (known) return known;",
+    because: "jose verifies every token with that header, with the same result",
+  },
 ];

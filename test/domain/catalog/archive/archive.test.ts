@@ -544,7 +544,7 @@ describe("a limit", () => {
     await check(tarGzOf(tarPax({ path: `${path}/` }), tarFolder("x/")), reason);
   });
 
-  test("on the key of a metadata record is at least one letter", async () => {
+  test("on keys of metadata records accepts one letter", async () => {
     await check(tarGzOf(tarPax({ k: "v" }), tarFile("a")), undefined);
   });
 

@@ -1,6 +1,7 @@
 // Which parts of a provider's texts are written to the log.
 import { expect, test } from "bun:test";
 import { forLog, LOGGED_TEXT_LENGTH_MAX } from "../../../../src/domain/sso/provider/failures.ts";
+import { offsetText } from "../../../../src/domain/sso/provider/tokens/token-checks.ts";
 
 test.each([-1, 0, 1])("a text of the maximum length %d is cut only beyond it", (more) => {
   const text = "x".repeat(LOGGED_TEXT_LENGTH_MAX + more);
@@ -15,4 +16,13 @@ test.each([
   ["an invisible letter of a higher plane", "\u{e0041}", "\\ue0041"],
 ])("%s is escaped", (_, character, escaped) => {
   expect(forLog(`a${character}b`)).toBe(`a${escaped}b`);
+});
+
+test.each([
+  [undefined, "the provider sent no time"],
+  [0, "by the header Date the provider's clock is 0 s ahead of ours"],
+  [2_000, "by the header Date the provider's clock is 2 s ahead of ours"],
+  [-2_000, "by the header Date the provider's clock is 2 s behind ours"],
+])("the offset %p of the provider's clock is told", (offsetMs, text) => {
+  expect(offsetText(offsetMs)).toBe(text);
 });

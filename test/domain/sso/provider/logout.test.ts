@@ -40,6 +40,7 @@ describe("SSO-27 a logout token", () => {
     "of the plain type": [{}, { typ: "JWT" }],
     "of the full type": [{}, { typ: "application/logout+jwt" }],
     "without end, as older providers send it": [{ exp: undefined }, {}],
+    "that ended by no more than clocks may differ": [{ exp: nowSeconds() - 59 }, {}],
   };
   test.each(Object.entries(ACCEPTED))("%s is accepted", async (_, [claims, header]) => {
     const token = await idp.logoutToken(claims, header);
@@ -74,6 +75,7 @@ describe("SSO-27 a logout token", () => {
     "of the future": [{ iat: now + 61 }, {}, "clock"],
     "that expired": [{ exp: now - 60 }, {}, "clock"],
     "that is old, whatever its end": [{ iat: now - 660, exp: now + 3_600 }, {}, "clock"],
+    "that is old and has no end": [{ iat: now - 660, exp: undefined }, {}, "clock"],
   };
   test.each(Object.entries(REFUSED))("%s is refused", async (_, [claims, header, reason]) => {
     const token = await idp.logoutToken(claims, header);

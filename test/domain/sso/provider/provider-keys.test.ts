@@ -56,3 +56,23 @@ test("a token of one of several keys without ids is refused for its own fault, a
   await expect(keys.verify(expired.token, {}, "sign_in")).rejects.toMatchObject({ code: "ERR_JWT_EXPIRED" });
   expect(loads).toBe(1);
 });
+
+test("keys have an age from when they were fetched", async () => {
+  const { jwk, token } = await keyOf("one");
+  let nowMs = 1_000;
+  const keys = new ProviderKeys({ nowMs: () => nowMs }, async () => ({ keys: [jwk] }));
+  expect(keys.ageMs).toBeUndefined();
+  await keys.verify(token, {}, "sign_in");
+  nowMs += 5;
+  expect(keys.ageMs).toBe(5);
+});
+
+test("a failure to fetch keys is repeated for a while, unless they are asked for again", async () => {
+  const { jwk, token } = await keyOf("one");
+  const answers = [{ keys: "none" }, { keys: [jwk] }];
+  const keys = new ProviderKeys({ nowMs: () => 0 }, async () => answers.shift());
+  for (let again = 0; again < 2; again += 1)
+    await expect(keys.verify(token, {}, "sign_in")).rejects.toMatchObject({ reason: "sso.provider_invalid" });
+  expect(await keys.reload()).toBe(1);
+  expect((await keys.verify(token, {}, "sign_in")).protectedHeader.kid).toBe("one");
+});
