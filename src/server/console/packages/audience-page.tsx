@@ -37,8 +37,8 @@ export interface AudiencePageProps extends AudienceParts {
   problems?: readonly Problem[];
   /** of the answer with problems; 400 when left out */
   status?: number;
-  /** the same as a request */
-  api: ApiCall;
+  /** the same as a request; undefined for a package that is not in the draft yet */
+  api?: ApiCall;
 }
 
 /** @returns the page with the form */

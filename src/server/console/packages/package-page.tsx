@@ -69,13 +69,23 @@ export function packagePage(props: PackagePageProps): ConsolePage {
         <Contents {...props} />
         <Failures failures={props.failures} />
         <History changes={props.history} />
-        <AsCommand
-          command={["catalog", "show", managed.id]}
-          api={{ method: "GET", path: "/admin/governance-config" }}
-        />
+        <ShownAs view={view} />
       </>
     ),
   };
+}
+
+/** The policy that the page shows the package of: the one in force, or the draft of the reader. */
+function ShownAs({ view: { draft } }: Pick<PackagePageProps, "view">) {
+  const { actor } = useReader();
+  return draft === "same" || draft === "removed" ? (
+    <AsCommand command={["policy", "show"]} api={{ method: "GET", path: "/admin/governance-config" }} />
+  ) : (
+    <AsCommand
+      command={["policy", "draft", "export", actor.label]}
+      api={{ method: "GET", path: "/admin/policy-draft" }}
+    />
+  );
 }
 
 /** The command also shows which files change; the console mirrors another commit as a new archive of the package. */

@@ -8,7 +8,7 @@ import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody, statedIn } from "../parts/stated-version.ts";
-import { Text } from "../parts/values.tsx";
+import { Text, useReader } from "../parts/values.tsx";
 import { POLICY_EDITOR } from "./completions.ts";
 import { BREADCRUMBS, EDIT_PATH, POLICY_PATH, REVIEW_PATH } from "./words.ts";
 
@@ -49,17 +49,26 @@ export function editPage({ text, version, problems, error, other }: EditProps): 
           isInvalid={problems.length > 0 || error !== undefined}
           isRefused={error !== undefined || other !== undefined}
         />
-        <AsCommand
-          command={["policy", "draft", "export", "YOUR_ADDRESS"]}
-          api={{
-            method: "PUT",
-            path: "/admin/policy-draft",
-            body: { ...statedBody(version), managed_yaml: "…" },
-          }}
-        />
+        <EditCommand version={version} />
       </>
     ),
   };
+}
+
+/** The command prints the text: no command writes a draft. */
+function EditCommand({ version }: Pick<EditProps, "version">) {
+  const { actor } = useReader();
+  const isSaved = statedIn(version).version > 0;
+  return (
+    <AsCommand
+      command={isSaved ? ["policy", "draft", "export", actor.label] : ["policy", "show"]}
+      api={{
+        method: "PUT",
+        path: "/admin/policy-draft",
+        body: { ...statedBody(version), managed_yaml: "…" },
+      }}
+    />
+  );
 }
 
 const Problems = ({ problems }: { problems: readonly Problem[] }) =>

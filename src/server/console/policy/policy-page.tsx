@@ -115,6 +115,8 @@ interface RevisionProps {
   current: Revision;
   /** against the former one */
   difference: Difference | undefined;
+  /** of the reader's draft; 0 for none */
+  draftVersion: number;
 }
 
 interface Difference {
@@ -125,7 +127,13 @@ interface Difference {
 }
 
 /** @returns the page of one revision */
-export function revisionPage({ revision, current, difference, text }: RevisionProps): ConsolePage {
+export function revisionPage({
+  revision,
+  current,
+  difference,
+  text,
+  draftVersion,
+}: RevisionProps): ConsolePage {
   const isCurrent = revision.id === current.id;
   const name = revisionText(revision);
   return {
@@ -144,7 +152,7 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
             </a>
           )}
         </p>
-        {!isCurrent && <DraftFromRevision revision={revision} />}
+        {!isCurrent && <DraftFromRevision revision={revision} draftVersion={draftVersion} />}
         {difference && (
           <section aria-labelledby="changes">
             <h2 id="changes">What it changed</h2>
@@ -171,8 +179,8 @@ export function revisionPage({ revision, current, difference, text }: RevisionPr
   };
 }
 
-/** A rollback goes through the review like every change. */
-function DraftFromRevision({ revision }: { revision: Revision }) {
+/** A rollback goes through the review like every change; `policy rollback` on the server publishes at once. */
+function DraftFromRevision({ revision, draftVersion }: Pick<RevisionProps, "revision" | "draftVersion">) {
   if (!useReader().mayAdminister) return null;
   return (
     <section aria-labelledby="again">
@@ -186,7 +194,12 @@ function DraftFromRevision({ revision }: { revision: Revision }) {
           Draft {revisionText(revision)} again
         </button>
       </ConsoleForm>
-      <AsCommand command={["policy", "rollback", String(revision.sequence)]} />
+      <AsCommand
+        api={{
+          ...{ method: "PUT", path: "/admin/policy-draft" },
+          body: { version: draftVersion, revision: revision.id },
+        }}
+      />
     </section>
   );
 }

@@ -7,26 +7,23 @@ import { type Draft, isWithoutChanges, type Review } from "../../../domain/gover
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { AsCommand } from "../parts/command.tsx";
+import { AsCommand, options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { CopyableValue, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { HiddenValues } from "./hidden-values.tsx";
 import { Impact } from "./impact-part.tsx";
 import { LostComments } from "./merge-page.tsx";
+import { CatalogUpdates, NewSecrets, Problems } from "./review/remarks.tsx";
 import {
   BREADCRUMBS,
   DISCARD_PATH,
   DRAFT_FILE_PATH,
   EDIT_PATH,
   MERGE_PATH,
-  placeText,
   REVIEW_PATH,
   revisionText,
 } from "./words.ts";
-
-/** Updates of the catalog that one page names. */
-export const UPDATES_SHOWN_MAX = 50;
 
 interface ReviewProps {
   draft: Draft;
@@ -94,73 +91,22 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         <NewSecrets {...review.newSecrets} />
         {review.isStale ? <Stale {...props} /> : <Publish {...props} />}
         {isOwn && <Share draft={draft} address={address} />}
-        <AsCommand
-          command={["policy", "draft", "publish", owner]}
-          api={{ method: "POST", path: "/admin/policy-draft/publish", body: { version: draft.version } }}
-        />
+        {!review.isStale && <PublishCommand {...props} />}
       </>
     ),
   };
 }
 
-function CatalogUpdates({ review: { catalogUpdates } }: { review: Review }) {
-  if (catalogUpdates.length === 0) return null;
-  return (
-    <section aria-labelledby="updates">
-      <h2 id="updates">Updates that are not taken</h2>
-      <p>The catalog offers other versions of these packages. Publishing leaves them as they are.</p>
-      <ul>
-        {catalogUpdates.slice(0, UPDATES_SHOWN_MAX).map(({ id, from, to }) => (
-          <li key={id}>
-            <Text value={id} /> stays at <Text value={from} />; the catalog has{" "}
-            <Text value={from === to ? "other bytes of that version" : to} />
-          </li>
-        ))}
-      </ul>
-      {catalogUpdates.length > UPDATES_SHOWN_MAX && (
-        <p>And {catalogUpdates.length - UPDATES_SHOWN_MAX} more.</p>
-      )}
-    </section>
-  );
-}
-
-function Problems({ review: { problems, warnings } }: { review: Review }) {
-  if (problems.length === 0 && warnings.length === 0) return null;
-  return (
-    <section aria-labelledby="problems">
-      <h2 id="problems">{problems.length > 0 ? "Problems to solve first" : "Warnings"}</h2>
-      <ul>
-        {[...problems, ...warnings].map(({ pointer, detail, line }) => (
-          <li key={pointer + detail}>
-            {line !== undefined && <>Line {line}: </>}
-            <Text value={`${pointer} ${detail}`.trim()} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function NewSecrets({ count, named }: Review["newSecrets"]) {
-  if (count === 0) return null;
-  return (
-    <section aria-labelledby="secrets">
-      <h2 id="secrets">New values that may be secrets</h2>
-      <p>
-        What is listed here looks like a key or a token. Every workstation that gets the policy stores it in
-        clear text, and its user can read it.
-      </p>
-      <ul>
-        {named.map((pointer) => (
-          <li key={pointer}>
-            <Text value={placeText(pointer)} />
-          </li>
-        ))}
-      </ul>
-      {count > named.length && <p>And {count - named.length} more.</p>}
-    </section>
-  );
-}
+/** The request names the draft: without its id, a program publishes the draft of its own account. */
+const PublishCommand = ({ draft: { id, version }, owner, comment }: ReviewProps) => (
+  <AsCommand
+    command={["policy", "draft", "publish", owner, ...options({ comment })]}
+    api={{
+      ...{ method: "POST", path: "/admin/policy-draft/publish" },
+      body: { version, draft: id, ...(comment && { comment }) },
+    }}
+  />
+);
 
 /** A refused publication is answered at an address without the draft. */
 const pathOf = ({ draft, isOwn }: ReviewProps): string =>
@@ -188,11 +134,16 @@ function Stale(props: ReviewProps) {
       )}
       <LostComments draft={draft} />
       {isOwn ? (
-        <ConsoleForm action={MERGE_PATH}>
-          <button class="button primary" type="submit">
-            Merge {revisionText(review.current)}
-          </button>
-        </ConsoleForm>
+        <>
+          <ConsoleForm action={MERGE_PATH}>
+            <button class="button primary" type="submit">
+              Merge {revisionText(review.current)}
+            </button>
+          </ConsoleForm>
+          <AsCommand
+            api={{ method: "POST", path: "/admin/policy-draft/merge", body: { version: draft.version } }}
+          />
+        </>
       ) : (
         <p>Its author must merge it before it can be published.</p>
       )}
@@ -281,5 +232,11 @@ const Share = ({ draft, address }: Pick<ReviewProps, "draft" | "address">) => (
         {draft.isShared ? "Stop sharing" : "Share"}
       </button>
     </ConsoleForm>
+    <AsCommand
+      api={{
+        ...{ method: "PUT", path: "/admin/policy-draft" },
+        body: { version: draft.version, shared: !draft.isShared },
+      }}
+    />
   </section>
 );

@@ -1,6 +1,6 @@
 // Packages and the catalog in the console, over the real domain: what the pages show, and the forms that change the draft.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { UPDATES_SHOWN_MAX } from "../../../../src/server/console/policy/review-page.tsx";
+import { UPDATES_SHOWN_MAX } from "../../../../src/server/console/policy/review/remarks.tsx";
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
 import { packageOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";

@@ -45,6 +45,14 @@ export function checkPage({ addition, draftVersion, known, refused }: CheckPageP
           body: { version: draftVersion, package: { id: identity.id, entry: packageOf(addition) } },
         }}
       />
+      <AsCommand
+        label="Who gets it, as a command after that one"
+        api={{
+          method: "PUT",
+          path: "/admin/policy-draft",
+          body: { version: draftVersion + 1, package: { id: identity.id, audience } },
+        }}
+      />
     </>
   );
   return stepPage({ step: "check", title: "Check the package", addition, refused, content }, () => undefined);

@@ -2,7 +2,7 @@
 import type { DraftSummary } from "../../../../domain/governance/service.ts";
 import type { Actor } from "../../../../domain/shared/actor.ts";
 import { DomainError } from "../../../../platform/errors.ts";
-import type { Console } from "../../../console/console.ts";
+import type { Console, Done } from "../../../console/console.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import { statedIn } from "../../../console/parts/stated-version.ts";
 import {
@@ -21,6 +21,25 @@ const ACTION = { needs: "administrator" } as const;
 /** @returns whether somebody saved the draft after its version was read */
 export const isDraftChanged = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === "policy_draft.changed";
+
+/** A second press, or another tab, after the draft ended: its notice takes the place of the first one's. */
+const ENDED: Done = {
+  to: POLICY_PATH,
+  notice: {
+    kind: "attention",
+    text: "The draft was published or discarded meanwhile. This is the policy in force.",
+  },
+};
+
+/** @returns what the work does; the policy in force if the draft has ended */
+export async function unlessEnded<Answer>(work: () => Promise<Answer>): Promise<Answer | Done> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DomainError && error.reason === "policy_draft.none") return ENDED;
+    throw error;
+  }
+}
 
 /** A text with problems is not counted as a change. */
 export const unpublishedText = ({ changes }: Pick<DraftSummary, "changes">): string =>
@@ -49,15 +68,17 @@ export function draftDiscardPages({ router, domain }: RouteContext, console: Con
     .post(
       DISCARD_PATH,
       ({ request, body }) =>
-        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
-          try {
-            await drafts.discard(actor, drafts.existing(actor).id, statedIn(body.version));
-          } catch (error) {
-            if (!isDraftChanged(error)) throw error;
-            return question(actor, SAVED_SINCE);
-          }
-          return { to: POLICY_PATH, notice: "The draft is discarded." };
-        }),
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, ({ actor }) =>
+          unlessEnded(async () => {
+            try {
+              await drafts.discard(actor, drafts.existing(actor).id, statedIn(body.version));
+            } catch (error) {
+              if (!isDraftChanged(error)) throw error;
+              return question(actor, SAVED_SINCE);
+            }
+            return { to: POLICY_PATH, notice: "The draft is discarded." };
+          }),
+        ),
       formRoute(STATED, formOperation("sendPolicyDiscard", "Discards the draft")),
     );
 }

@@ -1,6 +1,7 @@
 // The draft of the reader in the console: edit, review, share, merge, publish and discard it.
 
 import { setImmediate } from "node:timers/promises";
+import type { Static } from "@sinclair/typebox";
 import { IMPACT_TURN_MS } from "../../../../domain/clients/service.ts";
 import type { Decision, DraftSummary, Revision } from "../../../../domain/governance/service.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
@@ -38,7 +39,7 @@ import {
   uploadRoute,
 } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { draftDiscardPages, isDraftChanged, unpublishedText } from "./draft-discard-pages.ts";
+import { draftDiscardPages, isDraftChanged, unlessEnded, unpublishedText } from "./draft-discard-pages.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
 const PUBLISHED = formOf({ ...both, draft: FormField, comment: FormField });
@@ -48,8 +49,9 @@ const ACTION = { needs: "administrator" } as const;
 
 /** @returns the pages of drafts and their forms */
 export function draftPages({ router, domain, baseUrl }: RouteContext, console: Console) {
-  const { drafts, draftPublishing, revisions } = domain.governance;
+  const { drafts, revisions } = domain.governance;
   const review = reviewerOf(domain, baseUrl);
+  const publish = publisherOf(domain, review);
   const save = saverOf(domain);
 
   return router
@@ -87,26 +89,31 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
     .post(
       REVIEW_PATH,
       ({ request, body }) =>
-        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async (reader) => {
-          const { draft = "", comment } = body;
-          const publication = { draft, version: statedIn(body.version).version, comment };
-          try {
-            const { revision, isPublished } = await draftPublishing.publish(reader.actor, publication);
-            if (!isPublished)
-              return { to: REVIEW_PATH, notice: "Nothing changes, so nothing was published." };
-            const notice = `${revisionText(revision)} is published.`;
-            return { to: `${ROLLOUT_PATH}/${revision.id}`, notice };
-          } catch (error) {
-            const failure = failureOf(error);
-            if (!failure || !SHOWN_THERE.includes(failure.reason)) throw error;
-            const { reason, status, message } = failure;
-            const refused = { status, message: reason === "governance.stale_revision" ? STALE : message };
-            return await review(reader, draft, { refused, comment });
-          }
-        }),
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, (reader) =>
+          unlessEnded(() => publish(reader, body)),
+        ),
       formRoute(PUBLISHED, formOperation("sendPolicyPublication", "Publishes a draft")),
     );
 }
+
+/** @returns a function that publishes a draft and leads to its rollout, or shows in the review why it cannot */
+const publisherOf =
+  ({ governance: { draftPublishing } }: RouteContext["domain"], review: ReturnType<typeof reviewerOf>) =>
+  async (reader: Reader, body: Static<typeof PUBLISHED>): Promise<ConsolePage | Done> => {
+    const { draft = "", comment } = body;
+    const publication = { draft, version: statedIn(body.version).version, comment };
+    try {
+      const { revision, isPublished } = await draftPublishing.publish(reader.actor, publication);
+      if (!isPublished) return { to: REVIEW_PATH, notice: "Nothing changes, so nothing was published." };
+      return { to: `${ROLLOUT_PATH}/${revision.id}`, notice: `${revisionText(revision)} is published.` };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (!failure || !SHOWN_THERE.includes(failure.reason)) throw error;
+      const { reason, status, message } = failure;
+      const refused = { status, message: reason === "governance.stale_revision" ? STALE : message };
+      return await review(reader, draft, { refused, comment });
+    }
+  };
 
 /** @returns a function that saves the text of the policy, and answers with its problems or leads to the review */
 const saverOf =
@@ -220,7 +227,6 @@ const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePag
     action: `${HISTORY_PATH}/${revision.id}/draft`,
     fields: { version: String(replaced.version) },
     ...{ verb: "Replace", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS },
-    command: ["policy", "rollback", String(revision.sequence)],
     api: {
       method: "PUT",
       path: "/admin/policy-draft",

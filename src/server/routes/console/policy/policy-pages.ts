@@ -47,6 +47,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
             ...{ revision, current: revisions.inForce(reader.organizationId) },
             text: await views.shownText(revision, isHiddenFrom(reader)),
             difference: former && (await differenceOf(reader, former, revision)),
+            draftVersion: governance.drafts.versionOf(reader.actor),
           });
         }),
       pageRoute("showPolicyRevision", "One revision of the policy"),

@@ -200,11 +200,6 @@ function audienceStep(domain: Domain) {
       next: { to: STEPS.check.path },
       save: async (wanted) =>
         String((await domain.packageAdditions.offer(reader.actor, { version }, wanted)).version),
-      api: {
-        method: "PUT",
-        path: "/admin/policy-draft",
-        body: { package: { id, audience: { scope: "organization" } } },
-      },
     };
   };
   return {
