@@ -9,7 +9,19 @@ import { type Shown, shownSides } from "./shown-values.ts";
 /** Places that a page lists; it counts the others. */
 export const CHANGES_LISTED_MAX = 200;
 
-export type ListedChange = Shown<Change, "before" | "after">;
+/** Ids of an audience that a place has on one side for a page, which names them. */
+export const IDS_NAMED_MAX = 10;
+
+export type ListedChange = Shown<Change, "before" | "after"> & {
+  /** of the people or the groups of an audience; a side without a list lacks its member */
+  ids?: { before?: AudienceIds; after?: AudienceIds };
+};
+
+export interface AudienceIds {
+  /** at most IDS_NAMED_MAX: first those that the other side lacks */
+  first: readonly string[];
+  count: number;
+}
 
 export interface ChangeList {
   /** number of changes that somebody wrote */
@@ -35,7 +47,10 @@ interface Compared {
 
 /** @returns the changes of two policies */
 export function changeListOf(changes: readonly Change[], { isHidden, documents }: Compared): ChangeList {
-  const shown = (change: Change) => shownSides(change, { names: ["before", "after"], isHidden });
+  const shown = (change: Change): ListedChange => ({
+    ...shownSides(change, { names: ["before", "after"], isHidden }),
+    ...audienceIdsOf(change),
+  });
   const written = changes.filter((change) => !isStamp(change));
   const places = written.flatMap(inParts);
   const listed = places.slice(0, CHANGES_LISTED_MAX).map(shown);
@@ -51,6 +66,23 @@ export const changesIn = ({ text }: ChangeList): Change[] => JSON.parse(text);
 
 /** @returns whether nothing differs */
 export const isWithoutChanges = ({ count, stamped }: ChangeList): boolean => count + stamped.length === 0;
+
+const AUDIENCE_IDS = /^\/package_audiences\/[^/]+\/(?:user_ids|group_ids)$/;
+
+function audienceIdsOf({ path, before, after }: Change): Pick<ListedChange, "ids"> {
+  if (!AUDIENCE_IDS.test(path)) return {};
+  const [from, to] = [before, after].map((value) => (Array.isArray(value) ? value.map(String) : undefined));
+  return {
+    ids: { ...(from && { before: firstIds(from, to) }), ...(to && { after: firstIds(to, from) }) },
+  };
+}
+
+function firstIds(ids: readonly string[], others: readonly string[] = []): AudienceIds {
+  const shared = new Set(others);
+  const own = ids.filter((id) => !shared.has(id));
+  const both = ids.filter((id) => shared.has(id));
+  return { first: [...own, ...both].slice(0, IDS_NAMED_MAX), count: ids.length };
+}
 
 function inParts(change: Change): readonly Change[] {
   const { path } = change;

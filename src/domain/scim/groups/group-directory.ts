@@ -49,6 +49,12 @@ export class GroupDirectory {
     return group;
   }
 
+  /** @returns the name of the group; undefined for none, also after its provider removed it */
+  nameOf(organizationId: string, id: string): string | undefined {
+    const found = store.findGroup(this.db.read, organizationId, { reference: id, key: foldCase(id) });
+    return found?.id === id ? found.displayName : undefined;
+  }
+
   /** @returns the groups of a user by folded name */
   groupsOf(userId: string): Pick<GroupRow, "id" | "displayName">[] {
     return store.listGroupsOf(this.db.read, userId);

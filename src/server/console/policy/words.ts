@@ -33,7 +33,11 @@ export const ORIGIN_WORDS: Readonly<Record<Revision["origin"], string>> = {
 export function placeText(path: string): string {
   const [first = "", second, ...rest] = tokensOf(path);
   if (first === "packages" && second !== undefined) return withRest(`Package ${second}`, rest);
-  if (first === "package_audiences" && second !== undefined) return withRest(`Who gets ${second}`, rest);
+  if (first === "package_audiences" && second !== undefined)
+    return withRest(
+      `Who gets ${second}`,
+      rest.map((member) => AUDIENCE_MEMBERS[member] ?? member).filter(Boolean),
+    );
   if (first === "harnesses" && second !== undefined) {
     const name = isHarnessKey(second) ? harnessText(second) : second;
     const [member = "", ...inside] = rest;
@@ -43,6 +47,12 @@ export function placeText(path: string): string {
   }
   return withRest(NAMES[first] ?? first, second === undefined ? rest : [second, ...rest]);
 }
+
+const AUDIENCE_MEMBERS: Readonly<Record<string, string>> = {
+  scope: "",
+  user_ids: "people",
+  group_ids: "groups",
+};
 
 const HARNESS_MEMBERS: Readonly<Record<string, string>> = {
   version_requirement: "versions",

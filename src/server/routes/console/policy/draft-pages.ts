@@ -39,6 +39,7 @@ import {
   uploadRoute,
 } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { withNames } from "./audience-names.ts";
 import { draftDiscardPages, isDraftChanged, unlessEnded, unpublishedText } from "./draft-discard-pages.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
@@ -261,17 +262,19 @@ const areSomeUndecided = (fields: Fields): boolean =>
   );
 
 const reviewerOf =
-  ({ clients, governance, identity }: RouteContext["domain"], baseUrl: RouteContext["baseUrl"]) =>
+  (domain: RouteContext["domain"], baseUrl: RouteContext["baseUrl"]) =>
   async (
     reader: Reader,
     reference: string | undefined,
     more: Pick<Parameters<typeof reviewPage>[0], "refused"> & { comment?: string | undefined } = {},
   ) => {
     const { actor, organizationId } = reader;
+    const { clients, governance, identity } = domain;
     const { drafts, draftPublishing } = governance;
     const draft = reference === undefined ? drafts.existing(actor) : drafts.show(actor, reference);
     const isHidden = isHiddenFrom(reader);
-    const review = await draftPublishing.review(actor, draft, isHidden);
+    const written = await draftPublishing.review(actor, draft, isHidden);
+    const review = { ...written, changes: withNames(domain, reader, written.changes) };
     const change = { before: review.current, after: draft };
     const { comment, refused } = more;
     return reviewPage({

@@ -12,6 +12,7 @@ import { DIFF_PATH, HISTORY_PATH, POLICY_PATH, ROLLOUT_PATH } from "../../../con
 import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { withNames } from "./audience-names.ts";
 
 /** @returns the pages that show the policy */
 export function policyPages({ router, domain }: RouteContext, console: Console) {
@@ -19,7 +20,7 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
   const { revisions, views } = governance;
   const differenceOf = async (reader: Reader, from: Revision, to: Revision) => {
     const isHidden = isHiddenFrom(reader);
-    const changes = await views.difference(from, to, isHidden);
+    const changes = withNames(domain, reader, await views.difference(from, to, isHidden));
     return { from, changes, text: drawTextDifference(await views.textDifference(from, to, isHidden)) };
   };
 
