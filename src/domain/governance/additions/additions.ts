@@ -4,12 +4,14 @@ import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
 import type { KeptArchives } from "../../catalog/service.ts";
 import { checkPackages } from "../../catalog/service.ts";
+import type { Harness } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { Draft, StatedVersion } from "../drafts/draft-model.ts";
 import type { Drafts } from "../drafts/drafts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import { unservedBy } from "../versions/coverage.ts";
 import {
   ADDITION_DAYS_MAX,
   type Addition,
@@ -24,6 +26,7 @@ import * as store from "./addition-store.ts";
 export interface AdditionsDependencies extends Pick<GovernanceParts, "db" | "clock" | "audit"> {
   drafts: Drafts;
   archives: Pick<KeptArchives, "missingPaths">;
+  harnesses(): readonly Harness[];
 }
 
 export class PackageAdditions {
@@ -86,14 +89,26 @@ export class PackageAdditions {
     stated: StatedVersion,
     adapters: Readonly<Record<string, unknown>>,
   ): Promise<Addition> {
+    const { managed, problems } = await this.checkLayout(actor, adapters);
+    refuseProblems(problems);
+    invariant(managed, "a package without problems");
+    return await this.#save(actor, stated, { adapters: managed.adapters });
+  }
+
+  /**
+   * Checks layouts, also against the archive and the versions that the draft allows.
+   * @returns every problem, with pointers into the package @throws as layOut
+   */
+  async checkLayout(actor: Actor, adapters: Readonly<Record<string, unknown>>) {
     const addition = this.get(actor);
     const { identity } = addition;
     if (!identity) throw isUnfinished();
+    const { archives, drafts, harnesses } = this.own;
     const [managed, problems] = checkedPackage({ ...addition, identity, adapters });
-    refuseProblems(problems);
-    invariant(managed, "a package without problems");
-    refuseProblems(await this.own.archives.missingPaths(actor.organizationId, managed));
-    return await this.#save(actor, stated, { adapters: managed.adapters });
+    if (!managed || problems.length > 0) return { problems };
+    const missing = await archives.missingPaths(actor.organizationId, managed);
+    const unserved = unservedBy(managed, drafts.ownOrNew(actor).document, harnesses());
+    return { managed, problems: [...missing, ...unserved] };
   }
 
   /** Says who gets it. @throws DomainError as identify; `governance.invalid` with pointers below `/package_audiences` */

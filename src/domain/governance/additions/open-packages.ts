@@ -39,7 +39,10 @@ export function openPackages(
   const sourceWatch = new SourceWatch({
     ...{ ...shared, connections, mirrors: packageSources.mirrors, packagesInForce },
   });
-  const additions = { ...shared, drafts: governance.drafts, archives: packageSources.archives };
+  const additions = {
+    ...{ ...shared, drafts: governance.drafts, archives: packageSources.archives },
+    harnesses: () => harnesses.harnesses(),
+  };
   return {
     packageSources,
     sourceWatch,

@@ -76,10 +76,11 @@ const checkServed = (problems: ProblemList, part: Part, harness: Served): void =
   if (!unserved) return;
   const served = findings[findings.findLastIndex(({ fault }) => fault !== undefined) + 1];
   const example = served ? `, such as >=${served.version.raw}` : "";
+  const { label } = getHarness(harness.key);
   problems.add(
     part.pointer,
-    `${getHarness(harness.key).label} ${unserved.version.raw} may run, but package ${part.managed.id} cannot serve it: ` +
-      `${unserved.fault}; set harnesses.${harness.key}.version_requirement to what it serves${example}, or disable it there`,
+    `${label} ${unserved.version.raw} may run, but package ${part.managed.id} cannot serve it: ${unserved.fault}; ` +
+      `set harnesses.${harness.key}.version_requirement to what it serves${example}, or do not let ${label} use the package`,
   );
 };
 
@@ -154,6 +155,19 @@ const servedOf = (document: GovernanceConfig, harnesses: readonly Harness[]): Se
 export const checkRanges = (document: GovernanceConfig, harnesses: readonly Harness[]): Problem[] => {
   const problems = new ProblemList();
   for (const served of servedOf(document, harnesses)) checkReach(problems, document, served);
+  return problems.list();
+};
+
+/** @returns a problem for every allowed harness of which the package does not serve each version, with pointers into the package */
+export const unservedBy = (
+  managed: ManagedPackage,
+  document: GovernanceConfig,
+  harnesses: readonly Harness[],
+): Problem[] => {
+  const problems = new ProblemList();
+  for (const served of servedOf(document, harnesses))
+    for (const part of partsOf({ ...document, packages: [managed] }, served.key))
+      checkServed(problems, { ...part, pointer: pointerOf(["adapters", served.key]) }, served);
   return problems.list();
 };
 

@@ -126,6 +126,34 @@ test("CON-66 all problems of a layout are named at once beside what was entered,
   expect(packageAdditions.get(actor).adapters).toBeUndefined();
 });
 
+test("CON-66 each problem of a layout names the harness and the field, also beside a line that cannot be read", async () => {
+  await upload(fileOf(ARCHIVE));
+  await send("identity");
+  const { html } = await send("layout", {
+    ...CODEX_ONLY,
+    ...{ "codex-skills_dir": "../out", "codex-helpers": "ticket" },
+  });
+  const summary = /error-summary.*?<\/ul>/s.exec(html)?.[0] ?? "";
+  expect(summary).toContain('<a href="#codex-skills_dir"><bdi>Codex, Folder of skills: ');
+  expect(summary).toContain('<a href="#codex-helpers"><bdi>Codex, Commands: ');
+});
+
+test("CON-66 versions that a package cannot serve are refused with its layouts, which links to the form of their range", async () => {
+  await upload(fileOf(ARCHIVE));
+  await send("identity");
+  const refused = await send("layout");
+  expect([refused.status, refused.path]).toEqual([400, `${NEW}/layout`]);
+  expect(refused.html).toContain('<a href="#claude-use"><bdi>Claude ');
+  expect(refused.html).toContain("or do not let Claude use the package");
+  expect(refused.html).toContain('href="/console/harnesses/claude" target="_blank"');
+  expect(packageAdditions.get(actor).adapters).toBeUndefined();
+  const [, least = ""] = /such as (?:&gt;|>)=([\d.]+)/.exec(refused.html) ?? [];
+  const CLAUDE = "/console/harnesses/claude";
+  const range = { requirement: `>=${least}`, allowed: "yes", settings: "" };
+  await browser.submit(formTo(await browser.visit(CLAUDE), CLAUDE), range);
+  expect((await browser.submit(formTo(refused, `${NEW}/layout`), {})).path).toBe(`${NEW}/audience`);
+});
+
 test("CON-66 another archive keeps the name, and proposes new layouts", async () => {
   await upload(fileOf(ARCHIVE));
   await send("identity", { id: "other" });

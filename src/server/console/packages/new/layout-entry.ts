@@ -3,6 +3,7 @@ import type { ManagedPackage } from "../../../../domain/catalog/service.ts";
 import { CLIENT_PLATFORMS } from "../../../../domain/catalog/sources/source-warnings.ts";
 import {
   COMPONENTS,
+  getHarness,
   HARNESS_KEYS,
   type Harness,
   type HarnessKey,
@@ -26,6 +27,18 @@ const TEXT_MEMBERS = [
 /** Members with a line for each entry, and the YAML. */
 const LINES_MEMBERS = ["plugins", "helpers", "more"] as const;
 export type LayoutMember = (typeof TEXT_MEMBERS)[number] | (typeof LINES_MEMBERS)[number];
+
+export const LAYOUT_LABELS: Readonly<Record<LayoutMember, string>> = {
+  plugin_dir: "Folder of the plugin",
+  skills_dir: "Folder of skills",
+  agents_dir: "Folder of agents",
+  hooks_file: "File with hooks",
+  introduced: "From version",
+  before: "Before version",
+  plugins: "Plugin modules",
+  helpers: "Commands",
+  more: "Other layouts for some versions",
+};
 
 export interface LayoutEntry extends Readonly<Record<LayoutMember, string>> {
   harness: HarnessKey;
@@ -107,9 +120,22 @@ export const acceptedBy = ({ generations }: Harness) =>
 
 /** @param pointer into the package, such as `/adapters/codex/helpers/ticket` @returns the id of the control */
 export function controlOf(pointer: string): string | undefined {
-  const [, harness, member] = /^\/adapters\/([a-z]+)(?:\/([a-z_]+))?/.exec(pointer) ?? [];
-  const key = HARNESS_KEYS.find((known) => known === harness);
-  if (!key) return undefined;
+  const place = placeOf(pointer);
+  return place && controlName(place.harness, place.member);
+}
+
+/** @param pointer as for controlOf @returns the harness and the label of the control: `Codex, Folder of skills` */
+export function controlLabel(pointer: string): string | undefined {
+  const place = placeOf(pointer);
+  if (!place) return undefined;
+  const { harness, member } = place;
+  return [getHarness(harness).label, ...(member === "use" ? [] : [LAYOUT_LABELS[member]])].join(", ");
+}
+
+function placeOf(pointer: string): { harness: HarnessKey; member: LayoutMember | "use" } | undefined {
+  const [, key, member] = /^\/adapters\/([a-z]+)(?:\/([a-z_]+))?/.exec(pointer) ?? [];
+  const harness = HARNESS_KEYS.find((known) => known === key);
+  if (!harness) return undefined;
   const known = [...TEXT_MEMBERS, ...LINES_MEMBERS].find((name) => name === member);
-  return controlName(key, known ?? (member === undefined ? "use" : "more"));
+  return { harness, member: known ?? (member === undefined ? "use" : "more") };
 }

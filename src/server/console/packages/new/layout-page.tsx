@@ -10,9 +10,11 @@ import { ConsoleForm } from "../../parts/form.tsx";
 import { Text, useReader } from "../../parts/values.tsx";
 import {
   acceptedBy,
+  controlLabel,
   controlName,
   controlOf,
   HELPER_FORM,
+  LAYOUT_LABELS,
   type LayoutEntry,
   type LayoutMember,
 } from "./layout-entry.ts";
@@ -34,7 +36,7 @@ export function layoutPage(props: LayoutPageProps): ConsolePage {
   const { addition, refused } = props;
   const content = <Form {...props} />;
   const page = { step: "layout" as const, title: "What harnesses use", addition, refused, content };
-  return stepPage(page, controlOf);
+  return stepPage(page, controlOf, controlLabel);
 }
 
 function Form({ addition, harnesses, entries, paths, refused }: LayoutPageProps) {
@@ -86,6 +88,7 @@ function OneHarness({ harness, entry, refused }: HarnessProps) {
   const field = (member: LayoutMember) => ({
     harness: key,
     member,
+    label: LAYOUT_LABELS[member],
     value: entry[member],
     isWrong: isWrong(member),
   });
@@ -100,25 +103,22 @@ function OneHarness({ harness, entry, refused }: HarnessProps) {
       </p>
       <Rules harness={harness} />
       <div class="beside-each-other">
-        {PATHS.filter(({ member }) => accepted.includes(member)).map(({ member, label: text }) => (
-          <Path key={member} {...field(member)} label={text} />
+        {PATHS.filter((member) => accepted.includes(member)).map((member) => (
+          <Path key={member} {...field(member)} />
         ))}
       </div>
-      {accepted.includes("plugins") && (
-        <Lines {...field("plugins")} label="Plugin modules" hint="One path on each line" />
-      )}
+      {accepted.includes("plugins") && <Lines {...field("plugins")} hint="One path on each line" />}
       {accepted.includes("helpers") && (
-        <Lines {...field("helpers")} label="Commands" hint={`One on each line: ${HELPER_FORM}`} />
+        <Lines {...field("helpers")} hint={`One on each line: ${HELPER_FORM}`} />
       )}
       <details open={entry.introduced + entry.before + entry.more !== "" || isWrong("more")}>
         <summary>Versions of {label}</summary>
         <div class="beside-each-other">
-          <Path {...field("introduced")} label="From version" isVersion />
-          <Path {...field("before")} label="Before version" isVersion />
+          <Path {...field("introduced")} isVersion />
+          <Path {...field("before")} isVersion />
         </div>
         <Lines
           {...field("more")}
-          label="Other layouts for some versions"
           hint="YAML with the member variants: a list, each with introduced, before and its own paths"
         />
       </details>
@@ -126,12 +126,7 @@ function OneHarness({ harness, entry, refused }: HarnessProps) {
   );
 }
 
-const PATHS = [
-  { member: "skills_dir", label: "Folder of skills" },
-  { member: "agents_dir", label: "Folder of agents" },
-  { member: "hooks_file", label: "File with hooks" },
-  { member: "plugin_dir", label: "Folder of the plugin" },
-] as const;
+const PATHS = ["skills_dir", "agents_dir", "hooks_file", "plugin_dir"] as const;
 
 /** Components that a version of the harness does not accept, listed so that nobody learns about them only from a refusal. */
 function Rules({ harness: { generations } }: Pick<HarnessProps, "harness">) {

@@ -2,11 +2,14 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
+import { isHarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { failureOf } from "../../../http/problems/problem.ts";
 import { Hidden } from "../../../pages/forms.tsx";
 import { asSentence } from "../../../pages/words.ts";
 import type { ConsolePage } from "../../frame/frame.tsx";
+import { HARNESSES_PATH } from "../../harnesses/harness-list.tsx";
+import { harnessText } from "../../own/words.ts";
 import { ConsoleForm } from "../../parts/form.tsx";
 import { Text, useReader } from "../../parts/values.tsx";
 import { NEW_BREADCRUMBS, NEW_PACKAGE_PATH, STEPS, type Step } from "./words.ts";
@@ -58,8 +61,13 @@ export function refusedStepOf(error: unknown): RefusedStep {
   throw error;
 }
 
-/** @param fieldOf the id of the control that has the problem */
-export function stepPage(page: StepPage, fieldOf: (pointer: string) => string | undefined): ConsolePage {
+type TextOf = (pointer: string) => string | undefined;
+
+/**
+ * @param fieldOf the id of the control that has the problem
+ * @param labelOf the label of that control, for problems that do not name it
+ */
+export function stepPage(page: StepPage, fieldOf: TextOf, labelOf: TextOf = () => undefined): ConsolePage {
   const { step, title, addition, content, refused, longText } = page;
   return {
     ...{
@@ -72,7 +80,7 @@ export function stepPage(page: StepPage, fieldOf: (pointer: string) => string | 
     content: (
       <>
         <Steps step={step} addition={addition} />
-        {refused && <Refused {...refused} fieldOf={fieldOf} />}
+        {refused && <Refused {...refused} fieldOf={fieldOf} labelOf={labelOf} />}
         {content}
         {addition && <Stop />}
       </>
@@ -98,7 +106,8 @@ const Refused = ({
   message,
   problems,
   fieldOf,
-}: RefusedStep & { fieldOf: (pointer: string) => string | undefined }) => (
+  labelOf,
+}: RefusedStep & { fieldOf: TextOf; labelOf: TextOf }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       <Text value={message} />
@@ -107,15 +116,40 @@ const Refused = ({
       <ul>
         {problems.map(({ pointer, detail, line }) => {
           const field = fieldOf(pointer);
-          const text = <Text value={`${line === undefined ? "" : `line ${line}: `}${detail}`} />;
+          const label = labelOf(pointer);
+          const isNamed = label !== undefined && detail.startsWith(label);
+          const parts = [
+            isNamed ? undefined : label,
+            line === undefined ? undefined : `line ${line}`,
+            detail,
+          ];
+          const text = <Text value={parts.filter((part) => part !== undefined).join(": ")} />;
           return (
-            <li key={pointer + detail}>{field === undefined ? text : <a href={`#${field}`}>{text}</a>}</li>
+            <li key={pointer + detail}>
+              {field === undefined ? text : <a href={`#${field}`}>{text}</a>}
+              <RangeLinks detail={detail} />
+            </li>
           );
         })}
       </ul>
     )}
   </div>
 );
+
+const RANGE = /\bharnesses\.([a-z]+)\.version_requirement\b/g;
+
+/** The forms in which the ranges that a problem names can be set, in a new tab: what is entered here stays. */
+const RangeLinks = ({ detail }: { detail: string }) =>
+  [...detail.matchAll(RANGE)]
+    .flatMap(([, key = ""]) => (isHarnessKey(key) ? [key] : []))
+    .map((key) => (
+      <>
+        {" "}
+        <a key={key} href={`${HARNESSES_PATH}/${key}`} target="_blank" rel="noopener">
+          Set the versions of {harnessText(key)}
+        </a>
+      </>
+    ));
 
 /** The steps so far stay until the draft has the package, or until somebody presses this. */
 function Stop() {

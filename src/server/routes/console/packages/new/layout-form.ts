@@ -44,9 +44,15 @@ export function createLayoutForm(domain: RouteContext["domain"]) {
       const entries = layoutEntriesIn(fields);
       const { adapters, problems } = await adaptersIn(domain, entries);
       const again = (refused: RefusedStep) => pageOf(reader, () => entries, refused);
-      if (problems.length > 0)
-        return await again({ message: "Nothing is saved yet.", problems, status: 400 });
       try {
+        if (problems.length > 0) {
+          const { problems: more } = await packageAdditions.checkLayout(reader.actor, adapters);
+          return await again({
+            message: "Nothing is saved yet.",
+            problems: [...problems, ...more],
+            status: 400,
+          });
+        }
         await packageAdditions.layOut(reader.actor, statedIn(fields.version_read), adapters);
         return { to: STEPS.audience.path };
       } catch (error) {
