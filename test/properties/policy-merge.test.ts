@@ -200,6 +200,61 @@ describe("one merge", () => {
     );
   });
 
+  test("CON-53 keeps an order that one side changed, and asks if both changed it in different ways", () => {
+    const list = fc.shuffledSubarray(["a", "b", "c", "d", "e"], { minLength: 2 });
+    const order = fc.shuffledSubarray(["a", "b", "c", "d", "e"], { minLength: 5 });
+    const policy = (names: readonly string[]) => ({ packages: names.map((id) => ({ id })) });
+    const orderOf = (merged: ReturnType<typeof policy>, names: readonly string[]) =>
+      merged.packages.map(({ id }) => id).filter((id) => names.includes(id));
+    fc.assert(
+      fc.property(order, list, list, (before, ours, theirs) => {
+        const versions = { baseline: policy(before), current: policy(ours), wanted: policy(theirs) };
+        const { merged, conflicts } = mergeDocuments(versions);
+        const sorted = (names: readonly string[]) => before.filter((name) => names.includes(name));
+        const isMoved = (names: readonly string[]) => !isDeepStrictEqual(sorted(names), [...names]);
+        const both = ours.filter((name) => theirs.includes(name));
+        const isContested =
+          isMoved(ours) &&
+          isMoved(theirs) &&
+          !isDeepStrictEqual(
+            both,
+            theirs.filter((name) => ours.includes(name)),
+          );
+        expect(conflicts).toEqual(isContested ? ["/packages"] : []);
+        if (isContested) return;
+        const kept = isMoved(theirs) ? theirs : ours;
+        expect(orderOf(merged, kept)).toEqual(kept.filter((name) => both.includes(name)));
+      }),
+      RUNS,
+    );
+  });
+
+  test.each([
+    [
+      ["a", "b"],
+      ["a", "b", "c"],
+      ["a", "n", "b"],
+      ["a", "n", "b", "c"],
+    ],
+    [
+      ["a", "b"],
+      ["b", "a"],
+      ["n", "a", "b"],
+      ["n", "b", "a"],
+    ],
+    [
+      ["a", "b"],
+      ["a", "b", "n"],
+      ["b", "a"],
+      ["b", "n", "a"],
+    ],
+    [[], ["a", "b"], ["b", "c"], ["a", "b", "c"]],
+  ])("of %j, %j and %j gives %j", (before, ours, theirs, expected) => {
+    const policy = (names: readonly string[]) => ({ packages: names.map((id) => ({ id })) });
+    const versions = { baseline: policy(before), current: policy(ours), wanted: policy(theirs) };
+    expect(mergeDocuments(versions)).toEqual({ merged: policy(expected), conflicts: [] });
+  });
+
   test("CON-53 with an unknown base, every difference is decided: all for one side give the document of that side", () => {
     fc.assert(
       fc.property(document, document, (current, wanted) => {

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
+import { mergedOrder } from "./merge-order.ts";
 
 /** Baseline of a draft whose revision is gone: nobody can tell who changed a place, so every difference is a conflict. */
 export const UNKNOWN_BASELINE: unique symbol = Symbol("unknown baseline");
@@ -29,7 +30,7 @@ export interface Merge<T> {
 
 /**
  * Applies every wanted change that does not conflict with the current document. Mappings are merged by member, packages by id,
- * MCP servers by name, in the current order; any other list is one value.
+ * MCP servers by name; any other list is one value.
  */
 export function mergeDocuments<T extends object>(
   versions: Versions<T>,
@@ -52,7 +53,7 @@ const stillConflicting = (
   { inForce, inFile }: { inForce: ValueAt; inFile: ValueAt },
 ): string[] => [...new Set(paths)].filter((path) => !isDeepStrictEqual(inForce(path), inFile(path)));
 
-const NO_PARTS: ReadonlyMap<string, unknown> = new Map();
+const NO_PARTS: Parts = new Map();
 
 /** `undefined` means that there was no value, or that it was removed. */
 function mergeAt(
@@ -65,18 +66,34 @@ function mergeAt(
   if (isDeepStrictEqual(baseline, current)) return wanted;
   const ours = splitParts(path, current);
   const theirs = splitParts(path, wanted);
-  if (!ours || !theirs || Array.isArray(current) !== Array.isArray(wanted)) {
+  const before = baseline === UNKNOWN_BASELINE ? undefined : (splitParts(path, baseline) ?? NO_PARTS);
+  const areAlike = Array.isArray(current) === Array.isArray(wanted);
+  const names =
+    ours && theirs && areAlike
+      ? namesIn([before ?? NO_PARTS, ours, theirs], { isList: Array.isArray(current) })
+      : undefined;
+  if (!ours || !theirs || !names) {
     const place = pointerOf(path);
     found.conflicts.push(place);
     return found.isWanted(place) ? wanted : current;
   }
-  const before = baseline === UNKNOWN_BASELINE ? undefined : (splitParts(path, baseline) ?? NO_PARTS);
   const parts = new Map<string, unknown>();
-  for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
+  for (const name of names) {
     const was = before ? before.get(name) : UNKNOWN_BASELINE;
     const part = { baseline: was, current: ours.get(name), wanted: theirs.get(name) };
     const joined = mergeAt([...path, name], part, found);
     if (joined !== undefined) parts.set(name, joined);
   }
   return joinParts(parts, current);
+}
+
+type Parts = ReadonlyMap<string, unknown>;
+
+/** @returns the names of both sides in their order; undefined if both moved entries of a list, in different ways */
+function namesIn(
+  [before, current, wanted]: [before: Parts, current: Parts, wanted: Parts],
+  { isList }: { isList: boolean },
+): Iterable<string> | undefined {
+  if (!isList) return new Set([...current.keys(), ...wanted.keys()]);
+  return mergedOrder({ before: before.keys(), current: current.keys(), wanted: wanted.keys() });
 }
