@@ -1,11 +1,11 @@
 // The values of the deployment file where the policy differs from it, and a document that takes them. Pure functions of plain
 // values, because a thread may run them (tasks.ts).
 import { isDeepStrictEqual } from "node:util";
-import { type Problem, tokensOf } from "../../../platform/errors.ts";
+import { tokensOf } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
-import { finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
+import { finalizeUnchanged, joinedProblems, withoutRevisionFields } from "../publishing/finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
@@ -101,7 +101,7 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const before = parse(base);
   const wanted = parse(file);
   const taken = withValuesOf(wanted, unstamped(before), placesAt(paths));
-  const problems: Problem[] = [];
+  const problems = joinedProblems(taken, before);
   const document = finalizeUnchanged(taken, { ...frame, problems });
   return problems.length > 0 ? refused(problems) : judged(document, before);
 }

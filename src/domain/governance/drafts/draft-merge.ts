@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import { changedPlaces, type ValueAt } from "../publishing/document-paths.ts";
-import { withoutRevisionFields } from "../publishing/finalize.ts";
+import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
@@ -33,6 +33,7 @@ export interface MergeRequest {
   decidedOn: string | undefined;
   /** whether the list of undecided places shows no secrets */
   isHidden: boolean;
+  frame: FinalizeContext;
 }
 
 /** The content of a revision or a draft. */
@@ -45,7 +46,7 @@ export interface Merged {
   undecided: Undecided;
   /** by path: those that were not ignored */
   decisions: Readonly<Record<string, Decision>>;
-  /** a `Policy` as JSON, without stamps; empty while a place is undecided */
+  /** a stamped `Policy` as JSON; empty while a place is undecided. The review checks it. */
   merged: string;
 }
 
@@ -67,7 +68,7 @@ export const NOTHING_UNDECIDED: Undecided = { count: 0, listed: [], isHidden: fa
 
 /** @returns the changes of both; the published value at an undecided place */
 export function mergeDraft(request: MergeRequest): Merged {
-  const { base, current, mine, isHidden } = request;
+  const { base, current, mine, isHidden, frame } = request;
   const versions: Versions<object> = {
     baseline: base === undefined ? UNKNOWN_BASELINE : read(base),
     current: read(current),
@@ -76,7 +77,6 @@ export function mergeDraft(request: MergeRequest): Merged {
   const decided = decisionsOn(versions.current, request);
   const { merged, conflicts } = mergeDocuments<object>(versions, (path) => decided.get(path) === "mine");
   const open = conflicts.filter((path) => !decided.has(path));
-  const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
   const places = {
     base: base === undefined ? () => undefined : changedPlaces(versions.baseline),
     theirs: changedPlaces(versions.current),
@@ -86,8 +86,16 @@ export function mergeDraft(request: MergeRequest): Merged {
   return {
     undecided: undecidedOf(undecided, isHidden),
     decisions: Object.fromEntries(decided),
-    merged: undecided.length > 0 ? "" : JSON.stringify({ document, audiences }),
+    merged: undecided.length > 0 ? "" : JSON.stringify(policyOf(merged, frame)),
   };
+}
+
+/** @param merged a document with its audiences */
+function policyOf(merged: object, frame: FinalizeContext): Policy {
+  const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
+  // Documents are merged member by member, so the result has the members of documents.
+  const plain = document as GovernanceConfig;
+  return { document: finalizeUnchanged(plain, { ...frame, problems: [] }), audiences };
 }
 
 /** @returns the decisions on values that are still published */

@@ -9,6 +9,7 @@ import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
+import type { FinalizeContext } from "../publishing/finalize.ts";
 import { parseInTurn, policyText } from "../publishing/judged.ts";
 import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
@@ -119,7 +120,8 @@ export class DraftPublishing {
       mine: await policyText(draft),
       decidedOn: seen && seen !== current ? await policyText(seen) : undefined,
     };
-    const request = { ...texts, decisions: seen ? decisions : {}, isHidden };
+    const frame = this.#frame(actor, current);
+    const request = { ...texts, decisions: seen ? decisions : {}, isHidden, frame };
     const { merged, ...result } = await runTask("mergeDraft", request);
     if (result.undecided.count > 0) return { draft, current, isBaseGone, ...result };
     const policy: Policy = JSON.parse(merged);
@@ -163,10 +165,10 @@ export class DraftPublishing {
     draft: Draft,
     isHidden: boolean,
   ): Promise<{ review: Review; document: { text: string; changed: string[] } }> {
-    const { publisher, revisions, runTask, settings } = this.parts;
+    const { revisions, runTask, settings } = this.parts;
     const current = revisions.inForce(actor.organizationId);
     const base = revisions.find(actor.organizationId, draft.baseRevision) ?? current;
-    const frame = publisher.frame({ gateway: publisher.hasGateway(actor, current) });
+    const frame = this.#frame(actor, current);
     const texts = { draft: await policyText(draft), base: await policyText(base) };
     const request = { ...texts, frame, isHidden };
     const { validated, changes, sourceWarnings, newSecrets, commentReasons } = await runTask(
@@ -213,6 +215,11 @@ export class DraftPublishing {
       const update = updateOf(managed, offered);
       return update ? [{ id: managed.id, from: managed.version, to: update.version }] : [];
     });
+  }
+
+  #frame(actor: Actor, current: Revision): FinalizeContext {
+    const { publisher } = this.parts;
+    return publisher.frame({ gateway: publisher.hasGateway(actor, current) });
   }
 
   #writerOf({ ownerId }: Draft, actor: Actor): string | undefined {

@@ -6,7 +6,7 @@ import { sourceWarningsOf } from "../delivery/artifacts.ts";
 import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { diffRevisions } from "../publishing/diff.ts";
-import { type FinalizeContext, finalizeDocument } from "../publishing/finalize.ts";
+import { type FinalizeContext, finalizeDocument, joinedProblems } from "../publishing/finalize.ts";
 import { judged, refused, type Validated } from "../publishing/judged.ts";
 import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { isNarrower } from "../versions/narrowing.ts";
@@ -50,8 +50,9 @@ export function reviewDraft({ draft, base, frame, isHidden }: ReviewRequest): Re
 }
 
 function validatedOf({ document }: Policy, former: Policy, frame: FinalizeContext): Validated {
-  const problems: Problem[] = [];
-  const finished = finalizeDocument(unstamped(document), { ...frame, base: former.document, problems });
+  const plain = unstamped(document);
+  const problems = joinedProblems(plain, former.document);
+  const finished = finalizeDocument(plain, { ...frame, base: former.document, problems });
   return problems.length > 0 ? refused(problems) : judged(finished, former.document);
 }
 

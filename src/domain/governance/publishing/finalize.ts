@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "../../../platform/errors.ts";
 import { extendHarnesses, type HarnessExtension } from "../../harnesses/harness-extension.ts";
 import { checkDocument } from "../document/check.ts";
+import { readDraft } from "../document/draft.ts";
 import { stamp, unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { checkRanges } from "../versions/coverage.ts";
@@ -50,6 +51,18 @@ export function finalizeUnchanged(
   const stamped = stamp(document, { gateway, serverVersion });
   problems.push(...checkDocument(stamped, { gateway, harnesses: extendHarnesses(extension) }));
   return { ...stamped, revision };
+}
+
+/**
+ * Checks a document that was put together from parts of valid ones: each part may be valid where the whole is not.
+ * @param document without stamps
+ * @param base a document of before; what it has already is not reported
+ * @returns problems with the members, with pointers into the document
+ */
+export function joinedProblems(document: GovernanceConfig, base: GovernanceConfig | undefined): Problem[] {
+  const { problems } = readDraft(document);
+  const known = base && problems.length > 0 ? readDraft(unstamped(base)).problems : [];
+  return problems.filter((problem) => !known.some((one) => isDeepStrictEqual(one, problem)));
 }
 
 /** @returns whether two stamped documents are the same to administrators */

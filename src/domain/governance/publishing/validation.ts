@@ -20,6 +20,7 @@ import {
   finalizeDocument,
   finalizeUnchanged,
   isSameDocument,
+  joinedProblems,
   withoutRevisionFields,
 } from "./finalize.ts";
 import { type BaseRevisionText, judged, parse, placesOf, refused, type Validated } from "./judged.ts";
@@ -233,7 +234,7 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
     : { merged: says, conflicts: [] };
   const sides = { current: merged, wanted: says };
   const conflicts = inForce ? openConflicts([...(known?.conflicts ?? []), ...found], sides) : [];
-  const problems: Problem[] = [];
+  const problems = inForce ? joinedProblems(unstamped(merged), inForce) : [];
   const document = finalizeUnchanged(merged, { ...frame, problems });
   const isChanged = inForce === undefined || !isSameDocument(inForce, document);
   return {

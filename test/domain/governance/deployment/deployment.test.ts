@@ -190,3 +190,16 @@ test("a valid file and a valid dashboard that conflict keep the current policy a
   });
   expect(await world.start(section)).toMatchObject({ outcome: "deployed" });
 });
+
+test("a file and a dashboard that break a rule of one member together keep the current policy", async () => {
+  const codex = (policy: object) => ({ harnesses: { codex: { managed_config: { model: "a" }, ...policy } } });
+  const range = { version_requirement: ">=0.145.0" };
+  await using world = await createGovernanceWorld(sectionOf(codex(range)));
+  await world.publish(codex({ ...range, allow_unverified_versions: true }));
+  const before = world.inForce();
+  const outcome = await world.start(sectionOf(codex({})));
+  expect(outcome).toMatchObject({ outcome: "kept", revision: before.id });
+  expect(outcome.problems.map(({ pointer }) => pointer)).toEqual([
+    "/harnesses/codex/allow_unverified_versions",
+  ]);
+});

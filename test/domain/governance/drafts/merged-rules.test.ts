@@ -1,0 +1,72 @@
+// A merge of two valid policies may break a rule of one member. The review says so, and nothing of it is published.
+import { expect, test } from "bun:test";
+import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
+import { managedText, refusalOf } from "../governance-world.ts";
+import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
+
+const local = { name: "x", command: "/x" };
+const BOTH = "belongs to local servers";
+
+/** Publishes servers of Codex at once, as another administrator. */
+const publishServers = ({ governance, admin, inForce }: DraftWorld, ...codex: object[]) =>
+  governance.publishing.publishExtensions(admin, {
+    baseRevision: inForce().id,
+    packages: [],
+    mcp: { codex },
+  });
+
+test("CON-54 two changes of one MCP server that are valid only apart cannot be published together", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  await publishServers(world, local);
+  const draft = await drafts.saveMcp(
+    world.ana,
+    { version: 0 },
+    { codex: [{ name: "x", url: "https://h/x" }] },
+  );
+  await publishServers(world, { ...local, env: { K: "v" } });
+  const merged = await draftPublishing.merge(world.ana, draft, {});
+  expect(merged.undecided.count).toBe(0);
+  const { problems } = await draftPublishing.review(world.ana, merged.draft);
+  expect(problems).toMatchObject([{ detail: expect.stringContaining(BOTH) }]);
+  const publication = { draft: draft.id, version: merged.draft.version };
+  expect(await refusalOf(() => draftPublishing.publish(world.ana, publication))).toMatchObject({
+    reason: "governance.invalid",
+    pointers: ["/harnesses/codex/mcp/0/env"],
+  });
+  const solved = await drafts.saveMcp(world.ana, merged.draft, {
+    codex: [{ name: "x", url: "https://h/x" }],
+  });
+  await draftPublishing.publish(world.ana, { draft: draft.id, version: solved.version });
+  expect(world.inForce().document.harnesses.codex?.mcp).toMatchObject([{ name: "x", url: "https://h/x" }]);
+});
+
+test("CON-54 a range that one removed and the other relied on cannot be published", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const codex = (policy: object) => ({ harnesses: { codex: { managed_config: { model: "a" }, ...policy } } });
+  const range = { version_requirement: ">=0.145.0" };
+  await world.publish(codex(range));
+  const text = managedText(codex({ ...range, allow_unverified_versions: true }));
+  const draft = await drafts.savePolicy(world.ana, { version: 0 }, text);
+  await world.publish(codex({}));
+  const merged = await draftPublishing.merge(world.ana, draft, {});
+  expect(merged.undecided.count).toBe(0);
+  const { problems } = await draftPublishing.review(world.ana, merged.draft);
+  expect(problems.map(({ pointer }) => pointer)).toEqual(["/harnesses/codex/allow_unverified_versions"]);
+});
+
+test("CON-55 the review after a merge lists only what changes", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const harnesses = { codex: { version_requirement: ">=0.145.0" } };
+  await world.publish({ harnesses });
+  expect(world.inForce().document.contract_version).toBeGreaterThan(1);
+  const required = managedText({ harnesses, required: true });
+  const draft = await drafts.savePolicy(world.ana, { version: 0 }, required);
+  await world.publish({ harnesses, ttl_seconds: 60 });
+  const merged = await draftPublishing.merge(world.ana, draft, {});
+  const { changes } = await draftPublishing.review(world.ana, merged.draft);
+  expect(changesIn(changes).map(({ path }) => path)).toEqual(["/required"]);
+  expect(merged.draft).toMatchObject({ changes: 1 });
+});
