@@ -8,8 +8,8 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 /** Field with the mark of the reader whom a form was made for. */
 export const OWNER_FIELD = "by";
 
-/** Fields that are never sent back to a page. */
-const HELD_BACK = /password|secret|token|csrf|code|answer/i;
+/** Fields that are never sent back to a page. A short word counts only as a whole one: `harness_codex` is no code. */
+const HELD_BACK = /password|secret|csrf|(?:^|_)(?:token|code|answer)(?:_|$)/i;
 /** Field with the names of the fields that a form declared as held back, separated by blanks. */
 export const WITHHELD_FIELDS_FIELD = "held_back";
 

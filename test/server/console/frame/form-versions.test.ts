@@ -2,6 +2,7 @@
 // it needs none.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TypeGuard } from "@sinclair/typebox";
+import { keptFields } from "../../../../src/server/console/frame/kept-fields.tsx";
 import { publishOn } from "../../../domain/clients/clients-world.ts";
 import { packageWith } from "../../../domain/clients/policies.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
@@ -77,6 +78,36 @@ const forms = site.server.routes.flatMap(({ method, path, hooks }) => {
   const fields = TypeGuard.IsObject(body) ? Object.keys(body.properties) : [];
   return method === "POST" && path.startsWith("/console/") ? [{ path: path.slice(9), fields }] : [];
 });
+
+test("CON-119 the page of an expired form keeps every field of the forms that edit the policy, but the mark against forgery", async () => {
+  for (const page of Object.values(UPLOADS)) {
+    const { forms: shown } = await browser.visit(`/console/${page}`);
+    for (const { fields } of shown) {
+      const lost = Object.keys(fields).filter((name) => !Object.hasOwn(keptFields({ fields }), name));
+      expect([page, lost]).toEqual([page, lost.length === 0 ? [] : ["csrf"]]);
+    }
+  }
+});
+
+test.each([
+  "csrf",
+  "current_password",
+  "client_secret",
+  "token",
+  "code",
+  "user_code",
+  "recovery_code",
+  "answer",
+])("CON-119 %s is not kept", (name) => {
+  expect(keptFields({ fields: { [name]: "x" } })).toEqual({});
+});
+
+test.each(["harness_codex", "harness_opencode", "codex-use", "opencode-skills_dir", "set_max_output_tokens"])(
+  "CON-119 %s is kept",
+  (name) => {
+    expect(keptFields({ fields: { [name]: "x" } })).toEqual({ [name]: "x" });
+  },
+);
 
 describe("CON-118 a form that changes something", () => {
   test("carries a version, or is listed with a reason", () => {

@@ -53,6 +53,20 @@ describe("CON-119 the page of a form whose session has ended", () => {
     expect((await browser.visit("/console/users")).heading).toBe("Users");
   });
 
+  test("sends every harness of an MCP server on", async () => {
+    const browser = consoleBrowser(site, admin);
+    const path = "/console/mcp/new";
+    const form = formTo(await browser.visit(path), path);
+    browser.cookies.clear();
+    const entered = { act: "save", kind: "local", name: "git", command: "npx", enabled: "yes" };
+    const asked = await browser.submit(form, { ...entered, harness_codex: "yes", harness_opencode: "yes" });
+    const given = { sign_in: "password", sign_in_email: "ana@example.com", sign_in_password: PASSWORD };
+    expect((await browser.submit(formTo(asked, path), given)).heading).toBe("Review your draft");
+    const { harnesses } = drafts.existing(admin.actor).document;
+    for (const key of ["codex", "opencode"] as const)
+      expect(harnesses[key]?.mcp).toMatchObject([{ name: "git" }]);
+  });
+
   test("says that it does not keep values that may be secrets", async () => {
     const browser = consoleBrowser(site, admin);
     const form = formTo(await browser.visit("/console/mcp/new"), "/console/mcp/new");
