@@ -1,6 +1,6 @@
 // The form that changes what the draft says of one harness.
 /** @jsxImportSource preact */
-import type { HarnessInput } from "../../../domain/governance/service.ts";
+import type { Draft, HarnessInput } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
@@ -8,6 +8,7 @@ import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { LostComments } from "../parts/lost-comments.tsx";
 import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody, statedIn } from "../parts/stated-version.ts";
 import { Count, Facts, Text, useReader } from "../parts/values.tsx";
@@ -29,6 +30,8 @@ interface HarnessPageProps {
   error?: string | undefined;
   /** the settings that have fields; undefined if the text cannot be read */
   fields: SettingFields | undefined;
+  /** the text of the policy in the draft, which saving writes anew */
+  typed: Draft["typed"];
   /** models that the gateway may serve to the harness */
   models: readonly string[];
   /** whether the page shows unsaved values */
@@ -78,6 +81,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
           ]}
         />
         <HiddenFields texts={[input.managedConfigYaml]} />
+        <LostComments typed={props.typed} act="saveHarness" />
         <Form {...props} input={{ ...input, managedConfigYaml: settings.mark }} />
         <Versions versions={view.versions} />
         <AsCommand

@@ -1,9 +1,11 @@
 // Places where the policy does not follow the configuration file: both values, and two buttons for each place.
 /** @jsxImportSource preact */
-import type { ShownConflicts } from "../../../domain/governance/service.ts";
+import type { Draft, ShownConflicts } from "../../../domain/governance/service.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { LostComments } from "../parts/lost-comments.tsx";
+import { versionText } from "../parts/stated-version.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { CONFLICTS_PATH, placeText } from "./words.ts";
@@ -11,13 +13,8 @@ import { CONFLICTS_PATH, placeText } from "./words.ts";
 /** Rows of the table; more conflicts are counted. */
 export const CONFLICTS_SHOWN_MAX = 100;
 
-/** @param props `draftVersion` is that of the reader's draft, as in stated-version.ts */
-export function Conflicts({
-  version,
-  total,
-  conflicts,
-  draftVersion,
-}: ShownConflicts & { draftVersion: string }) {
+/** @param props `draft` is that of the reader, saved or not */
+export function Conflicts({ version, total, conflicts, draft }: ShownConflicts & { draft: Draft }) {
   if (total === 0) return null;
   const left = total - conflicts.length;
   const [{ path } = { path: "" }] = conflicts;
@@ -28,9 +25,10 @@ export function Conflicts({
         The published values stay in force. Keep one, and its place is listed again only if the file changes
         there; or take the value of the file into your draft.
       </p>
+      <LostComments typed={draft.typed} act="takeFile" />
       <ConsoleForm action={CONFLICTS_PATH}>
         <Hidden name="version" value={version} />
-        <Hidden name="draft" value={draftVersion} />
+        <Hidden name="draft" value={versionText(draft)} />
         <ConflictTable conflicts={conflicts} />
       </ConsoleForm>
       {left > 0 && (

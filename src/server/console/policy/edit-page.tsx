@@ -1,11 +1,13 @@
 // The part of the policy that administrators edit as YAML. Saving changes the draft and publishes nothing.
 /** @jsxImportSource preact */
+import type { Draft } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { LostComments } from "../parts/lost-comments.tsx";
 import { SavedElsewhere, SavedText } from "../parts/saved-elsewhere.tsx";
 import { statedBody, statedIn } from "../parts/stated-version.ts";
 import { Text, useReader } from "../parts/values.tsx";
@@ -22,10 +24,12 @@ interface EditProps {
   error?: string | undefined;
   /** set if the draft was saved elsewhere in the meantime: the text as saved there */
   other?: string | undefined;
+  /** the texts of harnesses in the draft, which saving writes anew */
+  harnesses?: Draft["typed"]["harnesses"];
 }
 
 /** @returns the page with the text and its problems */
-export function editPage({ text, version, problems, error, other }: EditProps): ConsolePage {
+export function editPage({ text, version, problems, error, other, harnesses = {} }: EditProps): ConsolePage {
   const long = longText(text);
   return {
     title: "Edit the policy",
@@ -42,6 +46,7 @@ export function editPage({ text, version, problems, error, other }: EditProps): 
           </SavedElsewhere>
         )}
         <ErrorSummary error={error} />
+        <LostComments typed={{ harnesses }} act="savePolicy" />
         <Problems problems={problems} />
         <Form
           mark={long.mark}

@@ -2,17 +2,11 @@
 /** @jsxImportSource preact */
 
 import { Fragment } from "preact";
-import {
-  COMMENTS_LOST,
-  type Decision,
-  type Draft,
-  type DraftMerge,
-  mayHaveComments,
-  type Undecided,
-} from "../../../domain/governance/service.ts";
+import type { Decision, DraftMerge, Undecided } from "../../../domain/governance/service.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { LostComments } from "../parts/lost-comments.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 import { withValues } from "./hidden-values.tsx";
 import { BREADCRUMBS, MERGE_PATH, POLICY_PATH, placeText, REVIEW_PATH, revisionText } from "./words.ts";
@@ -59,7 +53,7 @@ export function mergePage(props: MergeProps): ConsolePage {
           {former.length > 0 && `, in addition to the ${former.length} that you have decided`}. The draft
           stays as it is until you have decided all of them.
         </p>
-        <LostComments draft={draft} />
+        <LostComments typed={draft.typed} act="merge" />
         {former.length < decided && (
           <p class="error-summary" role="alert">
             {revisionText(current)} is current now and has other values than those you decided on. Decide
@@ -103,12 +97,6 @@ export function mergePage(props: MergeProps): ConsolePage {
     ),
   };
 }
-
-/** Says what a merge does not keep. */
-export const LostComments = ({ draft }: { draft: Draft }) =>
-  mayHaveComments(draft.typed) ? (
-    <p class="warning">The text of the draft has comments, and {COMMENTS_LOST}.</p>
-  ) : null;
 
 /** Carries the remembered choices of the places that a later page asks about. */
 function Remembered({ choices, asked }: RememberedProps) {

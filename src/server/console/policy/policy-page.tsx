@@ -4,6 +4,7 @@
 import type { VNode } from "preact";
 import {
   type ChangeList,
+  type Draft,
   isWithoutChanges,
   type Revision,
   type ShownConflicts,
@@ -34,12 +35,12 @@ interface PolicyProps {
   text: ShownText | undefined;
   /** places where the configuration file has a different value */
   conflicts: ShownConflicts;
-  /** text of the field `version` of the reader's draft: see stated-version.ts */
-  draftVersion: string;
+  /** of the reader, saved or not */
+  draft: Draft;
 }
 
 /** @returns the page of the policy in force */
-export function policyPage({ revision, text, conflicts, draftVersion }: PolicyProps): ConsolePage {
+export function policyPage({ revision, text, conflicts, draft }: PolicyProps): ConsolePage {
   return {
     title: "Policy",
     live: ["revision"],
@@ -48,7 +49,7 @@ export function policyPage({ revision, text, conflicts, draftVersion }: PolicyPr
         <RevisionFacts revision={revision} />
         <Links revision={revision} />
         <HiddenValues isNeeded={text?.hasSecrets || conflicts.hasSecrets} />
-        <Conflicts {...conflicts} draftVersion={draftVersion} />
+        <Conflicts {...conflicts} draft={draft} />
         <section aria-labelledby="text">
           <h2 id="text">Text</h2>
           {text && <PolicyText text={text} />}

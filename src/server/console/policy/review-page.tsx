@@ -9,11 +9,11 @@ import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand, options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { LostComments } from "../parts/lost-comments.tsx";
 import { CopyableValue, Count, Text, Time, useReader } from "../parts/values.tsx";
 import { Changes } from "./changes.tsx";
 import { HiddenValues } from "./hidden-values.tsx";
 import { Impact } from "./impact-part.tsx";
-import { LostComments } from "./merge-page.tsx";
 import { CatalogUpdates, NewSecrets, Problems } from "./review/remarks.tsx";
 import {
   BREADCRUMBS,
@@ -132,7 +132,7 @@ function Stale(props: ReviewProps) {
           Copy your comment, which is not stored: <CopyableValue value={comment} what="comment" />
         </p>
       )}
-      <LostComments draft={draft} />
+      <LostComments typed={draft.typed} act="merge" />
       {isOwn ? (
         <>
           <ConsoleForm action={MERGE_PATH}>
@@ -174,6 +174,7 @@ function Publish({ draft, review, comment = "", refused, impact }: ReviewProps) 
           <p>
             Publish {next}? <Effect review={review} impact={impact} />
           </p>
+          <LostComments typed={draft.typed} act="publish" />
           <Hidden name="draft" value={draft.id} />
           <Hidden name="version" value={String(draft.version)} />
           <div class="field narrow">

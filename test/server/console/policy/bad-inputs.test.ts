@@ -110,6 +110,24 @@ test.each([
   await publishAs(cleo.actor, managedText({}));
 });
 
+test("CON-49 a form says before that saving it drops the comments of another text of the draft", async () => {
+  const says = async (path: string, sentence: string) => (await mine.visit(path)).html.includes(sentence);
+  const policyLost = "saving this form writes the text of the policy anew";
+  const harnessLost = "saving this text writes the settings of each harness anew";
+  expect(await says(CODEX, policyLost)).toBe(false);
+  await save(`# for the lab\n${managedYaml(current().document)}`);
+  expect(await says(CODEX, policyLost)).toBe(true);
+  expect(await says(REVIEW, "the published policy has none")).toBe(false);
+  await mine.submit(formTo(await mine.visit(CODEX), CODEX), {
+    allowed: "yes",
+    settings: "model: x # small\n",
+  });
+  expect(await says(CODEX, policyLost)).toBe(false);
+  expect(await says("/console/policy/edit", harnessLost)).toBe(true);
+  expect(await says(REVIEW, "the published policy has none")).toBe(true);
+  await governance.drafts.discard(ana.actor, governance.drafts.existing(ana.actor).id);
+});
+
 test("CON-53 a merge that is sent without a choice says what is missing, and merges nothing", async () => {
   await save(managedText({ ttl_seconds: 71 }));
   await publishAs(cleo.actor, managedText({ ttl_seconds: 72 }));

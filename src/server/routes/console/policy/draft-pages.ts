@@ -63,8 +63,9 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
           if (!mayAdminister) return seeOther(POLICY_PATH); // the text to be edited has secrets
           const draft = drafts.ownOrFirst(actor);
           await setImmediate();
-          const problems = draft.typed.policy?.problems ?? [];
-          return editPage({ text: await drafts.textOf(draft), version: versionText(draft), problems });
+          const { policy, harnesses } = draft.typed;
+          const shown = { version: versionText(draft), problems: policy?.problems ?? [], harnesses };
+          return editPage({ text: await drafts.textOf(draft), ...shown });
         }),
       pageRoute("showPolicyEditor", "The policy as text"),
     )

@@ -102,6 +102,7 @@ function createForm({ clients, governance: { drafts, views }, harnesses }: Route
       ...{ view, input, version: versionText(draft), error: shown.error },
       fields: (values && !isRefused ? undefined : shown.fields) ?? (values && fieldsFor(values)),
       models: modelsOf(draft.document.harnesses[harness]),
+      typed: { ...draft.typed, harnesses: {} },
       problems: shown.input ? [] : (typed?.problems ?? []),
       isUnsaved: shown.input !== undefined,
       other: shown.isStale ? saved : undefined,

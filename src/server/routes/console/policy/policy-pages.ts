@@ -2,7 +2,6 @@
 import type { Revision } from "../../../../domain/governance/service.ts";
 import type { Console } from "../../../console/console.ts";
 import { listValues } from "../../../console/list/list.ts";
-import { versionText } from "../../../console/parts/stated-version.ts";
 import { CONFLICTS_SHOWN_MAX } from "../../../console/policy/conflicts-part.tsx";
 import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { diffPage, policyPage, revisionPage } from "../../../console/policy/policy-page.tsx";
@@ -33,8 +32,8 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const request = { limit: CONFLICTS_SHOWN_MAX, isHidden: isHiddenFrom(reader) };
           const conflicts = await governance.fileConflicts.shown(reader.organizationId, request);
           const text = revision && (await views.shownText(revision, request.isHidden));
-          const draftVersion = versionText(governance.drafts.ownOrFirst(reader.actor));
-          return policyPage({ revision, text, conflicts, draftVersion });
+          const draft = governance.drafts.ownOrFirst(reader.actor);
+          return policyPage({ revision, text, conflicts, draft });
         }),
       pageRoute("showPolicyPage", "The policy in force"),
     )

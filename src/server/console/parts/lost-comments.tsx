@@ -1,0 +1,18 @@
+// Says, before an act, that it does not keep the comments of what was typed.
+/** @jsxImportSource preact */
+import { COMMENTS_LOST, type Draft, mayHaveComments } from "../../../domain/governance/service.ts";
+
+/** What each act does to the text. */
+const EFFECTS = {
+  merge: COMMENTS_LOST,
+  publish: "the published policy has none: they end with the draft",
+  takeFile: "taking a value of the file writes its text anew, without the comments",
+  saveHarness: "saving this form writes the text of the policy anew, without the comments",
+  savePolicy: "saving this text writes the settings of each harness anew, without the comments",
+} as const;
+
+/** @param typed the texts that the act writes anew */
+export const LostComments = ({ typed, act }: { typed: Draft["typed"]; act: keyof typeof EFFECTS }) =>
+  mayHaveComments(typed) ? (
+    <p class="warning">The text of the draft has comments, and {EFFECTS[act]}.</p>
+  ) : null;
