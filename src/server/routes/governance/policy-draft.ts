@@ -1,6 +1,6 @@
 // The draft of an administrator: read, save, merge, publish and discard it. domain/governance/drafts does the work.
 import { setImmediate } from "node:timers/promises";
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Domain } from "../../../domain/domain.ts";
 import {
   MergedPolicyDraft,
@@ -23,11 +23,21 @@ import { DomainError } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { json, jsonOfParts } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 type Saving = Pick<Domain, "governance" | "catalog">;
 type PackageChange = NonNullable<Static<typeof SavePolicyDraft>["package"]>;
+
+const DraftQuery = Type.Object(
+  {
+    draft: parameter({
+      description: "Id of a draft that is shared, or of the own one; the own one when left out",
+    }),
+  },
+  { additionalProperties: false },
+);
 
 const documented = operationsOf("Administration");
 const busy = {
@@ -44,10 +54,13 @@ const draft = { 200: { description: "Draft", schema: PolicyDraft } };
 const described = {
   read: documented(
     "getPolicyDraft",
-    "The own draft of the policy; without one, a new one that is not saved",
+    "The own draft of the policy, or a shared one; without an own one, a new one that is not saved",
     {
       ...draft,
-      404: { description: "No policy is published" },
+      404: {
+        description:
+          "No policy is published; `policy_draft.none`: there is no such draft; `policy_draft.not_shared`: it is not shared",
+      },
       ...busy,
     },
   ),
@@ -96,11 +109,12 @@ export function policyDraftRoutes({ router, domain }: RouteContext) {
   return router
     .get(
       "/admin/policy-draft",
-      async ({ request }) => {
+      async ({ request, query }) => {
         const actor = actorOf(request);
-        return await answer(actor, drafts.ownOrNew(actor));
+        const found = query.draft === undefined ? drafts.ownOrNew(actor) : drafts.show(actor, query.draft);
+        return await answer(actor, found);
       },
-      { requires: "administrator", detail: described.read },
+      { requires: "administrator", query: DraftQuery, detail: described.read },
     )
     .put(
       "/admin/policy-draft",

@@ -149,3 +149,27 @@ test("CON-58 the impact of the own draft is computed, and refused without a draf
     gateway_keys: 0,
   });
 });
+
+test("CON-52 another administrator reads a draft by its id once it is shared, and nobody else does", async () => {
+  const ben = await face.signedIn("admin");
+  const member = await face.signedIn("member");
+  const { version } = (await ask("GET", "")).body;
+  const own = await ask("PUT", "", { version, managed_yaml: managedText({ ttl_seconds: 77 }) });
+  const path = `?draft=${own.body.id}`;
+  expect(await ask("GET", path, undefined, ben)).toMatchObject({
+    status: 404,
+    body: { reason: "policy_draft.not_shared" },
+  });
+  const shared = await ask("PUT", "", { version: own.body.version, shared: true });
+  expect(await ask("GET", path, undefined, ben)).toMatchObject({
+    status: 200,
+    body: { id: own.body.id, version: shared.body.version, document: { ttl_seconds: 77 } },
+  });
+  expect((await ask("GET", path)).body).toEqual((await ask("GET", "")).body);
+  expect((await ask("GET", path, undefined, member)).status).toBe(403);
+  expect(await ask("GET", "?draft=gone", undefined, ben)).toMatchObject({
+    status: 404,
+    body: { reason: "policy_draft.none" },
+  });
+  await ask("DELETE", "");
+});
