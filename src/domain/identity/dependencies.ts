@@ -46,6 +46,11 @@ type ForgetGuesses = (tx: Tx, account: { email: string; nowMs: number }) => numb
 /** Removes the second factors of a user, in the transaction that removes the user; access provides it. */
 type RemoveFactors = (tx: Tx, userId: string) => void;
 
+/**
+ * Unlinks a user from every provider, in the transaction that gives the account to somebody else, and records it; sso provides it.
+ */
+type RemoveIdentities = (tx: Tx, unlinking: { actor: Actor; userId: string }) => void;
+
 export interface IdentityDependencies {
   db: Db;
   clock: Clock;
@@ -58,5 +63,6 @@ export interface IdentityDependencies {
   spendLink: SpendLink;
   forgetGuesses: ForgetGuesses;
   removeFactors: RemoveFactors;
+  removeIdentities: RemoveIdentities;
   settings: IdentitySettings;
 }

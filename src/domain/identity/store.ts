@@ -12,16 +12,25 @@ export interface RowId {
   id: string;
 }
 
-/** The columns that a service may change; the id never changes. */
+/** The columns that a service may change of a user who is not removed. */
 export interface UserChanges {
   email?: string;
   emailKey?: string;
   role?: Role;
   status?: UserStatus;
-  subject?: string;
   passwordHash?: string | null;
   provisioningSource?: ProvisioningSource;
   protected?: boolean;
+}
+
+/** All that a removed user gets anew; id, address and history stay. */
+export interface Revival {
+  subject: string;
+  role: Role;
+  status: Exclude<UserStatus, "removed">;
+  provisioningSource: ProvisioningSource;
+  protected: boolean;
+  passwordHash: string | null;
 }
 
 const { passwordHash, emailKey, workstations: _, ...columns } = getTableColumns(users);
@@ -106,14 +115,22 @@ export function insertUser(tx: Tx, user: typeof users.$inferInsert): User {
   return tx.insert(users).values(user).returning(shown).get();
 }
 
-/** @returns the user after the change; undefined if there is no such row */
+/** @returns the user after the change; undefined if there is no such row, or if it is of a removed user */
 export function updateUser(
   tx: Tx,
   row: RowId,
   changes: UserChanges & { updatedAtMs: number },
 ): User | undefined {
   moveRevision(tx, "access");
-  return tx.update(users).set(changes).where(isRow(row)).returning(shown).get();
+  const isPresent = and(isRow(row), ne(users.status, "removed"));
+  return tx.update(users).set(changes).where(isPresent).returning(shown).get();
+}
+
+/** Only `revive` of enrollment.ts may call it. @returns the user after the change; undefined if there is no such removed user */
+export function reviveUser(tx: Tx, row: RowId, revival: Revival & { updatedAtMs: number }): User | undefined {
+  moveRevision(tx, "access");
+  const isRemoved = and(isRow(row), eq(users.status, "removed"));
+  return tx.update(users).set(revival).where(isRemoved).returning(shown).get();
 }
 
 /** @returns the ids of users whose role changed; one statement, because a group may be large */

@@ -1,12 +1,8 @@
-// SQL that removes the identities of one user at providers.
+// SQL that removes what an operator expects of one user at another provider.
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
-import { expectedIdentities, userIdentities } from "./tables.ts";
-
-/** @returns how many were removed */
-export const removeIdentities = (tx: Tx, userId: string): number =>
-  changesOf(tx.delete(userIdentities).where(eq(userIdentities.userId, userId)).run());
+import { expectedIdentities } from "./tables.ts";
 
 /** @returns how many were removed */
 export const removeExpectations = (tx: Tx, userId: string): number =>

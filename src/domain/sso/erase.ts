@@ -1,9 +1,10 @@
 // Erases a person's identities at providers.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
-import { removeExpectations, removeIdentities } from "./erase-store.ts";
+import { removeExpectations } from "./erase-store.ts";
+import { removeOf } from "./identities/identities-store.ts";
 
 /** See ErasePersonalData. */
 export const eraseIdentities: ErasePersonalData = (tx, { person: { userId } }) =>
   userId === undefined
     ? {}
-    : { expected_identities: removeExpectations(tx, userId), user_identities: removeIdentities(tx, userId) };
+    : { expected_identities: removeExpectations(tx, userId), user_identities: removeOf(tx, userId).length };

@@ -1,5 +1,6 @@
 // Creates local accounts. If a removed user had the address, the last one is restored under a new subject with its history.
-// Account creation, invitations and the first start use it.
+// Account creation, invitations and the first start use it. `revive` is the only way back from `removed`, for accounts of SCIM as well:
+// the store changes no removed user otherwise, so that no path can leave a way in to the former person.
 
 import type { Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
@@ -22,26 +23,25 @@ export interface Enrollment {
 export type Enroll = ReturnType<typeof createEnroll>;
 
 /** @returns the function that creates or restores an account; it throws DomainError `user.exists` for an address in use */
-export function createEnroll({ audit, clock, ids }: IdentityDependencies) {
+export function createEnroll(dependencies: IdentityDependencies) {
+  const { audit, clock, ids } = dependencies;
   return (tx: Tx, { actor, email, role, passwordHash, isProtected = false }: Enrollment): User => {
     const { organizationId } = actor;
     const key = { organizationId, emailKey: emailKey(email) };
     const before = store.findUserByEmail(tx, key);
     if (before && before.status !== "removed") throw userExists(email);
-    const updatedAtMs = clock.nowMs();
-    const identity = {
-      subject: ids.uuid(),
+    const given = {
       role,
       status: "active",
       provisioningSource: "local",
       protected: isProtected,
       passwordHash,
-      updatedAtMs,
     } as const;
+    const nowMs = clock.nowMs();
+    const made = { id: ids.uuid(), subject: ids.uuid(), email, createdAtMs: nowMs, updatedAtMs: nowMs };
     const user = before
-      ? store.updateUser(tx, before, identity)
-      : store.insertUser(tx, { ...identity, ...key, id: ids.uuid(), email, createdAtMs: updatedAtMs });
-    invariant(user, "a user found in this transaction is still there");
+      ? revive(tx, dependencies, { ...given, actor, before })
+      : store.insertUser(tx, { ...given, ...key, ...made });
     for (const target of invitationStore.cancelPending(tx, key)) {
       audit.record(tx, { actor, action: "invitation.cancel", target });
     }
@@ -50,6 +50,32 @@ export function createEnroll({ audit, clock, ids }: IdentityDependencies) {
     else audit.record(tx, { ...entry, action: "user.create" });
     return user;
   };
+}
+
+type RevivalDependencies = Pick<
+  IdentityDependencies,
+  "clock" | "ids" | "endLogins" | "removeFactors" | "removeIdentities"
+>;
+
+/**
+ * Restores a removed user under a new subject and without anything by which the former person could sign in: identities at providers,
+ * second factors, logins, password links.
+ * @returns the user after the change
+ * @source SCIM-15, SSO-37
+ */
+export function revive(
+  tx: Tx,
+  { clock, ids, ...own }: RevivalDependencies,
+  { actor, before, ...given }: Omit<store.Revival, "subject"> & { actor: Actor; before: User },
+): User {
+  const userId = before.id;
+  const nowMs = clock.nowMs();
+  own.endLogins(tx, { userId, reason: "user_revived", nowMs });
+  own.removeFactors(tx, userId);
+  own.removeIdentities(tx, { actor, userId });
+  const after = store.reviveUser(tx, before, { ...given, subject: ids.uuid(), updatedAtMs: nowMs });
+  invariant(after, "a removed user found in this transaction is still removed");
+  return after;
 }
 
 /** @returns whether a user who is not removed has this address */

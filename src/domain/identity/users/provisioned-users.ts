@@ -10,6 +10,7 @@ import * as invitationStore from "../invitations/invitation-store.ts";
 import { emailKey, isActiveAdministrator, type Role, type SettableStatus, type User } from "../model.ts";
 import * as store from "../store.ts";
 import { countProvisionedWithoutPassword } from "./cannot-sign-in-store.ts";
+import { revive } from "./enrollment.ts";
 import { cancelIssuedLinks, revokeLostAccess } from "./lost-access.ts";
 
 export interface NewProvisionedAccount {
@@ -33,8 +34,8 @@ export class ProvisionedUsers {
 
   /**
    * Creates the account of an address, links the local one, or restores the one removed last. The id stays the same, the role is
-   * member until groups change it, and all earlier logins end. A linked account keeps its password; the others have none. Pending
-   * invitations of the address are canceled.
+   * member until groups change it, all earlier logins end, and links to identities at providers end too: SCIM says who has the
+   * address now. A linked account keeps its password; the others have none. Pending invitations of the address are canceled.
    * @throws DomainError `user.exists`, `user.protected`, `user.last_administrator`
    */
   admit(tx: Tx, { actor, email, active, mayLink }: NewProvisionedAccount): Admitted {
@@ -132,8 +133,8 @@ export class ProvisionedUsers {
   ): Admitted {
     const changes = { ...MANAGED, status: statusOf(active) };
     if (before.status === "removed") {
-      const revival = { ...changes, passwordHash: null, subject: this.dependencies.ids.uuid() };
-      const account = this.#change(tx, before, { actor, reason: "user_revived", changes: revival });
+      const revival = { ...changes, protected: false, passwordHash: null };
+      const account = revive(tx, this.dependencies, { ...revival, actor, before });
       return { account, admission: "revived", before };
     }
     if (before.protected) throw protectedUser();
@@ -141,6 +142,7 @@ export class ProvisionedUsers {
     const isAdministrator = isActiveAdministrator(before);
     if (isAdministrator && store.countOtherAdministrators(tx, before) === 0) throw lastAdministrator();
     const account = this.#change(tx, before, { actor, reason: "user_linked", changes });
+    this.dependencies.removeIdentities(tx, { actor, userId: before.id });
     return { account, admission: "linked", before };
   }
 

@@ -55,6 +55,10 @@ export const remove = (tx: Tx, { userId, issuer }: { userId: string; issuer: str
       .run(),
   ) > 0;
 
+/** @returns those that were removed */
+export const removeOf = (tx: Tx, userId: string): IdentityRow[] =>
+  tx.delete(userIdentities).where(eq(userIdentities.userId, userId)).returning().all();
+
 const selectLastSignIn = statement((connection) =>
   connection
     .select({ atMs: max(userIdentities.lastSignInAtMs) })

@@ -122,7 +122,7 @@ export class Identities {
 }
 
 /** Without the subject, which is personal data at the provider. */
-const summaryOf = ({ issuer, linkedBy }: store.IdentityRow) => ({ issuer, linked_by: linkedBy });
+export const summaryOf = ({ issuer, linkedBy }: store.IdentityRow) => ({ issuer, linked_by: linkedBy });
 
 const subjectInvalid = () =>
   new DomainError(

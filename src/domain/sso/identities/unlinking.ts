@@ -1,0 +1,17 @@
+// Unlinks a user from every provider when the account goes to whoever has the address now. A plain function, passed to identity as a
+// dependency.
+import type { Tx } from "../../../platform/database/database.ts";
+import type { Audit } from "../../audit/service.ts";
+import type { Actor } from "../../shared/actor.ts";
+import { removeExpectations } from "../erase-store.ts";
+import { summaryOf } from "./identities.ts";
+import { removeOf } from "./identities-store.ts";
+
+/** @returns the function that removes and records the links of a user, and what an operator expects of the user, in the caller's transaction */
+export const createRemoveIdentities =
+  ({ audit }: { audit: Audit }) =>
+  (tx: Tx, { actor, userId }: { actor: Actor; userId: string }): void => {
+    removeExpectations(tx, userId);
+    for (const link of removeOf(tx, userId))
+      audit.record(tx, { actor, action: "identity.unlink", target: userId, before: summaryOf(link) });
+  };
