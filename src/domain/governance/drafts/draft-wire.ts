@@ -76,7 +76,7 @@ export const SavePolicyDraft = Type.Object(
     base_revision: Type.Optional(
       Type.String({
         description:
-          "With version 0: the `base_revision` that the author has read, from which the draft begins; by default, the current revision",
+          "With version 0: the `base_revision` that the author has read, from which the draft begins; by default, the revision that the text names, or the current one",
       }),
     ),
     managed_yaml: Type.Optional(

@@ -114,9 +114,13 @@ export class Drafts {
     return this.parts.runTask("typedSettings", { text, changes });
   }
 
-  /** @throws DomainError `policy_draft.changed`, `governance.no_policy` */
-  savePolicy(actor: Actor, stated: StatedVersion, text: string): Promise<Draft> {
-    return this.#edit(actor, stated, (content) => this.#edits.policy(actor, content, text));
+  /**
+   * A new draft without a stated base begins from the revision that the text names, so that an old text reverts nothing.
+   * @throws DomainError `policy_draft.changed`, `governance.no_policy`
+   */
+  async savePolicy(actor: Actor, stated: StatedVersion, text: string): Promise<Draft> {
+    const from = await this.#edits.withBase(actor, stated, text);
+    return await this.#edit(actor, from, (content) => this.#edits.policy(actor, content, text));
   }
 
   /** @throws DomainError as savePolicy; `governance.unknown_harness`, `policy_draft.broken_text` */
@@ -267,14 +271,10 @@ export class Drafts {
 
   /** @returns a new draft that does not take what was published after its author read that revision */
   #begun(actor: Actor, baseRevision: string | undefined): Draft {
-    const { revisions } = this.parts;
-    const current = revisions.inForce(actor.organizationId);
-    const isCurrent = baseRevision === undefined || baseRevision === current.id;
-    return newDraft(
-      this.parts,
-      actor,
-      isCurrent ? current : revisions.show(actor.organizationId, baseRevision),
-    );
+    const [{ revisions }, organization] = [this.parts, actor.organizationId];
+    const isStated = baseRevision !== undefined;
+    const base = isStated ? revisions.show(organization, baseRevision) : revisions.inForce(organization);
+    return newDraft(this.parts, actor, base);
   }
 
   async #edit(

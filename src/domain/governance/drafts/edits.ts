@@ -22,6 +22,7 @@ import {
   type Draft,
   type DraftContent,
   type HarnessInput,
+  type StatedVersion,
   type Typed,
   type TypedTexts,
   typedProblems,
@@ -47,6 +48,15 @@ export class Edits {
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
     return { ...(await withDocument(content, document)), typed: { policy, harnesses: {} } };
+  }
+
+  /** @returns what was stated; for a new draft without a base, with the revision that a text for `policy` names */
+  async withBase({ organizationId }: Actor, stated: StatedVersion, text: string): Promise<StatedVersion> {
+    if (stated.version !== 0 || stated.baseRevision !== undefined) return stated;
+    const { values } = await this.parts.runTask("typedSettings", { text, changes: {} });
+    const id = values?.revision;
+    const named = typeof id === "string" ? this.parts.revisions.find(organizationId, id) : undefined;
+    return { ...stated, baseRevision: named?.id };
   }
 
   /** @returns every problem of a text for `policy`, with lines */

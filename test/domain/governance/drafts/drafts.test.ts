@@ -299,6 +299,12 @@ describe("a draft with an outdated base revision", () => {
     const merged = await draftPublishing.merge(world.ana, draft, {});
     await draftPublishing.publish(world.ana, { draft: draft.id, version: merged.draft.version });
     expect(world.inForce().document).toMatchObject({ required: true, ttl_seconds: 60 });
+    const old = managedText({ revision: read.baseRevision, required: false });
+    const named = await drafts.savePolicy(world.ana, { version: 0 }, old);
+    expect(named.baseRevision).toBe(read.baseRevision);
+    const again = await draftPublishing.merge(world.ana, named, {});
+    expect(again.draft.document).toMatchObject({ required: true, ttl_seconds: 60 });
+    await drafts.discard(world.ana, named.id);
     const unknown = { version: 0, baseRevision: "gone" };
     expect(await refusalOf(() => drafts.savePolicy(world.ana, unknown, required))).toMatchObject({
       reason: "governance.not_found",
