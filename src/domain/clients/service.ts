@@ -40,6 +40,7 @@ export type {
 export type { UserFigures } from "./inventory/user-figures-store.ts";
 export type { RemovalKind } from "./removal.ts";
 export {
+  HARNESS_NOT_ALLOWED,
   type HarnessImpact,
   IMPACT_TURN_MS,
   type PackageImpact,

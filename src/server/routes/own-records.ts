@@ -5,6 +5,7 @@ import type { Explanation } from "../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../domain/harnesses/harnesses.ts";
 import { toPageEnvelope } from "../../domain/shared/page.ts";
 import { json } from "../http/answers.ts";
+import { refuseMissing } from "../http/bodies/missing-parameters.ts";
 import { principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
@@ -70,7 +71,7 @@ const described = {
     "The effect of the current policy on the caller, with reasons",
     {
       200: { description: "Values and packages with their lines", schema: PolicyExplanation },
-      400: { description: "The harness or the version is unknown" },
+      400: { description: "The harness is missing, or it or the version is unknown" },
       404: { description: "No policy is published" },
     },
   ),
@@ -96,7 +97,9 @@ function ownRecordRoutes({ router, domain }: RouteContext) {
     )
     .get(
       "/me/policy/explain",
-      async ({ request, query: { harness = "", installed: version } }) => {
+      async ({ request, query }) => {
+        refuseMissing(query, ["harness"]);
+        const { harness = "", installed: version } = query;
         const principal = principalOf(request);
         const question = { userId: principal.userId, harness, version };
         return json(toWire(await domain.governance.explain(principal, question)));

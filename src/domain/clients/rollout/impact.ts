@@ -28,6 +28,8 @@ export const WORKSTATIONS_COUNTED_MAX = 5_000;
 const REPORTS_PER_STEP = 250;
 /** Refused versions that are named for one harness. */
 export const REFUSED_VERSIONS_MAX = 20;
+/** Why a version of a harness that may not run at all is refused. */
+export const HARNESS_NOT_ALLOWED = "the harness is not allowed";
 /** A version that the change refuses. */
 interface RefusedVersion {
   /** as reported; empty if none could be read */
@@ -194,7 +196,7 @@ class Tally {
   }
 
   #faultIn(document: GovernanceConfig, harness: HarnessKey, version: string): string | undefined {
-    if (!document.allowed_harnesses.includes(harness)) return "the harness is not allowed";
+    if (!document.allowed_harnesses.includes(harness)) return HARNESS_NOT_ALLOWED;
     return this.checkVersion(document.harnesses[harness], harness, version);
   }
 }

@@ -59,10 +59,12 @@ function validatedOf({ document }: Policy, former: Policy, frame: FinalizeContex
 function commentReasonsOf({ document: before }: Policy, { document: after }: Policy): string[] {
   const kept = new Set(after.packages.map(({ id }) => id));
   const removed = before.packages.filter(({ id }) => !kept.has(id));
+  const isShut = before.allowed_harnesses.length > 0 && after.allowed_harnesses.length === 0;
   const range = ({ harnesses }: GovernanceConfig, key: HarnessKey) => harnesses[key]?.version_requirement;
   const narrowed = HARNESS_KEYS.filter((key) => isNarrower(range(before, key), range(after, key)));
   return [
     ...removed.map(({ id }) => `package ${id} is removed`),
     ...narrowed.map((key) => `the range of ${key} is narrowed`),
+    ...(isShut ? ["no harness is allowed"] : []),
   ];
 }

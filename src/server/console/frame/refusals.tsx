@@ -6,6 +6,7 @@ import type { Failure } from "../../http/problems/problem.ts";
 import { asSentence } from "../../pages/words.ts";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { ConsoleForm } from "../parts/form.tsx";
+import { Text } from "../parts/values.tsx";
 import type { Reader } from "../reader.ts";
 import type { ConsolePage } from "./frame.tsx";
 import { isInParts, type Kept, KeptFields, keptFields, OWNER_FIELD } from "./kept-fields.tsx";
@@ -92,7 +93,11 @@ export function staleFormPage({
   heldBack,
 }: Kept & { reader: Reader; isOwn: boolean }): ConsolePage {
   return {
-    title: isOwn ? "Send the form again?" : "This form is out of date",
+    title: isOwn
+      ? "Send the form again?"
+      : fields[OWNER_FIELD]
+        ? "This form belongs to another account"
+        : "This form is out of date",
     status: 403,
     isError: true,
     content: isOwn ? (
@@ -113,6 +118,11 @@ export function staleFormPage({
       </>
     ) : (
       <p>
+        {fields[OWNER_FIELD] && (
+          <>
+            It was opened by another account than <Text value={reader.visitor.principal.email} />.{" "}
+          </>
+        )}
         Nothing was changed. <a href={back}>Open the form again</a>
       </p>
     ),

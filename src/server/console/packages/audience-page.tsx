@@ -8,6 +8,7 @@ import { asSentence } from "../../pages/words.ts";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { type ApiCall, AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { numberText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 import { STATUS_LABELS } from "../people/words.ts";
 import {
@@ -80,12 +81,12 @@ const Refused = ({ problems }: { problems: readonly Problem[] }) => (
   </div>
 );
 
-const counted = (number: number, one: string, many: string): string =>
-  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
-
 /** Some of the addresses were saved; the others are in the field. */
 function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutcome }) {
   const left = inactive.length - INACTIVE_NAMED_MAX;
+  const { language } = useReader();
+  const counted = (number: number, one: string, many: string) =>
+    `${numberText(number, language)} ${number === 1 ? one : many}`;
   return (
     <div class="error-summary" role="alert" tabIndex={-1} autofocus>
       <h2>

@@ -1,11 +1,19 @@
 // Columns and filters that the lists of packages share, whether the policy or the catalog has them.
 /** @jsxImportSource preact */
 import { PACKAGE_KINDS, type PackageContent } from "../../../domain/catalog/service.ts";
+import type { PackageAudience } from "../../../domain/governance/model.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Column, Filter } from "../list/list.ts";
 import { harnessText } from "../own/words.ts";
-import { State, Text } from "../parts/values.tsx";
-import { KIND_WORDS } from "./words.ts";
+import { numberText } from "../parts/texts.ts";
+import { State, Text, useReader } from "../parts/values.tsx";
+import { audienceText, KIND_WORDS } from "./words.ts";
+
+/** Who gets a package, with the reader's grouping of numbers. */
+export function Audience({ audience }: { audience: PackageAudience }) {
+  const { language } = useReader();
+  return <>{audienceText(audience, (number) => numberText(number, language))}</>;
+}
 
 export const CONTENT_FILTERS: readonly Filter[] = [
   { name: "q", label: "Search", kind: "search", hint: "Id or name" },

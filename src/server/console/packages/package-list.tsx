@@ -12,7 +12,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { andText, harnessText } from "../own/words.ts";
 import { State, Text, useReader } from "../parts/values.tsx";
 import { NEW_PACKAGE_PATH } from "./new/words.ts";
-import { CONTENT_COLUMN, CONTENT_FILTERS, fileColumn, nameColumn } from "./package-columns.tsx";
+import { Audience, CONTENT_COLUMN, CONTENT_FILTERS, fileColumn, nameColumn } from "./package-columns.tsx";
 import { audienceText, CATALOG_PATH, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
 /** A row, with what workstations report. */
@@ -83,7 +83,7 @@ const PACKAGE_COLUMNS: readonly Column<PackageRow>[] = [
   {
     name: "audience",
     label: "Who gets it",
-    cell: ({ audience }) => audienceText(audience),
+    cell: ({ audience }) => <Audience audience={audience} />,
     csv: ({ audience }) => audienceText(audience),
   },
   {

@@ -15,11 +15,11 @@ import { Facts, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
 import { NEW_PACKAGE_PATH } from "./new/words.ts";
 import { Contents, Layouts, type StoredArchive, sourceFacts } from "./package-archive.tsx";
-import { Content } from "./package-columns.tsx";
+import { Audience, Content } from "./package-columns.tsx";
 import { Failures, History } from "./package-reports.tsx";
 import { type HarnessUse, Uses } from "./package-uses.tsx";
 import { Refusal } from "./refusal.tsx";
-import { audiencePath, audienceText, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
+import { audiencePath, DRAFT_WORDS, PACKAGES_PATH, packagePath, updateText } from "./words.ts";
 
 export interface PackagePageProps {
   /** as in the reader's draft, or as in the policy if the draft removes it */
@@ -115,7 +115,7 @@ const factsOf = ({ managed, view, counts, people, archive }: PackagePageProps) =
     label: "Who gets it",
     value: (
       <>
-        {audienceText(view.audience)}{" "}
+        <Audience audience={view.audience} />{" "}
         {people.length > 0 && (
           <small>
             <Text value={people.join(", ")} />

@@ -52,17 +52,22 @@ export const ARCHIVE_WORDS = {
   elsewhere: "Elsewhere, not checked",
 } as const;
 
-/** @returns who gets a package: `Everybody`, `12 people and 1 group` */
-export function audienceText({ scope, user_ids: users, group_ids: groups = [] }: PackageAudience): string {
+/**
+ * @param textOf writes a number; without grouping by default, for files
+ * @returns who gets a package: `Everybody`, `12 people and 1 group`
+ */
+export function audienceText(
+  { scope, user_ids: users, group_ids: groups = [] }: PackageAudience,
+  textOf: (number: number) => string = String,
+): string {
   if (scope === "organization") return "Everybody";
+  const counted = (number: number, one: string, many: string) =>
+    number === 0 ? [] : [`${textOf(number)} ${number === 1 ? one : many}`];
   return andText([
-    ...(users.length > 0 ? [counted(users.length, "person", "people")] : []),
-    ...(groups.length > 0 ? [counted(groups.length, "group", "groups")] : []),
+    ...counted(users.length, "person", "people"),
+    ...counted(groups.length, "group", "groups"),
   ]);
 }
-
-const counted = (number: number, one: string, many: string): string =>
-  `${number} ${number === 1 ? one : many}`;
 
 /** @returns the version that the catalog offers instead */
 export const updateText = (version: string, update: { version: string }): string =>

@@ -2,7 +2,7 @@
 /** @jsxImportSource preact */
 import type { ChangeList, ListedChange } from "../../../domain/governance/service.ts";
 import { TableHead } from "../parts/table-head.tsx";
-import { textHtml } from "../parts/values.tsx";
+import { Count, textHtml } from "../parts/values.tsx";
 import { placeText } from "./words.ts";
 
 /** The changes, place by place. Additions that publishing makes itself are listed below. */
@@ -11,7 +11,11 @@ export function Changes({ changes, caption }: { changes: ChangeList; caption: st
   return (
     <>
       {listed.length > 0 && <ChangeTable changes={listed} caption={caption} />}
-      {left > 0 && <p>{left} more places change. The command below lists all of them.</p>}
+      {left > 0 && (
+        <p>
+          <Count value={left} /> more places change. The command below lists all of them.
+        </p>
+      )}
       {stamped.length > 0 && (
         <details>
           <summary>Consequences</summary>

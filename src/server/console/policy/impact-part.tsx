@@ -1,6 +1,10 @@
 // The impact of a draft, as a part of its review.
 /** @jsxImportSource preact */
-import type { HarnessImpact, PolicyImpact } from "../../../domain/clients/service.ts";
+import {
+  HARNESS_NOT_ALLOWED,
+  type HarnessImpact,
+  type PolicyImpact,
+} from "../../../domain/clients/service.ts";
 import { harnessText } from "../own/words.ts";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, Text } from "../parts/values.tsx";
@@ -106,13 +110,18 @@ function RefusedEverywhere({ harnesses, isPart }: { harnesses: readonly HarnessI
   if (closed.length === 0) return null;
   return (
     <div class="notice attention">
-      {closed.map(({ harness, installed }) => (
+      {closed.map(({ harness, installed, versions }) => (
         <p key={harness}>
           <strong>
             {isPart ? "None of these workstations" : "No workstation"} would be allowed to run{" "}
             {harnessText(harness)}.
           </strong>{" "}
-          {installed === 1 ? (
+          {versions.every(({ reason }) => reason === HARNESS_NOT_ALLOWED) ? (
+            <>
+              The draft does not allow it; <Count value={installed} />{" "}
+              {installed === 1 ? "workstation has" : "workstations have"} it.
+            </>
+          ) : installed === 1 ? (
             "The one that has it has a version that the draft refuses."
           ) : (
             <>

@@ -4,6 +4,7 @@ import { RolloutView, toRollout } from "../../../domain/clients/rollout/rollout-
 import { AdminConfig } from "../../../domain/governance/reading/admin-view.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import { json, jsonBytes, jsonOfParts } from "../../http/answers.ts";
+import { refuseMissing } from "../../http/bodies/missing-parameters.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
 import { operationsOf } from "../../openapi.ts";
@@ -86,7 +87,7 @@ const described = {
   }),
   explain: documented("explainPolicy", "The effect of a revision on one user, with reasons", {
     200: { description: "Values and packages with their lines", schema: UserExplanation },
-    400: { description: "The harness or the version is unknown" },
+    400: { description: "A parameter is missing, or the harness or the version is unknown" },
     404: { description: "There is no such user or revision" },
   }),
   rollback: documented("rollbackGovernanceConfig", "Publish a former revision again", {
@@ -135,7 +136,9 @@ export function revisionRoutes({ router, domain: { clients, governance, identity
     )
     .get(
       "/admin/governance-config/explain",
-      async ({ request, query: { user_id: who = "", harness = "", installed: version, revision } }) => {
+      async ({ request, query }) => {
+        refuseMissing(query, ["user_id", "harness"]);
+        const { user_id: who = "", harness = "", installed: version, revision } = query;
         const { organizationId } = principalOf(request);
         const user = identity.users.find(organizationId, who);
         const question = { userId: user.id, harness, version };

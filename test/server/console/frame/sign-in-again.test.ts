@@ -93,7 +93,8 @@ describe("CON-119 the page of a form whose session has ended", () => {
     const other = await site.signedIn("admin", { email: "bea@example.com" });
     const browser = consoleBrowser(site, admin);
     const answer = await signIn(browser, await sendLate(browser), "bea@example.com");
-    expect([answer.status, answer.heading]).toEqual([403, "This form is out of date"]);
+    expect([answer.status, answer.heading]).toEqual([403, "This form belongs to another account"]);
+    expect(answer.html).toMatch(/opened by another account than <bdi>bea@example\.com/);
     expect(answer.html).not.toContain("ttl_seconds");
     expect([draftOf(other), draftOf(admin)]).toEqual([undefined, undefined]);
     expect((await browser.visit("/console/me/account")).html).toContain("bea@example.com");
@@ -103,7 +104,8 @@ describe("CON-119 the page of a form whose session has ended", () => {
     const browser = consoleBrowser(site, admin);
     for (const by of [admin.user.id, "", "a.b"]) {
       const answer = await signIn(browser, await sendLate(browser, { by }), "ana@example.com");
-      expect([by, answer.heading, draftOf(admin)]).toEqual([by, "This form is out of date", undefined]);
+      const heading = `This form ${by === "" ? "is out of date" : "belongs to another account"}`;
+      expect([by, answer.heading, draftOf(admin)]).toEqual([by, heading, undefined]);
     }
   });
 

@@ -147,6 +147,7 @@ describe("CON-67 pasted addresses", () => {
     expect(textIn(page.html)).toBe(unknown.join("\n"));
     expect(audience()?.user_ids).toHaveLength(half);
     expect(count(page.html, /name="?drop:/g)).toBe(PEOPLE_SHOWN_MAX);
+    expect((await browser.visit("/console/packages/guide")).html).toContain("5,000 people");
   });
 
   test.each([

@@ -275,6 +275,14 @@ test("CON-58 a range that shuts out the whole fleet is named before it is publis
   const { html } = await range(">=0.146.0");
   expect(html).toContain("No workstation would be allowed to run Codex.");
   expect(html).toContain("Versions that would be refused");
+  expect(html).toContain("that have it have a version that the draft refuses.");
+  const closed = await save(managedText({ allowed_harnesses: [] }));
+  expect(closed.html).toContain("No workstation would be allowed to run Codex.");
+  expect(closed.html.replaceAll(/<[^>]*>/g, "")).toContain(
+    "The draft does not allow it; 2 workstations have it.",
+  );
+  expect(closed.html).not.toContain("a version that the draft refuses");
+  expect(closed.html).toContain("Required: No harness is allowed");
 });
 
 test("CON-49 CON-51 the form of a harness keeps what was typed when the draft was saved elsewhere, is broken, or the text is too long", async () => {

@@ -46,9 +46,22 @@ test("CON-58 everybody who gains a package is in the file, whether the audience 
 
 test("CON-22 an invalid query is refused", async () => {
   expect((await file({ draft, package: "some", change: "odd" })).status).toBe(400);
-  expect((await file({ package: "some" })).status).toBe(400);
+  const incomplete = await browser.visit("/console/policy/review/people.csv");
+  expect(incomplete.status).toBe(400);
+  for (const name of ["draft", "package"])
+    expect(incomplete.html).toContain(`he parameter ${name} is required`);
   expect((await file({ draft: "none", package: "some" })).status).toBe(404);
 });
+
+test.each(["page=x", "per_page=7", "sort=zz"])(
+  "CON-22 the history refuses %s, which it would ignore",
+  async (query) => {
+    const { html, status } = await browser.visit(`/console/policy/history?${query}`);
+    expect([status, html.includes("he history has no parameter"), html.includes(">r1</a>")]).toEqual([
+      ...[400, true, false],
+    ]);
+  },
+);
 
 test("CON-61 the history is a file with what each revision changed", async () => {
   const answer = await browser.request("/console/policy/history.csv");

@@ -246,6 +246,6 @@ test("a user's policy explanation omits packages of other audiences", async () =
   ]);
   const refusal = async (query: string) =>
     (await ask(face, `GET /me/policy/explain?${query}`, { cookie: ana.cookie })).body.reason;
-  expect(await refusal("")).toBe("governance.unknown_harness");
+  expect(await refusal("")).toBe("request.invalid");
   expect(await refusal("harness=codex&installed=x")).toBe("governance.bad_version");
 });

@@ -79,6 +79,20 @@ test("CON-60 a revision is explained to any user, with the lines of its values",
   expect(await ask("/explain?user_id=admin@example.org&harness=vim")).toMatchObject({ status: 400 });
 });
 
+test("CON-60 an explanation names the parameters that are missing", async () => {
+  expect(await ask("/explain")).toMatchObject({
+    ...{ status: 400 },
+    body: { reason: "request.invalid", errors: [{ pointer: "/user_id" }, { pointer: "/harness" }] },
+  });
+  const detail = "the query is incomplete: user_id is required";
+  expect(await ask("/explain?harness=codex&user_id=")).toMatchObject({ status: 400, body: { detail } });
+  const own = await face.request("GET", "/me/policy/explain", { token: admin.accessToken });
+  expect([own.status, (await own.json()).detail]).toEqual([
+    400,
+    "the query is incomplete: harness is required",
+  ]);
+});
+
 test("CON-60 a policy of the largest size is explained without the lines being read again", async () => {
   const packages = Array.from({ length: 1_000 }, (_, at) => ({
     ...{ id: `p-${at}`, version: "1.0.0", source_ref: "https://x.example/p.tar.gz", sha256: "ab".repeat(32) },

@@ -7,7 +7,7 @@ import { AsCommand } from "../../parts/command.tsx";
 import { ConsoleForm } from "../../parts/form.tsx";
 import { Facts, Id, Text, useReader } from "../../parts/values.tsx";
 import { Layouts } from "../package-archive.tsx";
-import { audienceText } from "../words.ts";
+import { Audience } from "../package-columns.tsx";
 import { type RefusedStep, stepPage } from "./steps.tsx";
 import { STEPS } from "./words.ts";
 
@@ -32,7 +32,7 @@ export function checkPage({ addition, draftVersion, known, refused }: CheckPageP
           { label: "Name", value: <Text value={identity.name} none="as the id" /> },
           { label: "Source", value: <Text value={source.sourceRef} /> },
           { label: "SHA-256", value: <Id value={source.sha256} /> },
-          { label: "Who gets it", value: audienceText(audience) },
+          { label: "Who gets it", value: <Audience audience={audience} /> },
           ...(known ? [{ label: "Replaces", value: <Text value={known.version} /> }] : []),
         ]}
       />

@@ -1,10 +1,11 @@
 // The history of the policy in the console: all revisions, the newest first, and their file.
-import { DomainError } from "../../../../platform/errors.ts";
+import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, listValues, numberIn } from "../../../console/list/list.ts";
 import { HISTORY_COLUMNS, type HistoryRow, historyPage } from "../../../console/policy/history-list.tsx";
 import { HISTORY_PATH } from "../../../console/policy/words.ts";
+import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
@@ -20,7 +21,11 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
         console.show(request, "administrator", async (reader) => {
           const { organizationId } = reader;
           const { cursor } = listValues(reader);
-          const { rows, problems } = await found(() => revisions.list(organizationId, beforeIn(cursor)));
+          const unused = unusedIn(reader);
+          const { rows, problems } = await found(
+            () => revisions.list(organizationId, beforeIn(cursor)),
+            unused,
+          );
           const counts = await clients.rollouts.sharedOnRevisions(organizationId);
           const last = rows?.at(-1)?.sequence ?? 1;
           return historyPage({
@@ -48,6 +53,15 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
       csvRoute("downloadPolicyHistory", "Revisions of the policy as a CSV file"),
     );
 }
+
+/** Parameters of other lists, which would seem to work if they were ignored. */
+const unusedIn = ({ url }: Reader): Problem[] =>
+  ["page", "per_page", "sort", "q"]
+    .filter((name) => url.searchParams.has(name))
+    .map((name) => ({
+      pointer: `/${name}`,
+      detail: `the history has no parameter ${name}; it lists the newest first, and cursor is the revision where a page begins`,
+    }));
 
 /** @throws DomainError `policy.invalid` */
 function beforeIn(cursor: string | undefined): number | undefined {

@@ -39,12 +39,15 @@ interface Question {
 }
 
 /** @throws DomainError `policy.invalid` */
-function questionIn({ draft, package: packageId = "", change }: Values): Question {
+function questionIn({ draft, package: packageId, change }: Values): Question {
   const problems: Problem[] = [];
   const side = readWord(change, { name: "change", words: SIDES, problems }) ?? "gaining";
-  if (draft === undefined) problems.push({ pointer: "/draft", detail: "names the draft" });
+  if (draft === undefined)
+    problems.push({ pointer: "/draft", detail: "the parameter draft is required: the id of a draft" });
+  if (packageId === undefined)
+    problems.push({ pointer: "/package", detail: "the parameter package is required: the id of a package" });
   refuseProblems("policy.invalid", problems);
-  return { draft: draft ?? "", packageId, side };
+  return { draft: draft ?? "", packageId: packageId ?? "", side };
 }
 
 async function peoplePages(
