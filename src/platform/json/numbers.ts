@@ -35,6 +35,8 @@ const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
  * @returns why the number is not the one that was written, without repeating it; undefined if it is
  */
 export function changeOf(literal: string, number: number): string | undefined {
+  if (/^[-+]?0\d/.test(literal))
+    return "begins with a zero, which a number does not keep; write it in quotes";
   if (literal.length < SHORTEST_CHANGED && !/[eE]/.test(literal)) return undefined;
   if (!Number.isFinite(number))
     return /\d/.test(literal) ? "is too large for a number; write it in quotes" : undefined;

@@ -34,6 +34,15 @@ describe("a number that would change is refused with its place", () => {
   });
 });
 
+test.each(["007", "-0644", "00.5", "+01"])(
+  "%s is refused in YAML, where a number would lose its first digit",
+  (literal) => {
+    const detail = "begins with a zero, which a number does not keep; write it in quotes";
+    expect(read(`a: ${literal}\n`).problems).toEqual([{ pointer: "/a", detail, line: 1, column: 4 }]);
+    expect(read(`a: "${literal}"\n`)).toEqual({ content: { a: literal }, problems: [] });
+  },
+);
+
 test.each([
   ...["9007199254740991", "9007199254740992", "12345678901234567000", "1e22", "1.5e300", "123e20"],
   ...["0.1", "3.14159265358979323846", "0.10000000000000001", "100000000000000000000000", "1e-300"],
