@@ -403,7 +403,7 @@ function bodyOf(body: unknown): BodyInit | undefined {
 type Parts = Pick<TestServer, "world" | "domain">;
 
 async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn): Promise<Caller> {
-  const { sessions, deviceLogins, grants } = domain.access;
+  const { sessions, deviceLogins, grants, settings } = domain.access;
   const { id, email, organizationId } = user;
   const actor: Actor = { kind: "user", id, label: email, organizationId, address: ADDRESS };
   const browser = { address: ADDRESS, userAgent: null, isFresh: true };
@@ -411,7 +411,11 @@ async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn
   const client = { clientId: OAUTH_CLIENT_ID, scope: signingIn.scope ?? FULL_SCOPE };
   const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: null });
   await deviceLogins.claim(actor, linkToken);
+  // As if it had been before the setting: a person who must have a factor sets it up before approving.
+  const { secondFactor } = settings;
+  settings.secondFactor = "off";
   await deviceLogins.decide(actor, { linkToken, loginSessionId: session.id, decision: "approve" });
+  settings.secondFactor = secondFactor;
   const tokens = await grants.redeem({ ...client, deviceCode });
   return {
     user,

@@ -85,7 +85,7 @@ export function createAccess(dependencies: AccessDependencies) {
     authenticator: createAuthenticator({ ...dependencies, keys, tokens, sessions, verified, holders }),
     /** Bytes used by the caches of verified tokens and their holders. */
     tokenMemoryBytes: (): number => verified.bytes + holders.bytes,
-    deviceLogins: new DeviceLogins(dependencies),
+    deviceLogins: new DeviceLogins({ ...dependencies, factors }),
     grants: new Grants({ ...dependencies, accessTokens: tokens }),
     logins,
     ownLogins: new OwnLogins({ ...dependencies, logins }),

@@ -241,6 +241,7 @@ function factorPages(
     passkeySetup: passkeySetupPage({ ...proof, back: word("back"), options: passkey }),
     recoveryCodes: recoveryCodesPage({ codes: [word("one"), word("two")], next: word("next"), branding }),
     factors: factorsPage({
+      paths: { app: "/app", newPasskey: "/passkey" },
       csrf,
       branding,
       notice: word("notice"),
@@ -251,6 +252,7 @@ function factorPages(
       offersPasskeys: true,
     }),
     noFactors: factorsPage({
+      paths: { app: "/app", newPasskey: "/passkey" },
       csrf,
       branding,
       app: null,

@@ -1,6 +1,6 @@
 // The device login up to the decision (RFC 8628 sections 3.1 to 3.3): a workstation requests it, and a signed-in user opens the
 // link or types the code, then approves or refuses. grants.ts then issues the tokens.
-import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import { SECOND_MS } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
@@ -18,14 +18,14 @@ import {
   USER_CODE_DRAWS_MAX,
   userCodeOf,
 } from "../model.ts";
+import { type ConfirmationsDependencies, createApprovalCheck } from "../second-factor/confirmations.ts";
 import { type RequestedResource, requireClient, requireResource } from "../tokens/grant-checks.ts";
 import { grantedScope, readRequestedScope } from "../tokens/scopes.ts";
 import * as store from "./device-logins-store.ts";
 import { PendingCount } from "./pending-count.ts";
 
-export interface DeviceLoginsDependencies {
+export interface DeviceLoginsDependencies extends ConfirmationsDependencies {
   db: Db;
-  clock: Clock;
   ids: Ids;
   audit: Audit;
   settings: { baseUrl(): string; deviceCodeTtlSeconds: number; pollIntervalSeconds: number };
@@ -83,8 +83,11 @@ type NewLogin = Pick<store.NewDeviceLogin, "clientId" | "resource" | "scope" | "
 /** Device logins until they are decided; created once, in domain.ts. */
 export class DeviceLogins {
   readonly #pending = new PendingCount();
+  readonly #requireApprover: ReturnType<typeof createApprovalCheck>;
 
-  constructor(private readonly own: DeviceLoginsDependencies) {}
+  constructor(private readonly own: DeviceLoginsDependencies) {
+    this.#requireApprover = createApprovalCheck(own);
+  }
 
   /**
    * Starts a device login.
@@ -146,7 +149,7 @@ export class DeviceLogins {
   /**
    * Records the decision of the user who opened the link; the link cannot be used again.
    * @throws DomainError `device_login.unavailable`, also if the login session has ended; `device_login.claimed`,
-   *   `device_login.unclaimed`
+   *   `device_login.unclaimed`; for an approval `access.confirmation_needed`, `access.second_factor_enrollment_needed`
    * @source RFC 8628 section 3.3
    */
   async decide(actor: Actor, { linkToken, ...decision }: Decision & { linkToken: string }): Promise<void> {
@@ -263,6 +266,7 @@ export class DeviceLogins {
     const { db, clock, audit } = this.own;
     const change = { id, userId: userIdOf(actor), loginSessionId, decision, nowMs: clock.nowMs() };
     return db.write((tx) => {
+      if (decision === "approve") this.#requireApprover(tx, change);
       const decided = store.decide(tx, change);
       if (!decided) throw loginUnavailable();
       const after = { scope: grantedScope(decided.scope), requested_from: decided.address };

@@ -1,7 +1,7 @@
 // The step-up: a role change, a key rotation, a new token and the end of logins of many users need a browser session that was confirmed
 // in the last ten minutes: with a second factor, with the password of a user without one, or by a sign-in at the identity provider.
 // confirmed-audit.ts and the service of gateway keys call it, so that no route can forget it. Callers with a token and the operator
-// are not asked.
+// are not asked; instead, the approval of the device login that gave the token is.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
 import type { Identity } from "../../identity/service.ts";
@@ -36,6 +36,30 @@ export const createConfirmationCheck =
     const user = identity.findUserById(connection, id);
     if (user && factors.demand(connection, user) === "enrollment") throw enrollmentNeeded();
     if (!isConfirmedAt(session, nowMs)) throw confirmationNeeded();
+  };
+
+/** The user who approves a device login, and the browser session in which that happens. */
+interface Approval {
+  userId: string;
+  loginSessionId: string;
+}
+
+/**
+ * A token is not asked for a confirmation, so the approval that leads to it is: of an administrator who has a factor. Nobody who must
+ * set up a factor first can approve.
+ * @returns a function that throws unless the browser session may approve a device login
+ * @throws (from the function) DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
+ */
+export const createApprovalCheck =
+  ({ clock, identity, factors }: ConfirmationsDependencies) =>
+  (connection: Connection, { userId, loginSessionId }: Approval): void => {
+    const session = sessionStore.findById(connection, loginSessionId);
+    const user = identity.findUserById(connection, userId);
+    if (!user || session?.method === "oidc") return;
+    const demand = factors.demand(connection, user);
+    if (demand === "enrollment") throw enrollmentNeeded();
+    const isSensitive = demand === "proof" && user.role === "admin";
+    if (isSensitive && !isConfirmedAt(session, clock.nowMs())) throw confirmationNeeded();
   };
 
 /**

@@ -21,6 +21,8 @@ export interface ApprovalProps {
   expiresAt: string;
   /** email of the signed-in user */
   signedInAs: string;
+  /** whether the token may do what the user may do as an administrator */
+  isAdministrator?: boolean;
   /** name of the provider through which the user signed in */
   through?: string | undefined;
   branding: Branding;
@@ -70,7 +72,7 @@ function RequestFacts({ oauthClientName, requestedFrom, requestedAt, expiresAt }
   );
 }
 
-function Scopes({ scopes }: { scopes: readonly string[] }) {
+function Scopes({ scopes, isAdministrator = false }: Pick<ApprovalProps, "scopes" | "isAdministrator">) {
   if (scopes.length === 0) return null;
   return (
     <>
@@ -79,6 +81,9 @@ function Scopes({ scopes }: { scopes: readonly string[] }) {
         {scopes.map((scope) => (
           <li key={scope}>{scopeText(scope)}</li>
         ))}
+        {isAdministrator && scopes.includes("governance:read") ? (
+          <li>Administer the service, as you are an administrator</li>
+        ) : null}
       </ul>
     </>
   );
@@ -111,7 +116,7 @@ export function approvalPage(props: ApprovalProps): string {
       <p>A workstation requests access to {branding.organizationName} with your account.</p>
       <UserCode userCode={props.userCode} />
       <RequestFacts {...props} />
-      <Scopes scopes={props.scopes} />
+      <Scopes {...props} />
       <p class="warning">
         <strong>Deny this request if you did not start it yourself.</strong> Otherwise the sender of the link
         or code gets your access.

@@ -15,6 +15,9 @@ export interface Decision {
   decision: "approve" | "refuse";
 }
 
+/** @returns the redirect to what the browser must do before it may continue at `back`; undefined for any other error */
+type DetourOf = (error: unknown, back: string) => Response | undefined;
+
 interface Shown {
   /** path of the page, which forms also post to */
   action: string;
@@ -28,12 +31,13 @@ interface Decided {
 }
 
 /** @returns the handlers that show and decide a device login */
-export function createApprovals(browser: Browser) {
+export function createApprovals(browser: Browser, detourOf: DetourOf) {
   const frameOf = ({ csrf, principal, through }: Visitor, action: string) => ({
     csrf,
     action,
     through,
     signedInAs: principal.email,
+    isAdministrator: principal.role === "admin",
     branding: browser.branding(),
   });
 
@@ -45,6 +49,8 @@ export function createApprovals(browser: Browser) {
     }
     if (failure?.reason === "device_login.claimed")
       return page(wrongAccountPage(frame), { status: failure.status });
+    const detour = detourOf(error, action);
+    if (detour) return detour;
     throw error;
   };
 

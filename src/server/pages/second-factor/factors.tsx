@@ -21,6 +21,8 @@ export interface FactorsProps {
   isRequired: boolean;
   /** whether passkeys work at this origin */
   offersPasskeys: boolean;
+  /** of the pages that set a factor up */
+  paths: { app: string; newPasskey: string };
   branding: Branding;
 }
 
@@ -55,7 +57,7 @@ function introduction(hasFactor: boolean, isRequired: boolean): string {
   return isRequired ? `${text} Your organization requires it.` : text;
 }
 
-function Passkeys({ csrf, passkeys, offersPasskeys }: FactorsProps) {
+function Passkeys({ csrf, passkeys, offersPasskeys, paths }: FactorsProps) {
   return (
     <section aria-labelledby="passkeys-title">
       <h2 id="passkeys-title">Passkeys</h2>
@@ -78,7 +80,7 @@ function Passkeys({ csrf, passkeys, offersPasskeys }: FactorsProps) {
         </ul>
       )}
       {offersPasskeys ? (
-        <a class="button narrow following" href={`${PATH}/passkeys/new`}>
+        <a class="button narrow following" href={paths.newPasskey}>
           Add a passkey
         </a>
       ) : (
@@ -88,7 +90,7 @@ function Passkeys({ csrf, passkeys, offersPasskeys }: FactorsProps) {
   );
 }
 
-function App({ csrf, app }: FactorsProps) {
+function App({ csrf, app, paths }: FactorsProps) {
   return (
     <section aria-labelledby="app-title">
       <h2 id="app-title">Authenticator app</h2>
@@ -104,7 +106,7 @@ function App({ csrf, app }: FactorsProps) {
           />
         </ul>
       )}
-      <a class="button narrow following" href={`${PATH}/authenticator-app`}>
+      <a class="button narrow following" href={paths.app}>
         {app === null ? "Set up an authenticator app" : "Move to another authenticator app"}
       </a>
     </section>

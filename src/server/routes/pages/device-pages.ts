@@ -19,6 +19,7 @@ import {
   signInPath,
 } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
+import { detourOf } from "./factor-confirmation-pages.ts";
 
 const CodeForm = formOf({ csrf: FormField, user_code: FormField });
 const DecisionForm = formOf({ csrf: FormField, decision: FormField });
@@ -85,7 +86,7 @@ export function codeEntryPages({ router, domain, baseUrl }: RouteContext, browse
 /** @returns the approval pages of a device login link */
 export function approvalPages({ router, domain }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
-  const approvals = createApprovals(browser);
+  const approvals = createApprovals(browser, detourOf);
 
   return router
     .get(
@@ -123,7 +124,7 @@ export function approvalPages({ router, domain }: RouteContext, browser: Browser
 /** @returns the approval page of a typed code, which claimed the login for its user when it was submitted */
 export function codeConfirmationPages({ router, domain, baseUrl }: RouteContext, browser: Browser) {
   const { deviceLogins } = domain.access;
-  const approvals = createApprovals(browser);
+  const approvals = createApprovals(browser, detourOf);
 
   return router
     .get(

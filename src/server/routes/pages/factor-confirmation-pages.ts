@@ -40,11 +40,26 @@ const ConfirmForm = formOf({
 });
 
 /** @returns the path of the page that confirms the browser and leads on to `next` */
-export const confirmPath = (next: string): string => `${CONFIRM}?next=${encodeURIComponent(next)}`;
+export const confirmPath = (next: string): string => leadingTo(CONFIRM, next);
+
+/** @returns the path of a page that leads on to `next` */
+export const leadingTo = (path: string, next: string | undefined): string =>
+  next === undefined ? path : `${path}?next=${encodeURIComponent(next)}`;
 
 /** @returns whether an error means that the browser must be confirmed first */
 export const needsConfirmation = (error: unknown): boolean =>
   error instanceof DomainError && error.reason === "access.confirmation_needed";
+
+/**
+ * @param back where the browser continues afterwards
+ * @returns the redirect to what the browser must do first; undefined for any other error
+ */
+export function detourOf(error: unknown, back: string): Response | undefined {
+  if (needsConfirmation(error)) return seeOther(confirmPath(back));
+  const needsFactor =
+    error instanceof DomainError && error.reason === "access.second_factor_enrollment_needed";
+  return needsFactor ? seeOther(leadingTo(FACTORS, back)) : undefined;
+}
 
 export type Work = (visitor: Visitor, session: ReturnType<typeof sessionOf>) => Response | Promise<Response>;
 

@@ -4,6 +4,7 @@ import type { FactorsView } from "../../../domain/access/second-factor/second-fa
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { Secret } from "../../../platform/secret.ts";
 import type { Browser, Visitor } from "../../auth/browser.ts";
+import { readOwnPath } from "../../auth/own-path.ts";
 import type { Failure } from "../../http/problems/problem.ts";
 import { ACCOUNT_PATH } from "../../pages/account/account-view.ts";
 import {
@@ -14,20 +15,26 @@ import {
   formRoute,
   page,
   pageOperation,
-  pageRoute,
   seeOther,
 } from "../../pages/html.ts";
 import { factorsPage } from "../../pages/second-factor/factors.tsx";
 import { appSetupPage, passkeySetupPage, recoveryCodesPage } from "../../pages/second-factor/setup.tsx";
 import type { RouteContext } from "../../router.ts";
-import { createForVisitor, FACTORS, needsConfirmation, type sessionOf } from "./factor-confirmation-pages.ts";
+import {
+  createForVisitor,
+  FACTORS,
+  leadingTo,
+  needsConfirmation,
+  type sessionOf,
+} from "./factor-confirmation-pages.ts";
 
 const APP = `${FACTORS}/authenticator-app`;
 const NEW_PASSKEY = `${FACTORS}/passkeys/new`;
 
-const FactorsQuery = formOf({ done: FormField });
-const AppForm = formOf({ csrf: FormField, setup: FormField, code: FormField });
-const PasskeyForm = formOf({ csrf: FormField, name: FormField, answer: FormField });
+const FactorsQuery = formOf({ done: FormField, next: FormField });
+const SetupQuery = formOf({ next: FormField });
+const AppForm = formOf({ csrf: FormField, next: FormField, setup: FormField, code: FormField });
+const PasskeyForm = formOf({ csrf: FormField, next: FormField, name: FormField, answer: FormField });
 const PlainForm = formOf({ csrf: FormField });
 
 /** Confirmation texts by the keyword in the redirect's query. */
@@ -73,12 +80,14 @@ function factorListPages({ router, domain }: RouteContext, browser: Browser) {
     .get(
       FACTORS,
       ({ request, query }) =>
-        forVisitor(request, FACTORS, ({ csrf }, { actor }) => {
+        forVisitor(request, leadingTo(FACTORS, readOwnPath(query.next)), ({ csrf }, { actor }) => {
           const view = ownFactors.view(actor);
           if (!view) return seeOther(ACCOUNT_PATH);
           const offersPasskeys = factors.offersPasskeys();
           const shown = { csrf, notice: noticeOf(query.done), offersPasskeys, branding: browser.branding() };
-          return page(factorsPage({ ...shownFactors(view), ...shown }));
+          const next = readOwnPath(query.next);
+          const paths = { app: leadingTo(APP, next), newPasskey: leadingTo(NEW_PASSKEY, next) };
+          return page(factorsPage({ ...shownFactors(view), ...shown, paths }));
         }),
       {
         requires: "nobody",
@@ -119,43 +128,56 @@ function appSetupPages({ router, domain }: RouteContext, browser: Browser) {
   const show = (
     visitor: Visitor,
     session: ReturnType<typeof sessionOf>,
-    { setup, failure }: { setup?: string | undefined; failure?: Failure },
+    { setup, next, failure }: { setup?: string | undefined; next: string | undefined; failure?: Failure },
   ): Response => {
     const { secret, uri, sealed } =
       setup === undefined ? ownFactors.startApp(session) : ownFactors.resumeApp(session, setup);
     const texts = { secret: secret.reveal(), uri: uri.reveal(), sealed, error: failure?.message };
-    const places = { action: APP, back: FACTORS, csrf: visitor.csrf };
+    const places = { action: APP, back: leadingTo(FACTORS, next), next, csrf: visitor.csrf };
     return page(appSetupPage({ ...places, ...texts, branding: browser.branding() }), { failure });
   };
 
   return router
     .get(
       APP,
-      ({ request }) => forVisitor(request, APP, (visitor, session) => show(visitor, session, {})),
-      pageRoute("showAppSetup", "Shows the QR code of an authenticator app"),
+      ({ request, query }) => {
+        const next = readOwnPath(query.next);
+        return forVisitor(request, leadingTo(APP, next), (visitor, session) =>
+          show(visitor, session, { next }),
+        );
+      },
+      {
+        requires: "nobody",
+        query: SetupQuery,
+        detail: pageOperation("showAppSetup", "Shows the QR code of an authenticator app"),
+      },
     )
     .post(
       APP,
-      ({ request, body }) =>
-        forVisitor(request, APP, async (visitor, session) => {
+      ({ request, body }) => {
+        const next = readOwnPath(body.next);
+        return forVisitor(request, leadingTo(APP, next), async (visitor, session) => {
           browser.checkForm(request, body.csrf, visitor);
           const { setup = "", code = "" } = body;
           try {
             const added = await ownFactors.addApp(session, { sealed: setup, code: new Secret(code) });
-            return afterAdding(added, browser);
+            return afterAdding(added, { browser, next });
           } catch (error) {
             if (needsConfirmation(error)) throw error;
             const failure = formFailure(error, request);
             const kept = failure.reason === "second_factor.code_wrong" ? setup : undefined;
-            return show(visitor, session, { setup: kept, failure });
+            return show(visitor, session, { setup: kept, next, failure });
           }
-        }),
+        });
+      },
       formRoute(AppForm, formOperation("sendAppSetup", "Adds or replaces the authenticator app")),
     );
 }
 
-const afterAdding = ({ recoveryCodes }: { recoveryCodes: readonly Secret[] }, browser: Browser): Response => {
-  const next = `${FACTORS}?done=added`;
+const afterAdding = (
+  { recoveryCodes }: { recoveryCodes: readonly Secret[] },
+  { browser, next = `${FACTORS}?done=added` }: { browser: Browser; next: string | undefined },
+): Response => {
   if (recoveryCodes.length === 0) return seeOther(next);
   const codes = recoveryCodes.map((code) => code.reveal());
   return page(recoveryCodesPage({ codes, next, branding: browser.branding() }));
@@ -168,10 +190,10 @@ function passkeySetupPages({ router, domain }: RouteContext, browser: Browser) {
   const show = async (
     visitor: Visitor,
     session: ReturnType<typeof sessionOf>,
-    failure?: Failure,
+    { next, failure }: { next: string | undefined; failure?: Failure },
   ): Promise<Response> => {
     const options = await ownFactors.startPasskey(session);
-    const places = { action: NEW_PASSKEY, back: FACTORS, csrf: visitor.csrf };
+    const places = { action: NEW_PASSKEY, back: leadingTo(FACTORS, next), next, csrf: visitor.csrf };
     const shown = { ...places, options, error: failure?.message, branding: browser.branding() };
     return page(passkeySetupPage(shown), { failure, isScripted: true });
   };
@@ -179,22 +201,33 @@ function passkeySetupPages({ router, domain }: RouteContext, browser: Browser) {
   return router
     .get(
       NEW_PASSKEY,
-      ({ request }) => forVisitor(request, NEW_PASSKEY, (visitor, session) => show(visitor, session)),
-      pageRoute("showPasskeySetup", "Asks the browser for a new passkey"),
+      ({ request, query }) => {
+        const next = readOwnPath(query.next);
+        return forVisitor(request, leadingTo(NEW_PASSKEY, next), (visitor, session) =>
+          show(visitor, session, { next }),
+        );
+      },
+      {
+        requires: "nobody",
+        query: SetupQuery,
+        detail: pageOperation("showPasskeySetup", "Asks the browser for a new passkey"),
+      },
     )
     .post(
       NEW_PASSKEY,
-      ({ request, body }) =>
-        forVisitor(request, NEW_PASSKEY, async (visitor, session) => {
+      ({ request, body }) => {
+        const next = readOwnPath(body.next);
+        return forVisitor(request, leadingTo(NEW_PASSKEY, next), async (visitor, session) => {
           browser.checkForm(request, body.csrf, visitor);
           const { name = "", answer = "" } = body;
           try {
-            return afterAdding(await ownFactors.addPasskey(session, { name, answer }), browser);
+            return afterAdding(await ownFactors.addPasskey(session, { name, answer }), { browser, next });
           } catch (error) {
             if (needsConfirmation(error)) throw error;
-            return await show(visitor, session, formFailure(error, request));
+            return await show(visitor, session, { next, failure: formFailure(error, request) });
           }
-        }),
+        });
+      },
       formRoute(PasskeyForm, formOperation("sendPasskeySetup", "Adds a passkey")),
     );
 }
