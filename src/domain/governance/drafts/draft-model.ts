@@ -24,6 +24,8 @@ export interface TypedTexts {
   /** the policy without packages, MCP servers and overrides, as YAML */
   policy?: Typed<string>;
   harnesses: { readonly [Key in HarnessKey]?: Typed<HarnessInput> };
+  /** number of the revision whose content the draft was given, until a text is typed */
+  former?: number;
 }
 
 /** The content of a draft. */

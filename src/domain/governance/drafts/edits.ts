@@ -170,7 +170,8 @@ export class Edits {
     const frame = this.#frame(actor);
     const { problems, document } = await this.parts.runTask("former", { former, base: current, frame });
     refuseProblems(problems);
-    return { document: await parseInTurn(document), audiences: target.audiences, typed: { harnesses: {} } };
+    const typed = { harnesses: {}, former: target.sequence };
+    return { document: await parseInTurn(document), audiences: target.audiences, typed };
   }
 
   /**

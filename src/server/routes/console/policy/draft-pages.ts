@@ -50,7 +50,7 @@ const ACTION = { needs: "administrator" } as const;
 
 /** @returns the pages of drafts and their forms */
 export function draftPages({ router, domain, baseUrl }: RouteContext, console: Console) {
-  const { drafts, revisions } = domain.governance;
+  const { drafts } = domain.governance;
   const review = reviewerOf(domain, baseUrl);
   const publish = publisherOf(domain, review);
   const save = saverOf(domain);
@@ -79,12 +79,7 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
       REVIEW_PATH,
       ({ request }) =>
         console.show(request, "administrator", async (reader) => {
-          const { draft, again } = listValues(reader);
-          const comment =
-            again === undefined
-              ? undefined
-              : `back to ${revisionText(revisions.named(reader.organizationId, again))}`;
-          return await review(reader, draft, { comment });
+          return await review(reader, listValues(reader).draft);
         }),
       pageRoute("showPolicyReview", "What publishing a draft would do"),
     )
@@ -207,8 +202,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
             const replaced = drafts.summaryOf(actor);
             if (replaced && replaced.version !== version) return replacementPage(replaced, revision);
             await drafts.saveFormer(actor, { version }, revision.id);
-            const to = `${REVIEW_PATH}?again=${revision.sequence}`;
-            return { to, notice: `The draft has the content of ${revisionText(revision)}.` };
+            return { to: REVIEW_PATH, notice: `The draft has the content of ${revisionText(revision)}.` };
           },
         ),
       formRoute(
@@ -277,9 +271,11 @@ const reviewerOf =
     const written = await draftPublishing.review(actor, draft, isHidden);
     const review = { ...written, changes: withNames(domain, reader, written.changes) };
     const change = { before: review.current, after: draft };
-    const { comment, refused } = more;
+    const { former } = draft.typed;
+    const proposed = former === undefined ? "" : `back to ${revisionText({ sequence: former })}`;
+    const { comment = proposed, refused } = more;
     return reviewPage({
-      ...{ draft, review, refused, ...(comment !== undefined && { comment }) },
+      ...{ draft, review, refused, comment },
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,
