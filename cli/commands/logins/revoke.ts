@@ -34,7 +34,7 @@ async function revokeOfUser(call: Call, userId: string): Promise<void> {
   const { email } = users.show(call.actor.organizationId, userId);
   const live = liveLogins(call, userId);
   if (isNone(live)) return report(call, live);
-  const plan = { action: `revoke every login of ${email}`, details: [`${countsText(live)} in use now.`] };
+  const plan = { action: `revoke every login of ${email}`, details: detailsOf(live) };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
   await users.revokeLogins(call.actor, userId);
   report(call, live);
@@ -55,32 +55,48 @@ async function revokeOthers(call: Call, userId: string, sessionId: string): Prom
 async function revokeAll(call: Call): Promise<void> {
   const live = liveLogins(call);
   if (isNone(live)) return report(call, live);
-  const details = [
-    `${countsText(live)} in use now.`,
-    "Every user must sign in again, in browsers and on workstations.",
-  ];
+  const details = [...detailsOf(live), "Every user must sign in again, in browsers and on workstations."];
   const plan = { action: "revoke every login of every user", details };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
-  report(call, await call.domain.access.logins.revokeEverything(call.actor));
+  const ended = await call.domain.access.logins.revokeEverything(call.actor);
+  report(call, { ...ended, passwordLinks: live.passwordLinks });
 }
 
-function liveLogins(call: Call, userId?: string): Counts {
+/** What ends with the logins of a user or of everybody. */
+interface Ends extends Counts {
+  /** that nobody has used; they would open the account again */
+  passwordLinks: number;
+}
+
+const linksText = ({ passwordLinks: count }: Ends): string[] =>
+  count === 0 ? [] : [`${count} password link${count === 1 ? "" : "s"}`];
+
+const detailsOf = (ends: Ends): string[] => [
+  `${[countsText(ends), ...linksText(ends)].filter(Boolean).join(", ")} in use now.`,
+];
+
+function liveLogins(call: Call, userId?: string): Ends {
   const items = readLogins(call, { userId });
   const count = (kind: LoginView["kind"]): number => items.filter((login) => login.kind === kind).length;
   return {
     loginSessions: count("login_session"),
     grants: count("grant"),
     deviceLogins: count("device_login"),
+    passwordLinks: call.domain.identity.passwordLinks.countOpen(userId),
   };
 }
 
-const isNone = (counts: Counts): boolean => Object.values(counts).every((count) => count === 0);
+const isNone = (counts: Counts & Partial<Ends>): boolean =>
+  Object.values(counts).every((count) => count === 0);
 
-function report({ output }: Call, ended: Counts): void {
+function report({ output }: Call, given: Counts & Partial<Ends>): void {
+  const ended = { passwordLinks: 0, ...given };
   const { loginSessions, grants, deviceLogins } = ended;
   output.result(
     { changed: !isNone(ended), login_sessions: loginSessions, grants, device_logins: deviceLogins },
-    isNone(ended) ? "unchanged: there are no active logins" : `revoked ${countsText(ended)}`,
+    isNone(ended)
+      ? "unchanged: there are no active logins"
+      : `revoked ${[countsText(ended), ...linksText(ended)].filter(Boolean).join(", ")}`,
   );
 }
 

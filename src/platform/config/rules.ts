@@ -65,10 +65,13 @@ function forwardingWarnings(config: Settings): readonly string[] {
 }
 
 /** An old version is never kept longer than a current one. */
-const problemsOfSessions = (config: Settings): readonly Problem[] =>
-  config.get("sessions.superseded_days") > config.get("sessions.retention_days")
+function problemsOfSessions(config: Settings): readonly Problem[] {
+  const superseded = config.get("sessions.superseded_days");
+  const kept = config.get("sessions.retention_days");
+  return superseded !== undefined && kept !== undefined && superseded > kept
     ? [problem("sessions.superseded_days", "must not be larger than sessions.retention_days")]
     : [];
+}
 
 /** @returns warnings for the operator, as sentences */
 export function warningsFor(config: Settings, file: ConfigFile | undefined): readonly string[] {
@@ -147,11 +150,12 @@ function problemsOfProvider(config: Settings): readonly Problem[] {
   ];
 }
 
+/** A rule that is invalid is a problem by itself, so that this only looks for rules that are empty. */
 const admitsEverybody = (config: Settings): boolean =>
   config.get("identity.oidc.provisioning") === "jit" &&
-  config.get("identity.oidc.allowed_groups").length === 0 &&
-  config.get("identity.oidc.allowed_domains").length === 0 &&
-  config.get("identity.oidc.required_claims").size === 0;
+  config.get("identity.oidc.allowed_groups")?.length === 0 &&
+  config.get("identity.oidc.allowed_domains")?.length === 0 &&
+  config.get("identity.oidc.required_claims")?.size === 0;
 
 /** Path segments by which Entra ID names issuers that many tenants share. */
 const SHARED_TENANTS = ["common", "organizations", "consumers"];

@@ -4,7 +4,8 @@ import { fileKeyOf, type SettingName, settingOf, type Values } from "./table.ts"
 
 /** The resolved settings, before any rule was checked. */
 export interface Settings {
-  get<Name extends SettingName>(name: Name): Values[Name];
+  /** @returns undefined also for a value that is invalid, which is a problem already */
+  get<Name extends SettingName>(name: Name): Values[Name] | undefined;
   has(name: SettingName): boolean;
   /** @returns the text of an environment variable that a setting names */
   variable(name: string): string | undefined;

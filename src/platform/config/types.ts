@@ -174,8 +174,9 @@ export const map = <T>(item: SettingType<T>): SettingType<ReadonlyMap<string, T>
 
 function itemsOf(raw: unknown): readonly unknown[] | undefined {
   if (Array.isArray(raw)) return raw;
-  return scalarText(raw)
-    ?.split(",")
+  if (typeof raw !== "string") return undefined;
+  return raw
+    .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
 }

@@ -99,6 +99,16 @@ describe("SSO-2 jit", () => {
   });
 
   test.each([
+    ["allowed_domains", ["@example.com"]],
+    ["allowed_groups", [""]],
+    ["allowed_groups", 5],
+    ["required_claims", []],
+    ["required_claims", { tid: [1] }],
+  ])("names the rule %s that is invalid: %j", (rule, value) => {
+    expect(problemsOf({ ...jit, [rule]: value })).toEqual([`identity.oidc.${rule}`]);
+  });
+
+  test.each([
     { allowed_groups: ["agents"] },
     { allowed_domains: ["example.org"] },
     { required_claims: { tid: "one" } },

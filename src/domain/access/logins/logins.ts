@@ -5,7 +5,7 @@ import { type Clock, toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Audit } from "../../audit/service.ts";
-import type { Identity } from "../../identity/service.ts";
+import { type Identity, removeAllPasswordLinks } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { loginNotFound } from "../errors.ts";
 import { LOGINS_PER_PAGE_MAX, stateAt } from "../model.ts";
@@ -77,13 +77,14 @@ export interface LoginPage {
 type Row = Omit<LoginView, "user"> & { userId: string | null };
 
 /**
- * Ends all logins of all users, for when a copy of the data may have leaked; also works on a database that is not live yet. After
+ * Ends all logins and password links of all users, for when a copy of the data may have leaked; also works on a database that is not live yet. After
  * an interruption some logins have ended without an audit entry; repeat it then.
  */
 export async function revokeEverything(
   { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
   actor: Actor,
 ): Promise<EndedLogins> {
+  await db.write((tx) => removeAllPasswordLinks(tx), "access"); // first: a link would open another session
   const ended = await endEverything(db, { reason: "logins_revoked", nowMs: clock.nowMs() });
   const target = actor.organizationId;
   await db.write((tx) => {

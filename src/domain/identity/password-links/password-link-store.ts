@@ -1,5 +1,5 @@
 // SQL of password links. A user has one at most; using or voiding it removes the row.
-import { and, eq, exists, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, exists, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, named } from "../../../platform/database/drizzle.ts";
@@ -68,6 +68,25 @@ const deleteFrom = deleteWhere(passwordLinks.creatorId);
 /** Removes the links of one user or several. */
 export const removeLinks = (tx: Tx, whose: AffectedUsers): void =>
   void deleteOf(tx).run({ ids: JSON.stringify("userId" in whose ? [whose.userId] : whose.userIds) });
+
+/** Removes the links of everybody; each is valid for a day, so there are few. */
+export const removeAllLinks = (tx: Tx): void => void tx.delete(passwordLinks).run();
+
+/** @returns how many links have not expired, of one user or of everybody */
+export const countLinks = (
+  connection: Connection,
+  { userId, nowMs }: { userId: string | undefined; nowMs: number },
+): number =>
+  connection
+    .select({ total: count() })
+    .from(passwordLinks)
+    .where(
+      and(
+        gt(passwordLinks.expiresAtMs, nowMs),
+        userId === undefined ? undefined : eq(passwordLinks.userId, userId),
+      ),
+    )
+    .get()?.total ?? 0;
 
 /** Removes the links that these users made. */
 export const removeLinksFrom = (tx: Tx, creatorIds: readonly string[]): void =>

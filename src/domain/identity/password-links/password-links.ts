@@ -148,6 +148,12 @@ export class PasswordLinks {
     }, "access");
   }
 
+  /** @returns how many links work, of one user or of everybody */
+  countOpen(userId?: string): number {
+    const { db, clock } = this.dependencies;
+    return store.countLinks(db.read, { userId, nowMs: clock.nowMs() });
+  }
+
   /** Removes expired links. @param signal ends the run between two batches @returns how many */
   async sweep(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.dependencies;

@@ -89,3 +89,18 @@ test("an administrator may give a limited number of links, in addition to invita
   expect(third.headers.get("retry-after")).toMatch(/^\d+$/);
   expect(await outcomeOf(third)).toBe("429 access.too_many_attempts");
 });
+
+test.each([
+  ["of the user", ({ ben }: Awaited<ReturnType<typeof createSite>>) => ({ user_id: ben.user.id })],
+  ["of everybody", () => ({ all: true })],
+])("the end of the logins %s voids the link", async (_, whose) => {
+  await using site = await createSite();
+  const { password_url: url } = await (await site.give()).json();
+  const { pathname, search } = new URL(url);
+  const status = async () => (await site.request("GET", pathname + search)).status;
+  expect(await status()).toBe(200);
+  const { cookie } = site.admin;
+  const answer = await site.request("POST", "/admin/logins/revoke", { cookie, body: whose(site) });
+  expect(answer.status).toBe(204);
+  expect(await status()).not.toBe(200);
+});

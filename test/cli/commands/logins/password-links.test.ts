@@ -1,0 +1,25 @@
+// `logins revoke` voids password links, which open an account as a login does: also if nobody is signed in.
+import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { runHere } from "../../../support/in-process.ts";
+import { prepareInstallation } from "../../../support/installed/prepared-installation.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
+
+test("logins revoke voids the password link of a user, and of everybody", async () => {
+  const folder = temporaryDirectory();
+  await prepareInstallation(join(folder, "data"));
+  const command = async (line: string) => {
+    const args = [...line.split(" "), "--json", "--data-dir", join(folder, "data")];
+    const { stdout, stderr, exitCode } = await runHere(args, { cwd: folder });
+    expect({ stderr: exitCode === 0 ? "" : stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    return JSON.parse(stdout);
+  };
+  await command("users create ada@example.org --role member");
+  for (const whose of ["--user ada@example.org", "--all"]) {
+    await command("users password-link ada@example.org --yes --server-public-url https://qm.example.org");
+    expect(await command(`logins revoke ${whose} --yes`)).toMatchObject({ changed: true, login_sessions: 0 });
+    expect(await command(`logins revoke ${whose} --yes`)).toMatchObject({ changed: false });
+  }
+  rmSync(folder, { recursive: true });
+});
