@@ -38,10 +38,10 @@ export function createEnroll(dependencies: IdentityDependencies) {
       passwordHash,
     } as const;
     const nowMs = clock.nowMs();
-    const made = { id: ids.uuid(), subject: ids.uuid(), email, createdAtMs: nowMs, updatedAtMs: nowMs };
+    const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
     const user = before
       ? revive(tx, dependencies, { ...given, actor, before })
-      : store.insertUser(tx, { ...given, ...key, ...made });
+      : store.insertUser(tx, { subject: ids.uuid(), ...given, ...key, id: ids.uuid(), email, ...times });
     for (const target of invitationStore.cancelPending(tx, key)) {
       audit.record(tx, { actor, action: "invitation.cancel", target });
     }
