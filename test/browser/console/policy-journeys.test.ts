@@ -149,7 +149,7 @@ describe.each([
     await publish(second);
     expect(inForce().document.ttl_seconds).toBe(65);
     await publish(page);
-    expect(await page.getByRole("alert").textContent()).toContain("There is no such draft");
+    expect(await page.getByText("discarded meanwhile").count()).toBe(1);
   });
 
   test(
