@@ -114,6 +114,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/access/sign-in/*.test.ts",
       "test/domain/access/tokens/*.test.ts",
       "test/domain/erasure/erasure.test.ts",
+      "test/domain/sso/*.test.ts",
       "test/server/routes/access/oauth.test.ts",
       "test/server/routes/access/*.test.ts",
       "test/server/auth/revocation.test.ts",
