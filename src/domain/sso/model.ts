@@ -42,6 +42,7 @@ export const SSO_REASONS = [
   "sso.code_rejected",
   "sso.token_invalid",
   "sso.clock",
+  "sso.log_on_too_old",
   "sso.claims_invalid",
   "sso.email_missing",
   "sso.email_unverified",

@@ -29,6 +29,8 @@ export function throwRemembered(failed: Remembered | undefined, clock: Clock): v
 
 const RETRY = { hint: "try again", retryAfterSeconds: FAILURE_REMEMBERED_SECONDS };
 const ASK = { hint: "ask an administrator: quartermaster sso verify names the problem" };
+/** For what only a real sign-in shows, so that `sso verify` finds nothing. */
+const ASK_LOG = { hint: "ask an administrator: the log of the service names the problem" };
 
 /** @returns text that is safe in one line of a log */
 export function forLog(text: string): string {
@@ -72,7 +74,7 @@ export const providerError = failure(
   "upstream",
   "sso.provider_error",
   "the identity provider refused the sign-in",
-  ASK,
+  ASK_LOG,
 );
 
 export const unreachable = failure(
@@ -104,7 +106,14 @@ export const tokenInvalid = failure(
   "upstream",
   "sso.token_invalid",
   "the identity provider sent a token that is not valid",
-  ASK,
+  ASK_LOG,
+);
+
+export const logOnTooOld = failure(
+  "forbidden",
+  "sso.log_on_too_old",
+  "you signed in at the identity provider too long ago, and it did not ask you again",
+  { hint: "sign out at the identity provider, then sign in again" },
 );
 
 export const clockDiffers = failure(

@@ -88,6 +88,7 @@ describe("SSO-22 an ID token with a fault is refused", () => {
     expired: [{ idToken: { exp: now - 61 } }, "sso.clock"],
     "issued in the future": [{ idToken: { iat: now + 61 } }, "sso.clock"],
     "valid in the future": [{ idToken: { nbf: now + 61 } }, "sso.clock"],
+    "of a log-on before 1970": [{ idToken: { auth_time: -1 } }, "sso.token_invalid"],
     "of a log-on in the future": [{ idToken: { auth_time: now + 61 } }, "sso.clock"],
   };
 
@@ -142,9 +143,17 @@ test("SSO-22 a log-on older than max_age is refused", async () => {
   idp.faults = { idToken: { auth_time: now - 660 } };
   expect(await signIn(provider)).toMatchObject(ADA);
   idp.faults = { idToken: { auth_time: now - 661 } };
-  expect(await refusalOf(signIn(provider))).toBe("upstream sso.clock");
+  expect(await refusalOf(signIn(provider))).toBe("forbidden sso.log_on_too_old");
   idp.faults = { idToken: { auth_time: undefined } };
   expect(await refusalOf(signIn(provider))).toBe("upstream sso.token_invalid");
+});
+
+test("SSO-25 a refusal names `sso verify` only where that command finds the fault", async () => {
+  idp.faults = { idToken: { nonce: "another" } };
+  expect(await signIn().catch((error) => error)).toMatchObject({
+    reason: "sso.token_invalid",
+    hint: "ask an administrator: the log of the service names the problem",
+  });
 });
 
 test.each(["RS256", "PS256", "EdDSA"] as const)("SSO-22 accepts the algorithm %s", async (algorithm) => {

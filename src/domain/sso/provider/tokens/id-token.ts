@@ -2,7 +2,7 @@
 // the signature nor look at `iat`.
 import type { JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
-import { clockDiffers, tokenInvalid } from "../failures.ts";
+import { logOnTooOld, tokenInvalid } from "../failures.ts";
 import { offsetText, refuseFuture, type TokenChecks, verifiedClaims } from "./token-checks.ts";
 
 /** Claims of a verified ID token. */
@@ -13,7 +13,7 @@ export interface IdTokenClaims extends JWTPayload {
 
 /**
  * @param nonce of the attempt
- * @throws DomainError `sso.token_invalid`, `sso.clock`, those of ProviderKeys
+ * @throws DomainError `sso.token_invalid`, `sso.clock`, `sso.log_on_too_old`, those of ProviderKeys
  * @source OpenID Connect Core 1.0 section 3.1.3.7
  */
 export async function verifyIdToken(
@@ -35,8 +35,9 @@ function refuseOldLogOn(claims: JWTPayload, checks: TokenChecks): void {
   const { maxAgeSeconds, clockSkewSeconds } = checks.settings;
   if (maxAgeSeconds === undefined && claims.auth_time === undefined) return;
   const seconds = refuseFuture(claims, "auth_time", checks);
+  if (seconds < 0) throw tokenInvalid("auth_time is negative");
   if (maxAgeSeconds === undefined) return;
   const oldestMs = checks.nowMs - (maxAgeSeconds + clockSkewSeconds) * SECOND_MS;
   if (seconds * SECOND_MS < oldestMs)
-    throw clockDiffers(`auth_time is older than max_age; ${offsetText(checks.clockOffsetMs)}`);
+    throw logOnTooOld(`auth_time is older than max_age; ${offsetText(checks.clockOffsetMs)}`);
 }
