@@ -157,8 +157,8 @@ const admitsEverybody = (config: Settings): boolean =>
   config.get("identity.oidc.allowed_domains")?.length === 0 &&
   config.get("identity.oidc.required_claims")?.size === 0;
 
-/** Path segments by which Entra ID names issuers that many tenants share. */
-const SHARED_TENANTS = ["common", "organizations", "consumers"];
+/** Path segments by which Entra ID names issuers that many tenants share; the last is the id of the tenant of personal accounts. */
+const SHARED_TENANTS = ["common", "organizations", "consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"];
 
 const isOfManyTenants = (issuer: string | undefined): boolean =>
   issuer !== undefined &&

@@ -117,7 +117,7 @@ describe("SSO-2 jit", () => {
   });
 });
 
-test.each(["common", "organizations", "Consumers"])(
+test.each(["common", "organizations", "Consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"])(
   "SSO-6 trust_email is refused for the shared tenant %s",
   (tenant) => {
     const issuer = `https://login.example.org/${tenant}/v2.0`;
