@@ -209,7 +209,7 @@ describe("one merge", () => {
     fc.assert(
       fc.property(order, list, list, (before, ours, theirs) => {
         const versions = { baseline: policy(before), current: policy(ours), wanted: policy(theirs) };
-        const { merged, conflicts } = mergeDocuments(versions);
+        const { merged, conflicts, orders } = mergeDocuments(versions);
         const sorted = (names: readonly string[]) => before.filter((name) => names.includes(name));
         const isMoved = (names: readonly string[]) => !isDeepStrictEqual(sorted(names), [...names]);
         const both = ours.filter((name) => theirs.includes(name));
@@ -220,8 +220,13 @@ describe("one merge", () => {
             both,
             theirs.filter((name) => ours.includes(name)),
           );
-        expect(conflicts).toEqual(isContested ? ["/packages"] : []);
-        if (isContested) return;
+        expect([conflicts, orders]).toEqual([[], isContested ? ["/packages"] : []]);
+        if (isContested) {
+          const chosen = mergeDocuments(versions, () => true).merged;
+          expect(orderOf(merged, ours)).toEqual(ours.filter((name) => both.includes(name)));
+          expect(orderOf(chosen, theirs)).toEqual(theirs.filter((name) => both.includes(name)));
+          return;
+        }
         const kept = isMoved(theirs) ? theirs : ours;
         expect(orderOf(merged, kept)).toEqual(kept.filter((name) => both.includes(name)));
       }),
@@ -252,7 +257,20 @@ describe("one merge", () => {
   ])("of %j, %j and %j gives %j", (before, ours, theirs, expected) => {
     const policy = (names: readonly string[]) => ({ packages: names.map((id) => ({ id })) });
     const versions = { baseline: policy(before), current: policy(ours), wanted: policy(theirs) };
-    expect(mergeDocuments(versions)).toEqual({ merged: policy(expected), conflicts: [] });
+    expect(mergeDocuments(versions)).toEqual({ merged: policy(expected), conflicts: [], orders: [] });
+  });
+
+  test("CON-53 asks for the order of entries that no base has, and loses no entry of either side", () => {
+    const policy = (names: readonly string[]) => ({ packages: names.map((id) => ({ id })) });
+    const sides = { current: policy(["a", "b", "n"]), wanted: policy(["b", "a"]) };
+    for (const versions of [
+      { ...sides, baseline: UNKNOWN_BASELINE } as const,
+      { ...sides, baseline: policy([]) },
+    ]) {
+      expect(mergeDocuments(versions).orders).toEqual(["/packages"]);
+      const { merged } = mergeDocuments(versions, (path) => path === "/packages");
+      expect(merged).toEqual(policy(["b", "n", "a"]));
+    }
   });
 
   test("CON-53 with an unknown base, every difference is decided: all for one side give the document of that side", () => {
@@ -273,10 +291,12 @@ describe("one merge", () => {
         expect(mergeDocuments({ baseline, current: changed, wanted: baseline })).toEqual({
           merged: changed,
           conflicts: [],
+          orders: [],
         });
         expect(mergeDocuments({ baseline, current: baseline, wanted: changed })).toEqual({
           merged: changed,
           conflicts: [],
+          orders: [],
         });
       }),
       RUNS,

@@ -250,6 +250,12 @@ async function onKeptBundle(site: TestServer) {
 
 const GUIDE_ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "# Guide"));
 
+/** The layout is for one harness, because another allowed one would need a range. */
+const STEP_FIELDS: Readonly<Record<string, Record<string, string>>> = {
+  "/layout": { "claude-use": "", "kimi-use": "", "opencode-use": "" },
+  "/audience": { scope: "organization", act: "save" },
+};
+
 /** @returns a step of a new package, after all steps before it are done */
 async function onNewPackage(site: TestServer, step: "" | "/identity" | "/layout" | "/audience" | "/check") {
   await publishFirst(site);
@@ -266,8 +272,8 @@ async function onNewPackage(site: TestServer, step: "" | "/identity" | "/layout"
     addition = await additions.layOut(caller.actor, addition, { codex: source.adapters.codex });
   if (step === "/check")
     await additions.offer(caller.actor, addition, { scope: "organization", user_ids: [] });
-  const fields: Record<string, string> = step === "/audience" ? { scope: "organization", act: "save" } : {};
-  return await onConsole(site, { action: `/console/packages/new${step}`, fields, caller });
+  const action = `/console/packages/new${step}`;
+  return await onConsole(site, { action, fields: STEP_FIELDS[step] ?? {}, caller });
 }
 
 /** Steps are recorded when the addition starts, and when its package is in the draft. */

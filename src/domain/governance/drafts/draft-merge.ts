@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
-import { changedPlaces, type ValueAt } from "../publishing/document-paths.ts";
+import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
@@ -75,14 +75,15 @@ export function mergeDraft(request: MergeRequest): Merged {
     wanted: read(mine),
   };
   const decided = decisionsOn(versions.current, request);
-  const { merged, conflicts } = mergeDocuments<object>(versions, (path) => decided.get(path) === "mine");
-  const open = conflicts.filter((path) => !decided.has(path));
+  const isMine = (path: string) => decided.get(path) === "mine";
+  const { merged, conflicts, orders } = mergeDocuments<object>(versions, isMine);
+  const open = [...conflicts, ...orders].filter((path) => !decided.has(path));
   const places = {
     base: base === undefined ? () => undefined : changedPlaces(versions.baseline),
     theirs: changedPlaces(versions.current),
     mine: changedPlaces(versions.wanted),
   };
-  const undecided = open.map((path) => conflictAt(path, places));
+  const undecided = open.map((path) => conflictAt(path, places, { isOrder: orders.includes(path) }));
   return {
     undecided: undecidedOf(undecided, isHidden),
     decisions: Object.fromEntries(decided),
@@ -128,10 +129,16 @@ function read(text: string): object {
   return documentWithAudiences({ document: withoutRevisionFields(document), audiences });
 }
 
-function conflictAt(path: string, places: Readonly<Record<"base" | "theirs" | "mine", ValueAt>>): Conflict {
+/** @returns the values of the sides; the names of the entries if only their order is to be decided */
+function conflictAt(
+  path: string,
+  places: Readonly<Record<"base" | "theirs" | "mine", ValueAt>>,
+  { isOrder }: { isOrder: boolean },
+): Conflict {
   const at = (side: keyof typeof places) => {
     const value = places[side](path);
-    return value === undefined ? {} : { [side]: value };
+    const names = isOrder ? [...(splitParts(tokensOf(path), value)?.keys() ?? [])] : value;
+    return value === undefined ? {} : { [side]: names };
   };
   return { path, ...at("base"), ...at("theirs"), ...at("mine") };
 }

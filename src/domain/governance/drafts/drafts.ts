@@ -59,8 +59,8 @@ export class Drafts {
   /** @throws DomainError `policy_draft.none` */
   existing(actor: Pick<Actor, "id">): Draft {
     const draft = this.own(actor);
-    if (!draft) throw noDraft();
-    return draft;
+    if (draft) return draft;
+    throw noDraft();
   }
 
   /** @returns the version of the actor's draft; 0 if there is none */
@@ -95,9 +95,10 @@ export class Drafts {
     throw draft ? draftNotShared() : noDraft();
   }
 
-  /** @returns the policy without extensions as YAML, as it was typed */
-  async textOf({ typed, document }: Draft): Promise<string> {
+  /** @returns the policy without extensions as YAML, as it was typed; else with the base of the draft as its revision */
+  async textOf({ typed, baseRevision, ...draft }: Draft): Promise<string> {
     if (typed.policy) return typed.policy.input;
+    const document = { ...draft.document, revision: baseRevision };
     return await this.parts.runTask("managedText", { document: await documentText({ document }) });
   }
 
@@ -271,10 +272,9 @@ export class Drafts {
 
   /** @returns a new draft that does not take what was published after its author read that revision */
   #begun(actor: Actor, baseRevision: string | undefined): Draft {
-    const [{ revisions }, organization] = [this.parts, actor.organizationId];
-    const isStated = baseRevision !== undefined;
-    const base = isStated ? revisions.show(organization, baseRevision) : revisions.inForce(organization);
-    return newDraft(this.parts, actor, base);
+    const { revisions } = this.parts;
+    const current = revisions.inForce(actor.organizationId);
+    return newDraft(this.parts, actor, revisions.show(actor.organizationId, baseRevision ?? current.id));
   }
 
   async #edit(

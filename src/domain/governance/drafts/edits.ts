@@ -2,6 +2,7 @@
 // of the draft instead of the current revision.
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -50,13 +51,13 @@ export class Edits {
     return { ...(await withDocument(content, document)), typed: { policy, harnesses: {} } };
   }
 
-  /** @returns what was stated; for a new draft without a base, with the revision that a text for `policy` names */
+  /** @returns what was stated; for a new draft, with the revision that a text for `policy` names as its base */
   async withBase({ organizationId }: Actor, stated: StatedVersion, text: string): Promise<StatedVersion> {
-    if (stated.version !== 0 || stated.baseRevision !== undefined) return stated;
-    const { values } = await this.parts.runTask("typedSettings", { text, changes: {} });
-    const id = values?.revision;
+    if (stated.version !== 0) return stated;
+    const { values = {} } = await this.parts.runTask("typedSettings", { text, changes: {} });
+    const { revision: id } = isJsonObject(values.governance) ? values.governance : values;
     const named = typeof id === "string" ? this.parts.revisions.find(organizationId, id) : undefined;
-    return { ...stated, baseRevision: named?.id };
+    return named ? { ...stated, baseRevision: named.id } : stated;
   }
 
   /** @returns every problem of a text for `policy`, with lines */

@@ -3,30 +3,39 @@ import { isDeepStrictEqual } from "node:util";
 
 /** The names of the entries in three versions of a list. */
 interface Orders {
+  /** empty for an unknown one */
   before: Iterable<string>;
   current: Iterable<string>;
   wanted: Iterable<string>;
 }
 
-/**
- * @returns the names of both, in the order of the author who moved entries; a new entry of the other author stays behind the entry
- *   that it follows there. Undefined if both moved entries, in different ways.
- */
-export function mergedOrder(orders: Orders): string[] | undefined {
-  const [before, current, wanted] = [orders.before, orders.current, orders.wanted].map((names) => [...names]);
-  if (!before || !current || !wanted) return undefined;
-  const hasMoved = (names: readonly string[]): boolean =>
-    !isDeepStrictEqual(among(before, names), among(names, before));
-  if (!hasMoved(wanted)) return withNew(current, wanted);
-  if (!hasMoved(current)) return withNew(wanted, current);
-  const isSame = isDeepStrictEqual(among(current, wanted, before), among(wanted, current, before));
-  return isSame ? withNew(current, wanted) : undefined;
+/** The names of both sides; a new entry of one side stays behind the entry that it follows there. */
+interface MergedOrder {
+  /** in the order of the side that moved entries; of the current one if both did */
+  names: readonly string[];
+  /** in the order of the other side, if both moved entries in different ways */
+  otherwise: readonly string[] | undefined;
 }
 
-/** @returns the names that all others have, in their order */
-function among(names: readonly string[], ...others: readonly (readonly string[])[]): string[] {
-  const sets = others.map((other) => new Set(other));
-  return names.filter((name) => sets.every((set) => set.has(name)));
+export function mergedOrder(orders: Orders): MergedOrder {
+  const before = [...orders.before];
+  const current = [...orders.current];
+  const wanted = [...orders.wanted];
+  const ours = withNew(current, wanted);
+  if (isDeepStrictEqual(among(current, wanted), among(wanted, current)))
+    return { names: ours, otherwise: undefined };
+  const hasMoved = (names: readonly string[]): boolean =>
+    !isDeepStrictEqual(among(before, names), among(names, before));
+  const theirs = withNew(wanted, current);
+  const [isOurs, isTheirs] = [hasMoved(current), hasMoved(wanted)];
+  if (isOurs === isTheirs) return { names: ours, otherwise: theirs };
+  return { names: isOurs ? ours : theirs, otherwise: undefined };
+}
+
+/** @returns the names that the other list has, too, in their order */
+function among(names: readonly string[], other: readonly string[]): string[] {
+  const known = new Set(other);
+  return names.filter((name) => known.has(name));
 }
 
 function withNew(names: readonly string[], others: readonly string[]): string[] {

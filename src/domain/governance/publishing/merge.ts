@@ -26,6 +26,14 @@ export interface Merge<T> {
   merged: T;
   /** paths that both changed differently, as in document-paths.ts */
   conflicts: readonly string[];
+  /** paths of lists whose entries both moved in different ways; the entries themselves are merged */
+  orders: readonly string[];
+}
+
+interface Found {
+  conflicts: string[];
+  orders: string[];
+  isWanted: IsWanted;
 }
 
 /**
@@ -36,10 +44,10 @@ export function mergeDocuments<T extends object>(
   versions: Versions<T>,
   isWanted: IsWanted = () => false,
 ): Merge<T> {
-  const conflicts: string[] = [];
-  const merged = mergeAt([], versions, { conflicts, isWanted });
+  const found: Found = { conflicts: [], orders: [], isWanted };
+  const merged = mergeAt([], versions, found);
   // Documents are merged member by member, so the result has the members of documents.
-  return { merged: merged as T, conflicts };
+  return { merged: merged as T, conflicts: found.conflicts, orders: found.orders };
 }
 
 /** @returns those paths where the current document still differs from the file */
@@ -56,29 +64,24 @@ const stillConflicting = (
 const NO_PARTS: Parts = new Map();
 
 /** `undefined` means that there was no value, or that it was removed. */
-function mergeAt(
-  path: readonly string[],
-  versions: Versions<unknown>,
-  found: { conflicts: string[]; isWanted: IsWanted },
-): unknown {
+function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Found): unknown {
   const { baseline, current, wanted } = versions;
   if (isDeepStrictEqual(baseline, wanted) || isDeepStrictEqual(current, wanted)) return current;
   if (isDeepStrictEqual(baseline, current)) return wanted;
   const ours = splitParts(path, current);
   const theirs = splitParts(path, wanted);
-  const before = baseline === UNKNOWN_BASELINE ? undefined : (splitParts(path, baseline) ?? NO_PARTS);
-  const areAlike = Array.isArray(current) === Array.isArray(wanted);
-  const names =
-    ours && theirs && areAlike
-      ? namesIn([before ?? NO_PARTS, ours, theirs], { isList: Array.isArray(current) })
-      : undefined;
-  if (!ours || !theirs || !names) {
+  if (!ours || !theirs || Array.isArray(current) !== Array.isArray(wanted)) {
     const place = pointerOf(path);
     found.conflicts.push(place);
     return found.isWanted(place) ? wanted : current;
   }
+  const before = baseline === UNKNOWN_BASELINE ? undefined : (splitParts(path, baseline) ?? NO_PARTS);
+  const sides = { before: before ?? NO_PARTS, current: ours, wanted: theirs };
+  const names = Array.isArray(current)
+    ? orderAt(pointerOf(path), sides, found)
+    : [...ours.keys(), ...theirs.keys()];
   const parts = new Map<string, unknown>();
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const was = before ? before.get(name) : UNKNOWN_BASELINE;
     const part = { baseline: was, current: ours.get(name), wanted: theirs.get(name) };
     const joined = mergeAt([...path, name], part, found);
@@ -89,11 +92,15 @@ function mergeAt(
 
 type Parts = ReadonlyMap<string, unknown>;
 
-/** @returns the names of both sides in their order; undefined if both moved entries of a list, in different ways */
-function namesIn(
-  [before, current, wanted]: [before: Parts, current: Parts, wanted: Parts],
-  { isList }: { isList: boolean },
-): Iterable<string> | undefined {
-  if (!isList) return new Set([...current.keys(), ...wanted.keys()]);
-  return mergedOrder({ before: before.keys(), current: current.keys(), wanted: wanted.keys() });
+/** @returns the names of both sides in their order; where both moved entries, in the one that was chosen */
+function orderAt(
+  place: string,
+  { before, current, wanted }: { before: Parts; current: Parts; wanted: Parts },
+  found: Found,
+): readonly string[] {
+  const sides = { before: before.keys(), current: current.keys(), wanted: wanted.keys() };
+  const { names, otherwise } = mergedOrder(sides);
+  if (!otherwise) return names;
+  found.orders.push(place);
+  return found.isWanted(place) ? otherwise : names;
 }

@@ -1,6 +1,7 @@
 // The form that assigns models to one agent. Saving changes the draft and publishes nothing.
 /** @jsxImportSource preact */
 import { GATEWAY_MODELS_MAX } from "../../../domain/governance/model.ts";
+import type { Draft } from "../../../domain/governance/service.ts";
 import type { HarnessKey } from "../../../domain/harnesses/harnesses.ts";
 import type { ModelView } from "../../../domain/inference/models/view.ts";
 import { MODEL_ID_CHARACTERS_MAX } from "../../../domain/shared/model-ids.ts";
@@ -11,7 +12,9 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { harnessText } from "../own/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { LostComments } from "../parts/lost-comments.tsx";
 import { SavedElsewhere } from "../parts/saved-elsewhere.tsx";
+import { statedBody } from "../parts/stated-version.ts";
 import { Facts, Text, useReader } from "../parts/values.tsx";
 import { assignmentPath, MODEL_WORDS, MODELS_PATH, modelPath } from "./words.ts";
 
@@ -33,6 +36,8 @@ export interface AssignmentPageProps {
   problems?: readonly Problem[];
   /** why nothing could be saved, apart from the entered values */
   error?: string | undefined;
+  /** the text of the policy in the draft, which saving writes anew */
+  typed: Draft["typed"];
   /** set if the draft was saved elsewhere after the form was opened: what it says now */
   other?: AssignmentEntry | undefined;
 }
@@ -65,6 +70,7 @@ export function assignmentPage(props: AssignmentPageProps): ConsolePage {
           </SavedElsewhere>
         )}
         {problems.length > 0 && <Problems problems={problems} entry={entry} />}
+        <LostComments typed={props.typed} act="saveHarness" />
         <AssignmentForm {...props} />
         <AsCommand
           command={["gateway", "models", "assign", harness, ...commandWords(entry)]}
@@ -72,7 +78,7 @@ export function assignmentPage(props: AssignmentPageProps): ConsolePage {
             method: "PUT",
             path: "/admin/policy-draft",
             body: {
-              version,
+              ...statedBody(version),
               models: { harness, gateway_models: entry.models, default_model: entry.defaultModel },
             },
           }}

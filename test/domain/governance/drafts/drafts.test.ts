@@ -313,8 +313,17 @@ describe("a draft with an outdated base revision", () => {
     await draftPublishing.publish(world.ana, { draft: draft.id, version: merged.draft.version });
     expect(world.inForce().document).toMatchObject({ required: true, ttl_seconds: 60 });
     const old = managedText({ revision: read.baseRevision, required: false });
+    const stated = { version: 0, baseRevision: world.inForce().id };
+    for (const [from, text] of [
+      [{ version: 0 }, old],
+      [stated, old],
+      [{ version: 0 }, `{"governance": ${old}, "server": {}}`],
+    ] as const) {
+      const begun = await drafts.savePolicy(world.ana, from, text);
+      expect(begun.baseRevision).toBe(read.baseRevision);
+      await drafts.discard(world.ana, begun.id);
+    }
     const named = await drafts.savePolicy(world.ana, { version: 0 }, old);
-    expect(named.baseRevision).toBe(read.baseRevision);
     const again = await draftPublishing.merge(world.ana, named, {});
     expect(again.draft.document).toMatchObject({ required: true, ttl_seconds: 60 });
     await drafts.discard(world.ana, named.id);

@@ -70,3 +70,28 @@ test("CON-55 the review after a merge lists only what changes", async () => {
   expect(changesIn(changes).map(({ path }) => path)).toEqual(["/required"]);
   expect(merged.draft).toMatchObject({ changes: 1 });
 });
+
+test("CON-53 an order that both changed is asked for by its names, and a server that one added stays", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => ({ name, command: `/${name}` }));
+  await publishServers(world, ...[a, b, c].filter((server) => server !== undefined));
+  const draft = await drafts.saveMcp(world.ana, { version: 0 }, { codex: [a, c, b] });
+  await publishServers(world, ...[b, a, c, d].filter((server) => server !== undefined));
+  const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+  const path = "/harnesses/codex/mcp";
+  expect(JSON.parse(undecided.text)).toEqual([
+    { path, base: ["a", "b", "c"], theirs: ["b", "a", "c", "d"], mine: ["a", "c", "b"] },
+  ]);
+  for (const [decision, names] of [
+    ["mine", ["a", "c", "d", "b"]],
+    ["theirs", ["b", "a", "c", "d"]],
+  ] as const) {
+    const { version } = drafts.existing(world.ana);
+    const merged = await draftPublishing.merge(world.ana, { version }, { [path]: decision });
+    expect(merged.draft.document.harnesses.codex?.mcp.map(({ name }) => name)).toEqual([...names]);
+    await drafts.discard(world.ana, merged.draft.id);
+    const base = world.governance.revisions.before(world.world.organizationId, world.inForce());
+    await drafts.saveMcp(world.ana, { version: 0, baseRevision: base.id }, { codex: [a, c, b] });
+  }
+});

@@ -110,6 +110,15 @@ test("CON-78 a form that was made before the draft changed asks again and overwr
   expect(html).toContain(kept?.join(", ") ?? "");
 });
 
+test("CON-49 the form of models says before that it drops the comments of the policy's text", async () => {
+  const sentence = "saving this form writes the text of the policy anew";
+  expect((await browser.visit(CODEX)).html).not.toContain(sentence);
+  const { drafts } = site.domain.governance;
+  const text = `# ours\n${await drafts.textOf(drafts.existing(admin.actor))}`;
+  await drafts.savePolicy(admin.actor, drafts.existing(admin.actor), text);
+  expect((await browser.visit(CODEX)).html).toContain(sentence);
+});
+
 test("CON-78 an auditor reads the pages and finds no button", async () => {
   for (const path of [MODELS, CODEX, `${MODELS}/model?id=a`]) {
     const { status, html } = await auditor.visit(path);

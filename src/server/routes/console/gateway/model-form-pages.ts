@@ -55,7 +55,7 @@ function pageOf(
   domain: Domain,
   reader: Reader,
   shown: Pick<AssignmentPageProps, "harness" | "error"> &
-    Partial<AssignmentPageProps> & { isStale?: boolean },
+    Partial<Omit<AssignmentPageProps, "typed">> & { isStale?: boolean },
 ): ConsolePage {
   const { view, draft } = readModels(domain, reader);
   const policy = draft.document.harnesses[shown.harness];
@@ -66,6 +66,7 @@ function pageOf(
     entry: saved,
     models: view.models,
     version: versionText(draft),
+    typed: { ...draft.typed, harnesses: {} },
     other,
     ...entered,
   });
