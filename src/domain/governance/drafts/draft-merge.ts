@@ -2,6 +2,7 @@
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
+import { carryOverAudiences } from "../delivery/audiences.ts";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
@@ -95,8 +96,19 @@ export function mergeDraft(request: MergeRequest): Merged {
 function policyOf(merged: object, frame: FinalizeContext): Policy {
   const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
   // Documents are merged member by member, so the result has the members of documents.
-  const plain = document as GovernanceConfig;
-  return { document: finalizeUnchanged(plain, { ...frame, problems: [] }), audiences };
+  const plain = withoutStrays(document as GovernanceConfig);
+  const stamped = finalizeUnchanged(plain, { ...frame, problems: [] });
+  return { document: stamped, audiences: carryOverAudiences(audiences, plain.packages) };
+}
+
+/** A use of a package by a harness ends with the package, which the other side may have removed. */
+function withoutStrays(document: GovernanceConfig): GovernanceConfig {
+  const ids = new Set(document.packages.map(({ id }) => id));
+  const harnesses = Object.entries(document.harnesses).map(([key, policy]) => {
+    const uses = Object.entries(policy.package_overrides).filter(([id]) => ids.has(id));
+    return [key, { ...policy, package_overrides: Object.fromEntries(uses) }];
+  });
+  return { ...document, harnesses: Object.fromEntries(harnesses) };
 }
 
 /** @returns the decisions on values that are still published */

@@ -1,7 +1,7 @@
 // A merge of two valid policies may break a rule of one member. The review says so, and nothing of it is published.
 import { expect, test } from "bun:test";
 import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
-import { managedText, refusalOf } from "../governance-world.ts";
+import { managedText, packageOf, refusalOf } from "../governance-world.ts";
 import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
 
 const local = { name: "x", command: "/x" };
@@ -94,4 +94,25 @@ test("CON-53 an order that both changed is asked for by its names, and a server 
     const base = world.governance.revisions.before(world.world.organizationId, world.inForce());
     await drafts.saveMcp(world.ana, { version: 0, baseRevision: base.id }, { codex: [a, c, b] });
   }
+});
+
+test("CON-53 what a draft says of a package that was removed meanwhile ends with the package", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing, publishing } = world.governance;
+  const { user } = await world.signedIn("member");
+  const publish = (...packages: object[]) =>
+    publishing.publishExtensions(world.admin, { baseRevision: world.inForce().id, packages });
+  await publish(packageOf("one"), packageOf("two"));
+  const used = await drafts.use(world.ana, { version: 0 }, "one", {
+    harness: "codex",
+    isEnabled: false,
+    settings: {},
+  });
+  const draft = await drafts.audience(world.ana, used, "one", { scope: "users", user_ids: [user.id] });
+  await publish(packageOf("two"));
+  const merged = await draftPublishing.merge(world.ana, draft, {});
+  expect(merged.undecided.count).toBe(0);
+  expect(merged.draft.document.harnesses.codex?.package_overrides).toEqual({});
+  expect(merged.draft.audiences).toEqual({});
+  expect(await draftPublishing.review(world.ana, merged.draft)).toMatchObject({ problems: [] });
 });
