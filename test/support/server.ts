@@ -402,6 +402,27 @@ function bodyOf(body: unknown): BodyInit | undefined {
 
 type Parts = Pick<TestServer, "world" | "domain">;
 
+type FactorSettings = Pick<Domain["access"]["settings"], "secondFactor">;
+/** By the settings: the value to restore, and how many sign-ins wait. */
+const heldFactors = new WeakMap<FactorSettings, { value: FactorSettings["secondFactor"]; waiting: number }>();
+
+/** As if the work had been before the setting: a person who must have a factor sets it up before approving. */
+async function withoutFactors(settings: FactorSettings, work: () => Promise<unknown>): Promise<void> {
+  const held = heldFactors.get(settings) ?? { value: settings.secondFactor, waiting: 0 };
+  heldFactors.set(settings, held);
+  held.waiting += 1;
+  settings.secondFactor = "off";
+  try {
+    await work();
+  } finally {
+    held.waiting -= 1;
+    if (held.waiting === 0) {
+      settings.secondFactor = held.value;
+      heldFactors.delete(settings);
+    }
+  }
+}
+
 async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn): Promise<Caller> {
   const { sessions, deviceLogins, grants, settings } = domain.access;
   const { id, email, organizationId } = user;
@@ -411,11 +432,9 @@ async function signIn({ world, domain }: Parts, user: User, signingIn: SigningIn
   const client = { clientId: OAUTH_CLIENT_ID, scope: signingIn.scope ?? FULL_SCOPE };
   const { linkToken, deviceCode } = await deviceLogins.request({ ...client, address: null });
   await deviceLogins.claim(actor, linkToken);
-  // As if it had been before the setting: a person who must have a factor sets it up before approving.
-  const { secondFactor } = settings;
-  settings.secondFactor = "off";
-  await deviceLogins.decide(actor, { linkToken, loginSessionId: session.id, decision: "approve" });
-  settings.secondFactor = secondFactor;
+  await withoutFactors(settings, () =>
+    deviceLogins.decide(actor, { linkToken, loginSessionId: session.id, decision: "approve" }),
+  );
   const tokens = await grants.redeem({ ...client, deviceCode });
   return {
     user,
