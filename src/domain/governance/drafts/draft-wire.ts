@@ -76,7 +76,7 @@ export const SavePolicyDraft = Type.Object(
     base_revision: Type.Optional(
       Type.String({
         description:
-          "With version 0: the `base_revision` that the author has read, from which the draft begins; by default, the revision that the text names, or the current one",
+          "With version 0: the `base_revision` that the author has read, from which the draft begins; by default, the current one. If `managed_yaml` names another revision of this installation, the draft begins from that one",
       }),
     ),
     managed_yaml: Type.Optional(

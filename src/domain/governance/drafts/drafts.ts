@@ -116,7 +116,7 @@ export class Drafts {
   }
 
   /**
-   * A new draft without a stated base begins from the revision that the text names, so that an old text reverts nothing.
+   * A new draft begins from the revision that the text names, if there is one, so that an old text reverts nothing.
    * @throws DomainError `policy_draft.changed`, `governance.no_policy`
    */
   async savePolicy(actor: Actor, stated: StatedVersion, text: string): Promise<Draft> {
