@@ -77,8 +77,8 @@ export interface LoginPage {
 type Row = Omit<LoginView, "user"> & { userId: string | null };
 
 /**
- * Ends all logins and password links of all users, for when a copy of the data may have leaked; also works on a database that is not live yet. After
- * an interruption some logins have ended without an audit entry; repeat it then.
+ * Ends all logins and password links of all users, for when a copy of the data may have leaked; also works on a database that is
+ * not live yet. After an interruption some logins have ended without an audit entry; repeat it then.
  */
 export async function revokeEverything(
   { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,

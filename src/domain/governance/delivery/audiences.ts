@@ -184,14 +184,16 @@ function isIn(audience: PackageAudience | undefined, { id, groups }: Person): bo
 export function withoutPackages(document: GovernanceConfig, hidden: readonly string[]): GovernanceConfig {
   if (hidden.length === 0) return document;
   const isHidden = new Set(hidden);
-  const isShown = (id: string) => !isHidden.has(id);
+  const packages = document.packages.filter(({ id }) => !isHidden.has(id));
+  return withoutStrayOverrides({ ...document, packages });
+}
+
+/** @returns the document without overrides of packages that it does not have */
+export function withoutStrayOverrides(document: GovernanceConfig): GovernanceConfig {
+  const ids = new Set(document.packages.map(({ id }) => id));
   const harnesses = Object.entries(document.harnesses).map(([key, policy]: [string, HarnessPolicy]) => {
-    const overrides = Object.entries(policy.package_overrides).filter(([id]) => isShown(id));
+    const overrides = Object.entries(policy.package_overrides).filter(([id]) => ids.has(id));
     return [key, { ...policy, package_overrides: Object.fromEntries(overrides) }];
   });
-  return {
-    ...document,
-    harnesses: Object.fromEntries(harnesses),
-    packages: document.packages.filter(({ id }) => isShown(id)),
-  };
+  return { ...document, harnesses: Object.fromEntries(harnesses) };
 }

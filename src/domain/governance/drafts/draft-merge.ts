@@ -2,7 +2,7 @@
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
-import { carryOverAudiences } from "../delivery/audiences.ts";
+import { carryOverAudiences, withoutStrayOverrides } from "../delivery/audiences.ts";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
@@ -18,6 +18,8 @@ export type Decision = "mine" | "theirs";
 export interface Conflict {
   /** as in document-paths.ts; an audience is a place below `/package_audiences` */
   path: string;
+  /** set if only the order of a list is to be decided: then the values are the names of its entries */
+  order?: true;
   base?: unknown;
   theirs?: unknown;
   mine?: unknown;
@@ -84,7 +86,9 @@ export function mergeDraft(request: MergeRequest): Merged {
     theirs: changedPlaces(versions.current),
     mine: changedPlaces(versions.wanted),
   };
-  const undecided = open.map((path) => conflictAt(path, places, { isOrder: orders.includes(path) }));
+  const undecided = open.map((path) =>
+    orders.includes(path) ? orderConflictAt(path, places) : conflictAt(path, places),
+  );
   return {
     undecided: undecidedOf(undecided, isHidden),
     decisions: Object.fromEntries(decided),
@@ -92,23 +96,16 @@ export function mergeDraft(request: MergeRequest): Merged {
   };
 }
 
-/** @param merged a document with its audiences */
+/**
+ * One side may have removed a package for which the other wrote an override or an audience: these end with the package.
+ * @param merged a document with its audiences
+ */
 function policyOf(merged: object, frame: FinalizeContext): Policy {
   const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
   // Documents are merged member by member, so the result has the members of documents.
-  const plain = withoutStrays(document as GovernanceConfig);
+  const plain = withoutStrayOverrides(document as GovernanceConfig);
   const stamped = finalizeUnchanged(plain, { ...frame, problems: [] });
   return { document: stamped, audiences: carryOverAudiences(audiences, plain.packages) };
-}
-
-/** A use of a package by a harness ends with the package, which the other side may have removed. */
-function withoutStrays(document: GovernanceConfig): GovernanceConfig {
-  const ids = new Set(document.packages.map(({ id }) => id));
-  const harnesses = Object.entries(document.harnesses).map(([key, policy]) => {
-    const uses = Object.entries(policy.package_overrides).filter(([id]) => ids.has(id));
-    return [key, { ...policy, package_overrides: Object.fromEntries(uses) }];
-  });
-  return { ...document, harnesses: Object.fromEntries(harnesses) };
 }
 
 /** @returns the decisions on values that are still published */
@@ -141,16 +138,23 @@ function read(text: string): object {
   return documentWithAudiences({ document: withoutRevisionFields(document), audiences });
 }
 
-/** @returns the values of the sides; the names of the entries if only their order is to be decided */
-function conflictAt(
-  path: string,
-  places: Readonly<Record<"base" | "theirs" | "mine", ValueAt>>,
-  { isOrder }: { isOrder: boolean },
-): Conflict {
-  const at = (side: keyof typeof places) => {
+type Places = Readonly<Record<(typeof SIDES)[number], ValueAt>>;
+
+function conflictAt(path: string, places: Places): Conflict {
+  const at = (side: keyof Places) => {
     const value = places[side](path);
-    const names = isOrder ? [...(splitParts(tokensOf(path), value)?.keys() ?? [])] : value;
-    return value === undefined ? {} : { [side]: names };
+    return value === undefined ? {} : { [side]: value };
   };
   return { path, ...at("base"), ...at("theirs"), ...at("mine") };
+}
+
+function orderConflictAt(path: string, { base, theirs, mine }: Places): Conflict {
+  const names = (valueAt: ValueAt) => (place: string) => {
+    const parts = splitParts(tokensOf(place), valueAt(place));
+    return parts && [...parts.keys()];
+  };
+  return {
+    ...conflictAt(path, { base: names(base), theirs: names(theirs), mine: names(mine) }),
+    order: true,
+  };
 }

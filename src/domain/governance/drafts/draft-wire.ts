@@ -153,6 +153,11 @@ export const MergedPolicyDraft = Type.Object({
   undecided: Type.Array(
     Type.Object({
       path: Type.String(),
+      order: Type.Optional(
+        Type.Literal(true, {
+          description: "Only the order of the list is to be decided; the values are the names of its entries",
+        }),
+      ),
       base: Type.Optional(Type.Unknown()),
       theirs: Type.Optional(Type.Unknown()),
       mine: Type.Optional(Type.Unknown()),

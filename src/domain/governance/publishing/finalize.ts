@@ -59,9 +59,9 @@ export function finalizeUnchanged(
  * @param base a document of before; what it has already is not reported
  * @returns problems with the members, with pointers into the document
  */
-export function joinedProblems(document: GovernanceConfig, base: GovernanceConfig | undefined): Problem[] {
+export function joinedProblems(document: GovernanceConfig, base: GovernanceConfig): Problem[] {
   const { problems } = readDraft(document);
-  const known = base && problems.length > 0 ? readDraft(unstamped(base)).problems : [];
+  const known = problems.length > 0 ? readDraft(unstamped(base)).problems : [];
   return problems.filter((problem) => !known.some((one) => isDeepStrictEqual(one, problem)));
 }
 

@@ -17,6 +17,7 @@ interface MergedOrder {
   otherwise: readonly string[] | undefined;
 }
 
+/** @returns the order of the merged list */
 export function mergedOrder(orders: Orders): MergedOrder {
   const before = [...orders.before];
   const current = [...orders.current];
@@ -27,9 +28,8 @@ export function mergedOrder(orders: Orders): MergedOrder {
   const hasMoved = (names: readonly string[]): boolean =>
     !isDeepStrictEqual(among(before, names), among(names, before));
   const theirs = withNew(wanted, current);
-  const [isOurs, isTheirs] = [hasMoved(current), hasMoved(wanted)];
-  if (isOurs === isTheirs) return { names: ours, otherwise: theirs };
-  return { names: isOurs ? ours : theirs, otherwise: undefined };
+  if (hasMoved(current) === hasMoved(wanted)) return { names: ours, otherwise: theirs };
+  return { names: hasMoved(current) ? ours : theirs, otherwise: undefined };
 }
 
 /** @returns the names that the other list has, too, in their order */
@@ -38,6 +38,7 @@ function among(names: readonly string[], other: readonly string[]): string[] {
   return names.filter((name) => known.has(name));
 }
 
+/** @returns the names, and those that only the other list has */
 function withNew(names: readonly string[], others: readonly string[]): string[] {
   const known = new Set(names);
   const joined = [...names];

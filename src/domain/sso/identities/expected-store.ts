@@ -40,6 +40,10 @@ export const removeOf = (tx: Tx, { userId, issuer }: { userId: string; issuer: s
     .where(and(eq(expectedIdentities.userId, userId), eq(expectedIdentities.issuer, issuer)))
     .run();
 
+/** @returns how many were removed */
+export const removeAllOf = (tx: Tx, userId: string): number =>
+  changesOf(tx.delete(expectedIdentities).where(eq(expectedIdentities.userId, userId)).run());
+
 /** @returns how many were removed because their time is over */
 export const removeExpired = (tx: Tx, nowMs: number): number =>
   changesOf(tx.delete(expectedIdentities).where(lte(expectedIdentities.expiresAtMs, nowMs)).run());

@@ -3,15 +3,15 @@
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { removeExpectations } from "../erase-store.ts";
+import { removeAllOf } from "./expected-store.ts";
 import { summaryOf } from "./identities.ts";
 import { removeOf } from "./identities-store.ts";
 
-/** @returns the function that removes and records the links of a user, and what an operator expects of the user, in the caller's transaction */
+/** @returns the function that unlinks a user, and removes what an operator expects of the user, in the caller's transaction */
 export const createRemoveIdentities =
   ({ audit }: { audit: Audit }) =>
   (tx: Tx, { actor, userId }: { actor: Actor; userId: string }): void => {
-    removeExpectations(tx, userId);
+    removeAllOf(tx, userId);
     for (const link of removeOf(tx, userId))
       audit.record(tx, { actor, action: "identity.unlink", target: userId, before: summaryOf(link) });
   };

@@ -66,9 +66,10 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
       <ErrorSummary error={error} />
       <p>
         Your session has ended, so nothing was changed.{" "}
-        {fields
-          ? `What you entered is kept on this page${isPartial ? ", except for values that may be secrets" : ""}.${isOffered ? " Sign in with the same account to send it." : ""}`
-          : "What you entered cannot be kept on this page, but your browser has it on the page before."}
+        {!fields &&
+          "What you entered cannot be kept on this page, but your browser has it on the page before."}
+        {fields && `What you entered is kept on this page${isPartial ? EXCEPT_SECRETS : ""}.`}
+        {isOffered && " Sign in with the same account to send it."}
       </p>
       {fields ? (
         <form
@@ -97,6 +98,8 @@ function expiredHtml({ back, branding, request, offer, ...kept }: Expired): stri
     </>,
   );
 }
+
+const EXCEPT_SECRETS = ", except for values that may be secrets";
 
 const SignInLink = ({ text = "sign in in a new tab" }) => (
   <a href={signInPath("/console")} target="_blank" rel="noopener">

@@ -130,9 +130,6 @@ function Elsewhere() {
   );
 }
 
-/** Entries of these lists are decided one by one, so the list itself is a place only for its order. */
-const IS_ORDER = /^\/packages$|\/mcp$/;
-
 interface PlaceProps {
   conflict: Undecided["listed"][number];
   at: number;
@@ -150,7 +147,7 @@ function Place({ conflict, at, isBaseGone, proposed }: PlaceProps) {
     <fieldset>
       <legend>
         <Text value={placeText(conflict.path)} />
-        {IS_ORDER.test(conflict.path) && ": order"}
+        {conflict.order && ": order"}
       </legend>
       {!isBaseGone && (
         <p class="hint">

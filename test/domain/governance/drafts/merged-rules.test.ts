@@ -81,7 +81,7 @@ test("CON-53 an order that both changed is asked for by its names, and a server 
   const { undecided } = await draftPublishing.merge(world.ana, draft, {});
   const path = "/harnesses/codex/mcp";
   expect(JSON.parse(undecided.text)).toEqual([
-    { path, base: ["a", "b", "c"], theirs: ["b", "a", "c", "d"], mine: ["a", "c", "b"] },
+    { path, order: true, base: ["a", "b", "c"], theirs: ["b", "a", "c", "d"], mine: ["a", "c", "b"] },
   ]);
   for (const [decision, names] of [
     ["mine", ["a", "c", "d", "b"]],

@@ -1,4 +1,5 @@
 // Saves the text into the draft during typing, and shows the state of the save. It never overwrites a save of another tab.
+import { statedBody } from "../../parts/stated-version.ts";
 import { ask, type Edited, memberOf } from "./edited.ts";
 
 /** After the last key. */
@@ -65,9 +66,8 @@ async function put(
   read: string,
 ): Promise<{ saved?: number; why: string; isConflict?: boolean }> {
   try {
-    const [version, base] = read.split(" "); // see stated-version.ts
-    const stated = { version: Number(version), ...(base && { base_revision: base }) };
-    const { status, body } = await ask("PUT", "/admin/policy-draft", { ...stated, managed_yaml: text });
+    const sent = { ...statedBody(read), managed_yaml: text };
+    const { status, body } = await ask("PUT", "/admin/policy-draft", sent);
     const saved = memberOf(body, "version");
     if (status === 200 && typeof saved === "number") return { saved, why: "" };
     const isConflict = memberOf(body, "reason") === "policy_draft.changed";

@@ -1,6 +1,6 @@
 // What every step of adding a package shows: which step it is, which ones can be opened, and the way to stop.
 /** @jsxImportSource preact */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import type { Addition } from "../../../../domain/governance/additions/addition-model.ts";
 import { isHarnessKey } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
@@ -143,12 +143,12 @@ const RangeLinks = ({ detail }: { detail: string }) =>
   [...detail.matchAll(RANGE)]
     .flatMap(([, key = ""]) => (isHarnessKey(key) ? [key] : []))
     .map((key) => (
-      <>
+      <Fragment key={key}>
         {" "}
-        <a key={key} href={`${HARNESSES_PATH}/${key}`} target="_blank" rel="noopener">
+        <a href={`${HARNESSES_PATH}/${key}`} target="_blank" rel="noopener">
           Set the versions of {harnessText(key)}
         </a>
-      </>
+      </Fragment>
     ));
 
 /** The steps so far stay until the draft has the package, or until somebody presses this. */
