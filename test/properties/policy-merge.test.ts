@@ -273,6 +273,20 @@ describe("one merge", () => {
     }
   });
 
+  test("CON-53 archives of two authors are never mixed: the package is one place, and everything else of it is merged", () => {
+    const policy = (more: object) => ({
+      packages: [{ id: "a", version: "1", sha256: "0", name: "A", ...more }],
+    });
+    const merge = (current: object, wanted: object) =>
+      mergeDocuments({ baseline: policy({}), current: policy(current), wanted: policy(wanted) });
+    const [ours, theirs] = [{ sha256: "1" }, { version: "2", sha256: "2" }];
+    expect(merge(ours, theirs)).toEqual({ merged: policy(ours), conflicts: ["/packages/a"], orders: [] });
+    expect(merge({ name: "B" }, theirs).merged).toEqual(policy({ name: "B", ...theirs }));
+    expect(merge(theirs, theirs).conflicts).toEqual([]);
+    const versions = { baseline: policy({}), current: policy(ours), wanted: policy(theirs) };
+    expect(mergeDocuments(versions, () => true).merged).toEqual(policy(theirs));
+  });
+
   test("CON-53 with an unknown base, every difference is decided: all for one side give the document of that side", () => {
     fc.assert(
       fc.property(document, document, (current, wanted) => {

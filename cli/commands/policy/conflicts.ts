@@ -19,7 +19,9 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
   const found = await domain.governance.fileConflicts.list(actor.organizationId);
   const { conflicts } = found;
   const lines =
-    conflicts.length === 0 ? ["the policy follows the configuration file"] : conflicts.flatMap(linesOf);
+    conflicts.length === 0
+      ? ["no differences from the configuration file as it was last accepted"]
+      : conflicts.flatMap(linesOf);
   output.result({ ...found }, lines.join("\n"));
 }
 

@@ -3,6 +3,7 @@
 // and the place is named.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 import { mergedOrder } from "./merge-order.ts";
 
@@ -38,7 +39,7 @@ interface Found {
 
 /**
  * Applies every wanted change that does not conflict with the current document. Mappings are merged by member, packages by id,
- * MCP servers by name; any other list is one value.
+ * MCP servers by name; any other list is one value, and so is a package to which both gave another archive.
  */
 export function mergeDocuments<T extends object>(
   versions: Versions<T>,
@@ -63,6 +64,23 @@ const stillConflicting = (
 
 const NO_PARTS: Parts = new Map();
 
+/** Members of a package that name its archive. */
+const ARCHIVE_MEMBERS = ["version", "source_ref", "artifact_id", "sha256", "platform_sources"];
+
+/** @returns whether both sides gave a package another archive: a mixture of the two could not be installed */
+function areOfTwoArchives(
+  path: readonly string[],
+  { baseline, current, wanted }: Versions<unknown>,
+): boolean {
+  if (path.length !== 2 || path[0] !== "packages") return false;
+  const [before, ours, theirs] = [baseline, current, wanted].map((value) =>
+    ARCHIVE_MEMBERS.map((member) => (isJsonObject(value) ? value[member] : undefined)),
+  );
+  return (
+    [before, ours].every((other) => !isDeepStrictEqual(other, theirs)) && !isDeepStrictEqual(before, ours)
+  );
+}
+
 /** `undefined` means that there was no value, or that it was removed. */
 function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Found): unknown {
   const { baseline, current, wanted } = versions;
@@ -70,7 +88,8 @@ function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Fo
   if (isDeepStrictEqual(baseline, current)) return wanted;
   const ours = splitParts(path, current);
   const theirs = splitParts(path, wanted);
-  if (!ours || !theirs || Array.isArray(current) !== Array.isArray(wanted)) {
+  const areParts = Array.isArray(current) === Array.isArray(wanted) && !areOfTwoArchives(path, versions);
+  if (!ours || !theirs || !areParts) {
     const place = pointerOf(path);
     found.conflicts.push(place);
     return found.isWanted(place) ? wanted : current;

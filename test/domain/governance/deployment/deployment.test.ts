@@ -162,7 +162,7 @@ describe("a place that both changed differently", () => {
     const { conflicts } = await world.start(
       sectionOf({ packages: [packageOf("one", { version: "file" })], ...server("https://three.example") }),
     );
-    expect(new Set(conflicts)).toEqual(new Set(["/harnesses/codex/mcp/a~1b/url", "/packages/one/version"]));
+    expect(new Set(conflicts)).toEqual(new Set(["/harnesses/codex/mcp/a~1b/url", "/packages/one"]));
   });
 });
 

@@ -43,7 +43,11 @@ test("CON-45 both values are listed; a side without a value lacks its member", a
       path: "/harnesses/codex/mcp/docs",
       file: expect.objectContaining({ url: `https://1.${round}.example` }),
     },
-    { path: "/packages/one/version", policy: "dashboard", file: `1.${round}` },
+    {
+      path: "/packages/one",
+      policy: expect.objectContaining({ version: "dashboard" }),
+      file: expect.objectContaining({ version: `1.${round}` }),
+    },
   ]);
   expect((await fileConflicts.show(organizationId, ["/ttl_seconds"])).conflicts).toHaveLength(1);
   expect((await fileConflicts.list(organizationId)).version).toBe(version);
@@ -82,12 +86,12 @@ test("an operator publishes values of the file; the other places stay", async ()
   expect(deployments.conflicts(organizationId)).toHaveLength(2);
 });
 
-test("a value of a package that the policy no longer has is taken with its package", async () => {
+test("a package that the policy no longer has is taken whole", async () => {
   await world.governance.publishing.publishExtensions(world.admin, {
     baseRevision: world.inForce().id,
     packages: [],
   });
-  const { document } = await drafts.takeFileValues(admin, { version: 0 }, ["/packages/one/version"]);
+  const { document } = await drafts.takeFileValues(admin, { version: 0 }, ["/packages/one"]);
   expect(document.packages).toMatchObject([{ id: "one", version: `1.${round}` }]);
 });
 
