@@ -13,7 +13,8 @@ import { type RunningService, startService } from "../support/running-service.ts
 
 const ROOT = join(import.meta.dir, "../..");
 const BUNDLER = "src/server/console/assets/bundle.ts";
-const SOURCES = ["src/server/console/assets", "src/server/console/browser"];
+/** The browser code shares modules with the pages. */
+const SOURCES = ["src/server/console"];
 
 let directory: string;
 let service: RunningService;
