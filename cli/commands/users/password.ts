@@ -15,9 +15,16 @@ export async function create(call: Call): Promise<void> {
   const password = await givenPassword(call);
   const { users } = call.domain.identity;
   const made = await users.create(call.actor, { email, role: call.text("role") ?? "", password });
-  warnIfUseless(call, made.user);
-  show(call, made, `created ${made.user.email} (${made.user.role})`);
+  const { user } = made;
+  const isRestored = user.createdAtMs < user.updatedAtMs;
+  warnIfUseless(call, user);
+  if (isRestored) call.output.warning(restoredText(user));
+  show(call, made, `${isRestored ? "restored" : "created"} ${user.email} (${user.role})`);
 }
+
+/** A removed account keeps what belongs to it, and its address may have another owner now. */
+const restoredText = ({ email }: User): string =>
+  `an account of ${email} was removed before; its captured sessions, workstations and package audiences belong to this user again. If this is another person: quartermaster users erase ${email}, then create the user again`;
 
 export async function resetPassword(call: Call): Promise<void> {
   const { domain, actor, context, command } = call;

@@ -94,6 +94,8 @@ export const GovernanceConfig = Type.Object({
 export type McpServer = Static<typeof McpServer>;
 export type PackageOverride = Static<typeof PackageOverride>;
 export type HarnessPolicy = Static<typeof HarnessPolicy>;
+/** Of a harness that a document does not name. */
+export const NO_POLICY: HarnessPolicy = { managed_config: {}, mcp: [], package_overrides: {} };
 export type GatewayBlock = Static<typeof GatewayBlock>;
 type Document = Static<typeof GovernanceConfig>;
 export type GovernanceConfig = Omit<Document, "harnesses"> & {

@@ -27,7 +27,10 @@ export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type { IdentitySettings } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User } from "./model.ts";
 export { emailKey, readEmail } from "./model.ts";
-export { removeAllLinks as removeAllPasswordLinks } from "./password-links/password-link-store.ts";
+export {
+  removeAllLinks as removeAllPasswordLinks,
+  removeLinks as removePasswordLinks,
+} from "./password-links/password-link-store.ts";
 export { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "./users/cannot-sign-in.ts";
 export { passwordManagedElsewhere } from "./users/own-password.ts";
 

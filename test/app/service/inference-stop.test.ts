@@ -97,7 +97,7 @@ async function tokenFrom({ baseUrl, installation: { db, domain } }: Service): Pr
   const { deviceLogins, grants, sessions } = domain.access;
   const form = { clientId: OAUTH_CLIENT_ID, address: "192.0.2.7" };
   const { deviceCode, linkToken } = await deviceLogins.request(form);
-  const origin = { address: form.address, userAgent: "Firefox" };
+  const origin = { address: form.address, userAgent: "Firefox", isFresh: true };
   const { id: loginSessionId } = await db.write((tx) => sessions.open(tx, user.id, origin), "access");
   const actor = { kind: "user", id: user.id, label: user.email, organizationId } as const;
   await deviceLogins.claim(actor, linkToken);

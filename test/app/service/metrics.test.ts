@@ -142,7 +142,9 @@ test("device logins and their tokens are counted by outcome", async () => {
   const { sessions, deviceLogins } = domain.access;
   const user = domain.identity.users.find(operator().organizationId, "admin@example.com");
   const actor = { ...operator(), kind: "user", id: user.id } as const;
-  const session = await db.write((tx) => sessions.open(tx, user.id, { address: null, userAgent: null }));
+  const session = await db.write((tx) =>
+    sessions.open(tx, user.id, { address: null, userAgent: null, isFresh: true }),
+  );
   const login = await deviceLogins.request({ clientId: "blue-cli", address: null });
   await deviceLogins.claim(actor, login.linkToken);
   const decision = { linkToken: login.linkToken, loginSessionId: session.id, decision: "approve" } as const;

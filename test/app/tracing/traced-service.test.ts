@@ -90,7 +90,7 @@ async function signIn({ installation: { db, domain } }: Service): Promise<string
   const form = { clientId: OAUTH_CLIENT_ID, address: "192.0.2.7" };
   const { deviceCode, linkToken } = await deviceLogins.request(form);
   const { id: loginSessionId } = await db.write(
-    (tx) => sessions.open(tx, user.id, { address: form.address, userAgent: "Firefox" }),
+    (tx) => sessions.open(tx, user.id, { address: form.address, userAgent: "Firefox", isFresh: true }),
     "access",
   );
   const actor = { kind: "user", id: user.id, label: user.email, organizationId } as const;

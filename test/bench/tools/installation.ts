@@ -66,7 +66,7 @@ export async function logIn(
   const { db, domain } = installation;
   const { deviceLogins, grants, sessions } = domain.access;
   const { id: loginSessionId } = await db.write(
-    (tx) => sessions.open(tx, actor.id, { address: null, userAgent: null }),
+    (tx) => sessions.open(tx, actor.id, { address: null, userAgent: null, isFresh: true }),
     "access",
   );
   const one = async (): Promise<TokenAnswer> => {

@@ -42,7 +42,7 @@ async function approve(
 ): Promise<string> {
   const { sessions, deviceLogins } = domain.access;
   const user = domain.identity.users.find(organizationId, "root@example.org");
-  const origin = { address: ADDRESS, userAgent: "Firefox" };
+  const origin = { address: ADDRESS, userAgent: "Firefox", isFresh: true };
   const { id: loginSessionId } = await db.write((tx) => sessions.open(tx, user.id, origin), "access");
   const actor: Actor = { kind: "user", id: user.id, label: user.email, organizationId };
   await deviceLogins.claim(actor, linkToken);

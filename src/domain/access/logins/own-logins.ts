@@ -4,6 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import type { Audit } from "../../audit/service.ts";
+import { removePasswordLinks } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { loginNotFound } from "../errors.ts";
 import { type EndedLogins, endLogins, endOtherLogins } from "./end-logins.ts";
@@ -56,7 +57,7 @@ export class OwnLogins {
     return new Set(store.listLiveGrants(db.read, { userId: userIdOf(actor), grantIds }, clock.nowMs()));
   }
 
-  /** Ends every login of the actor, including the one that makes the request. @returns how many were active */
+  /** Ends every login and the password link of the actor, including the login that makes the request. @returns how many were active */
   endAll(actor: Actor): Promise<EndedLogins> {
     return this.#endMany(actor, userIdOf(actor), (tx, ending) => {
       const ended = store.countLive(tx, ending.userId, ending.nowMs);
@@ -66,7 +67,7 @@ export class OwnLogins {
   }
 
   /**
-   * Ends every login of the actor but one browser session, and all workstations.
+   * Ends every login of the actor but one browser session, all workstations, and the password link.
    * @param sessionId of the browser that stays signed in
    * @returns how many were active
    */
@@ -106,6 +107,7 @@ export class OwnLogins {
     const { db, clock, audit } = this.own;
     return db.write((tx) => {
       const ended = end(tx, { userId, reason: "revoked_by_user", nowMs: clock.nowMs() });
+      removePasswordLinks(tx, { userId }); // a link would open another session
       audit.record(tx, { actor, action: "user.revoke_logins", target: userId, after: summaryOf(ended) });
       return ended;
     }, "access");

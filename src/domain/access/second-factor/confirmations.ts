@@ -4,7 +4,7 @@
 // are not asked; instead, the approval of the device login that gave the token is.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Connection } from "../../../platform/database/database.ts";
-import type { Identity } from "../../identity/service.ts";
+import type { Identity, User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import * as sessionStore from "../sign-in/login-sessions-store.ts";
 import { confirmationNeeded, enrollmentNeeded } from "./errors.ts";
@@ -28,15 +28,28 @@ export const createConfirmationCheck =
   (connection: Connection, { kind, id, credential }: Actor): void => {
     if (kind !== "user" || id === null || !credential?.startsWith(SESSION_PREFIX)) return;
     const session = sessionStore.findById(connection, credential.slice(SESSION_PREFIX.length));
-    const nowMs = clock.nowMs();
-    if (session?.method === "oidc") {
-      if (isConfirmedAt(session, nowMs) || isRecentAtProvider(session, nowMs)) return;
-      throw confirmationNeeded();
-    }
     const user = identity.findUserById(connection, id);
-    if (user && factors.demand(connection, user) === "enrollment") throw enrollmentNeeded();
-    if (!isConfirmedAt(session, nowMs)) throw confirmationNeeded();
+    if (user) refuseEnrollment(connection, { user, session, factors });
+    refuseUnconfirmed(session, clock.nowMs());
   };
+
+type Session = sessionStore.LoginSessionRow | undefined;
+
+interface Enrolling extends Pick<ConfirmationsDependencies, "factors"> {
+  user: User;
+  session: Session;
+}
+
+/** A person whom the provider signed in needs no factor here. */
+function refuseEnrollment(connection: Connection, { user, session, factors }: Enrolling): void {
+  if (session?.method !== "oidc" && factors.demand(connection, user) === "enrollment")
+    throw enrollmentNeeded();
+}
+
+function refuseUnconfirmed(session: Session, nowMs: number): void {
+  if (isConfirmedAt(session, nowMs)) return;
+  if (session?.method !== "oidc" || !isRecentAtProvider(session, nowMs)) throw confirmationNeeded();
+}
 
 /** The user who approves a device login, and the browser session in which that happens. */
 interface Approval {
@@ -45,8 +58,8 @@ interface Approval {
 }
 
 /**
- * A token is not asked for a confirmation, so the approval that leads to it is: of an administrator who has a factor. Nobody who must
- * set up a factor first can approve.
+ * A token is not asked for a confirmation, so the approval of an administrator that leads to it is. Nobody who must set up a factor
+ * first can approve.
  * @returns a function that throws unless the browser session may approve a device login
  * @throws (from the function) DomainError `access.confirmation_needed`, `access.second_factor_enrollment_needed`
  */
@@ -55,11 +68,9 @@ export const createApprovalCheck =
   (connection: Connection, { userId, loginSessionId }: Approval): void => {
     const session = sessionStore.findById(connection, loginSessionId);
     const user = identity.findUserById(connection, userId);
-    if (!user || session?.method === "oidc") return;
-    const demand = factors.demand(connection, user);
-    if (demand === "enrollment") throw enrollmentNeeded();
-    const isSensitive = demand === "proof" && user.role === "admin";
-    if (isSensitive && !isConfirmedAt(session, clock.nowMs())) throw confirmationNeeded();
+    if (!user) return;
+    refuseEnrollment(connection, { user, session, factors });
+    if (user.role === "admin") refuseUnconfirmed(session, clock.nowMs());
   };
 
 /**

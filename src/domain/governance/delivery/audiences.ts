@@ -3,6 +3,7 @@
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import type { Steps } from "../../../platform/steps.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import type { User } from "../../identity/service.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
 import {
@@ -47,7 +48,7 @@ export function* readAudiences(
   const ids = new Set(check.packages);
   const audiences: [string, PackageAudience][] = [];
   for (const [id, audience] of Object.entries(input)) {
-    const former = audienceOf(check.former, id);
+    const former = ownMember(check.former, id);
     const wanted = wantedAudience(audience, former);
     const add = (path: readonly (string | number)[], detail: string) =>
       problems.push({ pointer: pointerOf(["package_audiences", id, ...path]), detail });
@@ -124,10 +125,6 @@ export function carryOverAudiences(audiences: PackageAudiences, packages: Packag
   return Object.fromEntries(Object.entries(audiences).filter(([id]) => ids.has(id)));
 }
 
-/** A package may be named `constructor`. */
-const audienceOf = (audiences: PackageAudiences, id: string): PackageAudience | undefined =>
-  Object.hasOwn(audiences, id) ? audiences[id] : undefined;
-
 /** @returns one entry for each package of the document */
 export const listAudiences = ({
   document,
@@ -136,7 +133,7 @@ export const listAudiences = ({
   Object.fromEntries(
     document.packages.map(({ id }) => [
       id,
-      audienceOf(audiences, id) ?? { scope: "organization", user_ids: [] },
+      ownMember(audiences, id) ?? { scope: "organization", user_ids: [] },
     ]),
   );
 
@@ -171,7 +168,7 @@ export function membershipIn(audience: PackageAudience | undefined): (person: Pe
 export const hiddenPackages = (
   { document, audiences }: Pick<Revision, "document" | "audiences">,
   person: Person,
-): string[] => document.packages.map(({ id }) => id).filter((id) => !isIn(audienceOf(audiences, id), person));
+): string[] => document.packages.map(({ id }) => id).filter((id) => !isIn(ownMember(audiences, id), person));
 
 /** As `membershipIn`, for a single question. */
 function isIn(audience: PackageAudience | undefined, { id, groups }: Person): boolean {

@@ -2,8 +2,10 @@
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
+import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { carryOverAudiences, withoutStrayOverrides } from "../delivery/audiences.ts";
-import type { GovernanceConfig, PackageAudiences } from "../model.ts";
+import { type GovernanceConfig, NO_POLICY, type PackageAudiences } from "../model.ts";
 import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
@@ -92,20 +94,52 @@ export function mergeDraft(request: MergeRequest): Merged {
   return {
     undecided: undecidedOf(undecided, isHidden),
     decisions: Object.fromEntries(decided),
-    merged: undecided.length > 0 ? "" : JSON.stringify(policyOf(merged, frame)),
+    merged: undecided.length > 0 ? "" : JSON.stringify(policyOf(merged, { ...versions, frame })),
   };
 }
 
-/**
- * One side may have removed a package for which the other wrote an override or an audience: these end with the package.
- * @param merged a document with its audiences
- */
-function policyOf(merged: object, frame: FinalizeContext): Policy {
-  const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...merged };
+/** @param merged a document with its audiences */
+function policyOf(
+  merged: object,
+  { current, wanted, frame }: { current: object; wanted: object; frame: FinalizeContext },
+): Policy {
+  const whole = withWholePackages(partsOf(merged), [partsOf(current), partsOf(wanted)]);
+  const document = finalizeUnchanged(withoutStrayOverrides(whole.document), { ...frame, problems: [] });
+  return { document, audiences: carryOverAudiences(whole.audiences, document.packages) };
+}
+
+function partsOf(whole: object): Policy {
+  const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...whole };
   // Documents are merged member by member, so the result has the members of documents.
-  const plain = withoutStrayOverrides(document as GovernanceConfig);
-  const stamped = finalizeUnchanged(plain, { ...frame, problems: [] });
-  return { document: stamped, audiences: carryOverAudiences(audiences, plain.packages) };
+  return { document: document as GovernanceConfig, audiences };
+}
+
+/** A package that only one side has keeps the audience and the overrides of that side: on the other, they ended with the package. */
+function withWholePackages(merged: Policy, sides: readonly [Policy, Policy]): Policy {
+  const [ours, theirs] = sides.map(({ document }) => new Set(document.packages.map(({ id }) => id)));
+  let whole = merged;
+  for (const { id } of merged.document.packages) {
+    if (ours?.has(id) === theirs?.has(id)) continue;
+    whole = withPackageOf(whole, ours?.has(id) ? sides[0] : sides[1], id);
+  }
+  return whole;
+}
+
+function withPackageOf({ document, audiences }: Policy, side: Policy, id: string): Policy {
+  const { [id]: _audience, ...otherAudiences } = audiences;
+  const audience = ownMember(side.audiences, id);
+  const harnesses = { ...document.harnesses };
+  for (const key of HARNESS_KEYS) {
+    const override = ownMember(side.document.harnesses[key]?.package_overrides ?? {}, id);
+    const policy = harnesses[key] ?? (override && NO_POLICY);
+    if (!policy) continue;
+    const { [id]: _override, ...others } = policy.package_overrides;
+    harnesses[key] = { ...policy, package_overrides: override ? { ...others, [id]: override } : others };
+  }
+  return {
+    document: { ...document, harnesses },
+    audiences: audience ? { ...otherAudiences, [id]: audience } : otherAudiences,
+  };
 }
 
 /** @returns the decisions on values that are still published */

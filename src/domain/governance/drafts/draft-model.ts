@@ -24,7 +24,7 @@ export interface TypedTexts {
   /** the policy without packages, MCP servers and overrides, as YAML */
   policy?: Typed<string>;
   harnesses: { readonly [Key in HarnessKey]?: Typed<HarnessInput> };
-  /** number of the revision whose content the draft was given, until a text is typed */
+  /** number of the revision whose content the draft has, until the next change */
   former?: number;
 }
 

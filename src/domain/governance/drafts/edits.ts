@@ -39,6 +39,9 @@ export type ModelsInput = Omit<ModelsPublication, "baseRevision" | "comment">;
 const unicodeProblems = (text: string, pointer: string): readonly Problem[] =>
   text.isWellFormed() ? [] : [{ pointer, detail: NOT_UNICODE }];
 
+/** In a text that cannot be read; a wrong match names no revision. */
+const REVISION_LINE = /^[\s{]*"?revision"?[ \t]*:[ \t]*["']?([\w-]+)/m;
+
 export class Edits {
   constructor(private readonly parts: GovernanceParts) {}
 
@@ -54,8 +57,9 @@ export class Edits {
   /** @returns what was stated; for a new draft, with the revision that a text for `policy` names as its base */
   async withBase({ organizationId }: Actor, stated: StatedVersion, text: string): Promise<StatedVersion> {
     if (stated.version !== 0) return stated;
-    const { values = {} } = await this.parts.runTask("typedSettings", { text, changes: {} });
-    const { revision: id } = isJsonObject(values.governance) ? values.governance : values;
+    const { values } = await this.parts.runTask("typedSettings", { text, changes: {} });
+    const { revision: read } = isJsonObject(values?.governance) ? values.governance : (values ?? {});
+    const id = values ? read : REVISION_LINE.exec(text)?.[1];
     const named = typeof id === "string" ? this.parts.revisions.find(organizationId, id) : undefined;
     return named ? { ...stated, baseRevision: named.id } : stated;
   }
@@ -105,7 +109,8 @@ export class Edits {
     const own = [...judged.before, ...archives, ...judged.after, ...read.problems];
     refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
     invariant(judged.whole, "valid extensions were checked against the document of the draft");
-    return { ...content, document: await parseInTurn(judged.whole.document), audiences: read.audiences };
+    const document = await parseInTurn(judged.whole.document);
+    return { ...content, document, audiences: read.audiences, typed: withoutFormer(content.typed) };
   }
 
   /**
@@ -207,8 +212,11 @@ export class Edits {
 
 async function withDocument(content: DraftContent, text: string): Promise<DraftContent> {
   const document = await parseInTurn(text);
-  return { ...content, document, audiences: carryOverAudiences(content.audiences, document.packages) };
+  const audiences = carryOverAudiences(content.audiences, document.packages);
+  return { ...content, document, audiences, typed: withoutFormer(content.typed) };
 }
+
+const withoutFormer = ({ former: _former, ...typed }: TypedTexts): TypedTexts => typed;
 
 /** The text of the policy also has the settings of the harness, so it is rewritten. */
 const withHarness = (

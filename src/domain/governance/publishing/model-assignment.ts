@@ -5,7 +5,7 @@ import { ProblemList } from "../../../platform/text/problem-list.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { defaultModelOf, defaultModelProblem, readGatewayModels } from "../document/model-lists.ts";
 import { unstamped } from "../document/stamp.ts";
-import type { GovernanceConfig, HarnessPolicy } from "../model.ts";
+import { type GovernanceConfig, type HarnessPolicy, NO_POLICY } from "../model.ts";
 import { type FinalizeContext, finalizeDocument } from "./finalize.ts";
 import { judged, parse, refused, type Validated } from "./judged.ts";
 import type { Publication } from "./publications.ts";
@@ -19,8 +19,6 @@ export interface ModelsPublication extends Publication {
 }
 
 type Assignment = Pick<ModelsPublication, "gatewayModels" | "defaultModel">;
-
-const NO_POLICY: HarnessPolicy = { managed_config: {}, mcp: [], package_overrides: {} };
 
 /** @returns only problems if the assignment itself is invalid: they are reported before a stale revision */
 export function validateModels({

@@ -2,6 +2,7 @@
 // offers another version, and what the draft of the reader makes of it.
 import { isDeepStrictEqual } from "node:util";
 import type { Steps } from "../../../platform/steps.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import {
   contentOf,
   type ManagedPackage,
@@ -110,7 +111,3 @@ const packageState = (policy: Policy, managed: ManagedPackage) => [
   audienceOf(policy, managed.id),
   HARNESS_KEYS.map((key) => ownMember(policy.document.harnesses[key]?.package_overrides ?? {}, managed.id)),
 ];
-
-/** A package may be named `constructor`. */
-const ownMember = <Value>(members: Readonly<Record<string, Value>>, name: string): Value | undefined =>
-  Object.hasOwn(members, name) ? members[name] : undefined;

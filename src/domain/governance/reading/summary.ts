@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Steps } from "../../../platform/steps.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
-import type { GovernanceConfig, HarnessPolicy, Revision } from "../model.ts";
+import { type GovernanceConfig, type HarnessPolicy, NO_POLICY, type Revision } from "../model.ts";
 import { changedAudiences } from "../publishing/diff.ts";
 import { isNarrower } from "../versions/narrowing.ts";
 
@@ -60,8 +60,6 @@ function harnessParts(key: HarnessKey, former: GovernanceConfig, next: Governanc
     ...(differs((policy) => policy.gateway_models) ? [`${key} models changed`] : []),
   ];
 }
-
-const NO_POLICY: HarnessPolicy = { managed_config: {}, mcp: [], package_overrides: {} };
 
 function rangePart(key: HarnessKey, before: HarnessPolicy, after: HarnessPolicy): string[] {
   const [from, to] = [before.version_requirement, after.version_requirement];

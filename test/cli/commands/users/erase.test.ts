@@ -46,3 +46,16 @@ test("an erasure interrupted while reading the log changes nothing", async () =>
   expect((await bench.run(`users erase ${ANA} --confirm ${ANA}`, { signal })).exitCode).toBe(1);
   expect(await bench.json("users list --status active")).toMatchObject({ total: 2 });
 });
+
+test("a user who was removed is restored with a warning, and with none after an erasure", async () => {
+  using bench = await createInstallation();
+  const create = () => bench.run(`users create ${ANA} --role member`);
+  expect((await create()).stderr).toStartWith(`created ${ANA}`);
+  await bench.json(`users remove ${ANA} --yes`);
+  bench.clock.advance(1);
+  const restored = (await create()).stderr;
+  expect(restored).toContain(`restored ${ANA}`);
+  expect(restored).toContain(`quartermaster users erase ${ANA}`);
+  await bench.json(`users erase ${ANA} --confirm ${ANA}`);
+  expect((await create()).stderr).toStartWith(`created ${ANA}`);
+});

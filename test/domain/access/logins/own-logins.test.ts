@@ -8,6 +8,7 @@ import {
 } from "../../../../src/domain/access/sign-in/password-change.ts";
 import type { Identity } from "../../../../src/domain/identity/service.ts";
 import { users } from "../../../../src/domain/identity/tables.ts";
+import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { addGrant, LIMITS, PASSWORD } from "../access-world.ts";
 import {
@@ -67,6 +68,23 @@ test("all logins of a user end but an active browser session of that user", asyn
   expect((await except(kept.loginSessionId)).loginSessions).toBe(1);
   expect(await refusalOf(except(other.loginSessionId))).toBe("login.not_found");
   expect(world.own.count(kept.actor).loginSessions).toBe(1);
+});
+
+test("a password link ends with the logins of its user", async () => {
+  await using world = await createOwnWorld();
+  const { own, identity } = world;
+  const operator: Actor = { ...actorOf(world.user), kind: "operator", id: null };
+  for (const end of [
+    ({ actor }: Browser) => own.endAll(actor),
+    ({ actor, loginSessionId }: Browser) => own.endOthers(actor, loginSessionId),
+    ({ loginSessionId: sessionId }: Browser) =>
+      own.endOthersOf(operator, { userId: world.user.id, sessionId }),
+  ]) {
+    const { token } = await identity.passwordLinks.create(world.system, world.user.id);
+    await end(await signIn(world));
+    const used = identity.passwordLinks.setPassword({ token, password: new Secret(NEXT) });
+    expect(await refusalOf(used)).toBe("password_link.unavailable");
+  }
 });
 
 test("only the active grants of the page are returned", async () => {

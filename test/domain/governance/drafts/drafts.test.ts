@@ -197,6 +197,22 @@ describe("a draft", () => {
     expect(changesIn(changes)).toEqual([{ path: "/required", before: true, after: false }]);
   });
 
+  test("CON-62 no longer counts as the former revision once something else of it is changed", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const { id } = world.inForce();
+    await world.publish({ required: true });
+    for (const change of [
+      (draft: Draft) => drafts.takePackage(world.ana, draft, packageOf("added")),
+      (draft: Draft) => drafts.saveMcp(world.ana, draft, { codex: [{ name: "x", command: "/x" }] }),
+      (draft: Draft) => drafts.savePolicy(world.ana, draft, managedText({ ttl_seconds: 60 })),
+    ]) {
+      const draft = await drafts.saveFormer(world.ana, { version: drafts.own(world.ana)?.version ?? 0 }, id);
+      expect(draft.typed.former).toBe(1);
+      expect((await change(draft)).typed.former).toBeUndefined();
+    }
+  });
+
   test("CON-51 ends by hand, or 30 days after its last save", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
@@ -318,6 +334,8 @@ describe("a draft with an outdated base revision", () => {
       [{ version: 0 }, old],
       [stated, old],
       [{ version: 0 }, `{"governance": ${old}, "server": {}}`],
+      [{ version: 0 }, `# mine\nrevision: ${read.baseRevision}\nrequired: [`],
+      [{ version: 0 }, old.slice(0, -1)],
     ] as const) {
       const begun = await drafts.savePolicy(world.ana, from, text);
       expect(begun.baseRevision).toBe(read.baseRevision);

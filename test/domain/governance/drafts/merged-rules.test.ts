@@ -116,3 +116,32 @@ test("CON-53 what a draft says of a package that was removed meanwhile ends with
   expect(merged.draft.audiences).toEqual({});
   expect(await draftPublishing.review(world.ana, merged.draft)).toMatchObject({ problems: [] });
 });
+
+test.each(["mine", "theirs"] as const)(
+  "CON-53 a package that the other side removed keeps its audience and its use, if the decision is %s",
+  async (decision) => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing, publishing } = world.governance;
+    const one = packageOf("one", { adapters: { codex: { skills_dir: "skills" } } });
+    const changed = { ...one, version: "2.0.0" };
+    const rules = {
+      packageAudiences: { one: { scope: "users" as const, user_ids: [world.ben.id ?? ""] } },
+      packageOverrides: { codex: { one: { enabled: false, settings: {} } } },
+    };
+    const publish = (packages: object[], more: object = {}) =>
+      publishing.publishExtensions(world.admin, { baseRevision: world.inForce().id, packages, ...more });
+    await publish([one], rules);
+    const draft =
+      decision === "mine"
+        ? await drafts.takePackage(world.ana, { version: 0 }, changed)
+        : await drafts.removePackage(world.ana, { version: 0 }, "one");
+    await (decision === "mine" ? publish([]) : publish([changed], rules));
+    const { draft: merged, undecided } = await draftPublishing.merge(world.ana, draft, {
+      "/packages/one": decision,
+    });
+    expect(undecided.count).toBe(0);
+    expect(merged.document.packages.map(({ version }) => version)).toEqual(["2.0.0"]);
+    expect(merged.document.harnesses.codex?.package_overrides).toEqual(rules.packageOverrides.codex);
+    expect(merged.audiences).toEqual(rules.packageAudiences);
+  },
+);

@@ -83,3 +83,18 @@ test("SSO-31 a denial needs neither a factor nor a confirmation, and a member ap
   expect(await decide("admin", "deny")).toBe("/device/denied");
   expect(await decide("member", "approve")).toBe("/device/approved");
 });
+
+test("SSO-31 an administrator without a factor confirms by password, unless that was done in the last ten minutes", async () => {
+  await using site = await createTestServer({ access: { secondFactor: "optional" } });
+  const caller = await site.signedIn("admin");
+  const { cookie } = caller;
+  site.world.clock.advance(CONFIRMATION_TTL_MS);
+  const { token, path } = await requested(site);
+  const browser = consoleBrowser(site, caller);
+  await browser.visit(path);
+  const approve = () => site.request("POST", `/api/device/${token}`, { cookie, body: { action: "approve" } });
+  const refused = await approve();
+  expect([refused.status, (await refused.json()).reason]).toEqual([403, "access.confirmation_needed"]);
+  await browser.submit(formTo(await browser.visit(CONFIRM), CONFIRM), { password: PASSWORD });
+  expect((await approve()).status).toBe(200);
+});
