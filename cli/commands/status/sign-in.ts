@@ -1,4 +1,5 @@
 // Formats how people sign in: with passwords, or at the identity provider, and whether that works.
+import { isReportedByBrowser } from "../../../src/domain/sso/service.ts";
 import type { Fact } from "../../output/details.ts";
 import type { Content } from "./read.ts";
 
@@ -20,7 +21,10 @@ export function signInFacts(signIn: SignIn): Fact[] {
 
 function lastText({ last_success_at: success, last_error_reason: error }: SignIn): string {
   const succeeded = success === null ? "no sign-in succeeded yet" : `last success ${success}`;
-  return error === null ? succeeded : `failing: ${error} (${succeeded}); see sso verify`;
+  if (error === null) return succeeded;
+  return isReportedByBrowser(error)
+    ? `${succeeded}; a browser came back with ${error}: see sso show`
+    : `failing: ${error} (${succeeded}); see sso verify`;
 }
 
 const dueText = (count: number): string =>

@@ -5,7 +5,7 @@ import { TOKEN_BYTES_MAX } from "../../domain/access/authentication/verified-tok
 import type { Domain } from "../../domain/domain.ts";
 import { DRAFT_DAYS_MAX } from "../../domain/governance/drafts/draft-model.ts";
 import { CANNOT_SIGN_IN_REMEDY, cannotSignInText } from "../../domain/identity/service.ts";
-import { operatorRemedy } from "../../domain/sso/service.ts";
+import { isReportedByBrowser, operatorRemedy } from "../../domain/sso/service.ts";
 import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
 import { DAY_MS, toRfc3339 } from "../../platform/clock.ts";
@@ -182,10 +182,19 @@ export async function checkIdentityProvider(
     return result === "warning" ? [check.warning(detail, remedy ?? SEE_VERIFY)] : [];
   });
   if (wrong.length > 0) return wrong;
-  const reason = sso.status().last_error_reason;
-  return reason !== null
-    ? [check.warning(`the last sign-in failed: ${reason}`, operatorRemedy(reason) ?? SEE_LOG)]
-    : [check.ok("sign-in at the identity provider works, as far as this can be checked without signing in")];
+  return [lastSignInFinding(check, sso.status().last_error_reason)];
+}
+
+/** What only a browser reported is no warning: anybody could cause one. */
+function lastSignInFinding(check: Check, reason: string | null): Finding {
+  if (reason === null)
+    return check.ok(
+      "sign-in at the identity provider works, as far as this can be checked without signing in",
+    );
+  const remedy = operatorRemedy(reason) ?? SEE_LOG;
+  return isReportedByBrowser(reason)
+    ? check.ok(`a browser came back with ${reason}: ${remedy}`)
+    : check.warning(`the last sign-in failed: ${reason}`, remedy);
 }
 
 const SET_ISSUER = "set identity.oidc.issuer, or identity.mode to password";

@@ -35,12 +35,15 @@ export const SSO_REASONS = [
   "sso.state",
   "sso.cancelled",
   "sso.interaction_required",
+  "sso.callback_error",
+  "sso.callback_issuer",
   "sso.provider_error",
   "sso.provider_unreachable",
   "sso.provider_invalid",
   "sso.client_rejected",
   "sso.code_rejected",
   "sso.token_invalid",
+  "sso.token_issuer",
   "sso.clock",
   "sso.log_on_too_old",
   "sso.claims_invalid",
@@ -58,6 +61,18 @@ export const SSO_REASONS = [
 ] as const;
 
 export type SsoReason = (typeof SSO_REASONS)[number];
+
+/**
+ * Only a browser stated these: anybody can begin a sign-in and make up its end. They are shown to operators as reports, and never
+ * instead of a failure that this service saw itself.
+ */
+const REPORTED_BY_BROWSER: ReadonlySet<string> = new Set<SsoReason>([
+  "sso.callback_error",
+  "sso.callback_issuer",
+]);
+
+/** @param reason of a failed sign-in @returns whether nobody but a browser vouches for it */
+export const isReportedByBrowser = (reason: string): boolean => REPORTED_BY_BROWSER.has(reason);
 
 export const CLAIM_TEXT_LENGTH_MAX = 320;
 

@@ -8,8 +8,14 @@ const REMEDIES: Partial<Record<SsoReason, string>> = {
   "sso.provider_invalid": VERIFY,
   "sso.client_rejected": VERIFY,
   "sso.clock": VERIFY,
+  "sso.callback_error":
+    "the log names the error that a browser brought back; anybody can make one up, so see first whether others can sign in",
+  "sso.callback_issuer":
+    "the log names the issuer that a browser brought back; anybody can make one up, so see first whether others can sign in, and compare it with identity.oidc.issuer",
   "sso.provider_error": "see the log of the service and of the provider",
   "sso.token_invalid": "compare the client at the provider with `quartermaster sso show`",
+  "sso.token_issuer":
+    "set identity.oidc.issuer to the claim `iss` of the provider's ID tokens, character by character; for Entra ID it is the issuer of your tenant",
   "sso.claims_invalid": "correct the claim that the log names at the provider",
   "sso.groups_overage":
     "let the provider send only groups that are assigned to this service, name its app roles in identity.oidc.groups_claim, or use SCIM",

@@ -27,7 +27,7 @@ export type { SsoObserver } from "./dependencies.ts";
 export type { IdentityView, NewIdentity } from "./identities/identities.ts";
 export type { Move, MovePlan } from "./identities/moves.ts";
 export type { Person } from "./model.ts";
-export { SSO_REASONS } from "./model.ts";
+export { isReportedByBrowser, SSO_REASONS } from "./model.ts";
 export { clientKeyProblem, publicClientKey } from "./provider/client/client-credential.ts";
 export type { Attempt } from "./provider/client/oidc-client.ts";
 export {

@@ -70,6 +70,22 @@ export const interactionRequired = failure(
   { hint: "sign in again" },
 );
 
+/** The browser says so. */
+export const callbackError = failure(
+  "upstream",
+  "sso.callback_error",
+  "the identity provider refused the sign-in",
+  ASK_LOG,
+);
+
+/** RFC 9207 section 2.4. The browser says so. */
+export const callbackIssuer = failure(
+  "upstream",
+  "sso.callback_issuer",
+  "this sign-in came back from another identity provider, or from one that is not named",
+  ASK_LOG,
+);
+
 export const providerError = failure(
   "upstream",
   "sso.provider_error",
@@ -106,6 +122,13 @@ export const tokenInvalid = failure(
   "upstream",
   "sso.token_invalid",
   "the identity provider sent a token that is not valid",
+  ASK_LOG,
+);
+
+export const tokenIssuer = failure(
+  "upstream",
+  "sso.token_issuer",
+  "the identity provider sent a token of another issuer",
   ASK_LOG,
 );
 

@@ -2,6 +2,7 @@
 // write fails no sign-in: the next one writes again.
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
 import type { Connection, Db } from "../../../platform/database/database.ts";
+import { isReportedByBrowser } from "../model.ts";
 import { type MetadataStore, parseStored, type StoredMetadata } from "./discovery/discovery.ts";
 import type { ProviderMetadata } from "./discovery/metadata.ts";
 import { isWithin } from "./failures.ts";
@@ -21,6 +22,7 @@ const NOTHING: ProviderRecord = { lastErrorReason: null, lastSuccessAtMs: null }
 
 export class ProviderRecords {
   #error: { reason: string; atMs: number } | undefined;
+  #reportedAtMs: number | undefined;
   #successAtMs: number | undefined;
 
   constructor(
@@ -42,6 +44,15 @@ export class ProviderRecords {
     this.#error = { reason, atMs: nowMs };
     this.#successAtMs = undefined; // the next success clears it
     await this.#save({ lastErrorReason: reason, lastErrorAtMs: nowMs });
+  }
+
+  /** Notes a failure that only a browser reported, unless one is noted that this service saw itself. */
+  async noteReport(reason: string): Promise<void> {
+    const { clock } = this.parts;
+    if (isWithin(ERROR_PAUSE_MS, this.#reportedAtMs, clock)) return;
+    this.#reportedAtMs = clock.nowMs();
+    const { lastErrorReason: noted } = this.read();
+    if (noted === null || isReportedByBrowser(noted)) await this.noteError(reason);
   }
 
   async noteSuccess(): Promise<void> {

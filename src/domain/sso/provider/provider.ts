@@ -6,7 +6,7 @@ import type { Ids } from "../../../platform/ids.ts";
 import type { Destination, Outbound } from "../../../platform/outbound/outbound.ts";
 import type { SsoObserver } from "../dependencies.ts";
 import { ssoReasonOf } from "../errors.ts";
-import type { SsoReason, VerifiedClaims } from "../model.ts";
+import { isReportedByBrowser, type SsoReason, type VerifiedClaims } from "../model.ts";
 import type { CurrentSsoSettings, SsoSettings } from "../settings.ts";
 import { authorizationParameters, type SignInRequest, usableHint } from "./client/authorization.ts";
 import { readCode } from "./client/callback.ts";
@@ -161,7 +161,8 @@ export class Provider {
       const reason = ssoReasonOf(error);
       if (reason !== undefined) {
         this.parts.observeSso?.ended(reason);
-        if (!NOT_ABOUT_PROVIDER.has(reason)) await connection.records.noteError(reason);
+        if (isReportedByBrowser(reason)) await connection.records.noteReport(reason);
+        else if (!NOT_ABOUT_PROVIDER.has(reason)) await connection.records.noteError(reason);
       }
       throw error;
     }

@@ -4,6 +4,7 @@ import type { Static } from "@sinclair/typebox";
 import type { ProvisioningSource, Role } from "../../../domain/identity/model.ts";
 import type { ScimStatus } from "../../../domain/scim/status/status.ts";
 import {
+  isReportedByBrowser,
   type OidcStatus,
   operatorRemedy,
   type Registration,
@@ -111,9 +112,14 @@ function SignIn({ facts: { mode, oidc, settings } }: { facts: IdentityFacts }) {
 
 function LastError({ reason }: { reason: string }) {
   const remedy = operatorRemedy(reason);
+  const what = isReportedByBrowser(reason) ? (
+    <State tone="neutral">A browser came back with an error</State>
+  ) : (
+    <State tone="bad">The last sign-in failed</State>
+  );
   return (
     <p>
-      <State tone="bad">The last sign-in failed</State> <code>{reason}</code>
+      {what} <code>{reason}</code>
       {remedy !== undefined && `: ${remedy}`}
     </p>
   );

@@ -52,7 +52,7 @@ describe("SSO-27 a logout token", () => {
     string,
     [claims: Record<string, unknown>, header: Record<string, unknown>, reason: string]
   > = {
-    "of another issuer": [{ iss: "https://other.example" }, {}, "token_invalid"],
+    "of another issuer": [{ iss: "https://other.example" }, {}, "token_issuer"],
     "for another client": [{ aud: "another" }, {}, "token_invalid"],
     "of another type": [{}, { typ: "at+jwt" }, "token_invalid"],
     "whose type is no text": [{}, { typ: 5 }, "token_invalid"],

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
 import { LOGIN_HINT_LENGTH_MAX } from "../../../../src/domain/sso/provider/client/authorization.ts";
+import { CODE_LENGTH_MAX } from "../../../../src/domain/sso/provider/client/callback.ts";
 import { Provider } from "../../../../src/domain/sso/provider/provider.ts";
 import type { ProviderRequest } from "../../../../src/domain/sso/provider/provider-requests.ts";
 import { verifyIdToken } from "../../../../src/domain/sso/provider/tokens/id-token.ts";
@@ -69,8 +70,9 @@ describe("SSO-22 an ID token with a fault is refused", () => {
     "signed with the public key as secret": [{ signature: "public_key_as_secret" }, "sso.token_invalid"],
     "with another nonce": [{ idToken: { nonce: "another" } }, "sso.token_invalid"],
     "without nonce": [{ idToken: { nonce: undefined } }, "sso.token_invalid"],
-    "of another issuer": [{ idToken: { iss: "https://other.example" } }, "sso.token_invalid"],
-    "of an issuer with a slash more": [{ idToken: { iss: `${idp.issuer}/` } }, "sso.token_invalid"],
+    "of another issuer": [{ idToken: { iss: "https://other.example" } }, "sso.token_issuer"],
+    "of an issuer with a slash more": [{ idToken: { iss: `${idp.issuer}/` } }, "sso.token_issuer"],
+    "of no issuer": [{ idToken: { iss: undefined } }, "sso.token_issuer"],
     "for another client": [{ idToken: { aud: "another" } }, "sso.token_invalid"],
     "for others too, without azp": [{ idToken: { aud: ["quartermaster", "another"] } }, "sso.token_invalid"],
     "for nobody": [{ idToken: { aud: [] } }, "sso.token_invalid"],
@@ -264,15 +266,17 @@ describe("SSO-20 a callback with a fault is refused", () => {
   const CALLBACKS: Record<string, [NonNullable<Faults["callback"]>, string]> = {
     "of another attempt": [{ state: "another" }, "invalid sso.state"],
     "without state": [{ state: undefined }, "invalid sso.state"],
-    "from another issuer": [{ iss: "https://other.example" }, "invalid sso.state"],
-    "without the issuer that was promised": [{ iss: undefined }, "invalid sso.state"],
+    "from another issuer": [{ iss: "https://other.example" }, "upstream sso.callback_issuer"],
+    "without the issuer that was promised": [{ iss: undefined }, "upstream sso.callback_issuer"],
     "without code": [{ code: undefined }, "invalid sso.state"],
     "with a made-up code": [{ code: "made-up" }, "invalid sso.code_rejected"],
     "that was cancelled": [{ code: undefined, error: "access_denied" }, "forbidden sso.cancelled"],
     "that wants a log-on": [{ error: "login_required" }, "forbidden sso.interaction_required"],
     "that wants consent": [{ error: "interaction_required" }, "forbidden sso.interaction_required"],
-    "with another error": [{ error: "server_error" }, "upstream sso.provider_error"],
-    "with an error named like a member of objects": [{ error: "constructor" }, "upstream sso.provider_error"],
+    "with a text that is no code": [{ code: "made\nup" }, "invalid sso.code_rejected"],
+    "with a longer code than any": [{ code: "x".repeat(CODE_LENGTH_MAX + 1) }, "invalid sso.code_rejected"],
+    "with another error": [{ error: "server_error" }, "upstream sso.callback_error"],
+    "with an error named like a member of objects": [{ error: "constructor" }, "upstream sso.callback_error"],
   };
 
   test.each(Object.entries(CALLBACKS))("%s", async (_, [callback, refusal]) => {

@@ -2,7 +2,15 @@
 // 3.1.2.6).
 import type { DomainError } from "../../../../platform/errors.ts";
 import type { ProviderMetadata } from "../discovery/metadata.ts";
-import { cancelled, forLog, interactionRequired, providerError, stateUnknown } from "../failures.ts";
+import {
+  callbackError,
+  callbackIssuer,
+  cancelled,
+  codeRejected,
+  forLog,
+  interactionRequired,
+  stateUnknown,
+} from "../failures.ts";
 
 const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
   access_denied: cancelled,
@@ -15,11 +23,15 @@ const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
 /** Parameters that decide; each may be there once. */
 const DECISIVE = ["state", "iss", "code", "error", "response"];
 
+/** RFC 6749 appendix A.11. A provider might answer anything else with an error that looks like one of its own. */
+const CODE = /^[\x20-\x7e]+$/;
+export const CODE_LENGTH_MAX = 8192;
+
 /**
  * @param state of the attempt
  * @returns the code to redeem
  * @throws DomainError `sso.state` if the browser's answer is not the one to this attempt; `sso.cancelled`,
- *   `sso.interaction_required`, `sso.provider_error`
+ *   `sso.interaction_required`, `sso.callback_error`, `sso.callback_issuer`; `sso.code_rejected` for a text that is no code
  */
 export function readCode(
   query: URLSearchParams,
@@ -30,16 +42,17 @@ export function readCode(
   if (repeated !== undefined) throw stateUnknown(`${repeated} is repeated`);
   if (query.get("state") !== state) throw stateUnknown("state is another");
   const iss = query.get("iss");
-  if (iss === null && namesIssuer) throw stateUnknown("iss is missing");
-  if (iss !== null && iss !== issuer) throw stateUnknown(`iss is another: ${forLog(iss)}`);
+  if (iss === null && namesIssuer) throw callbackIssuer("iss is missing");
+  if (iss !== null && iss !== issuer) throw callbackIssuer(`iss is another: ${forLog(iss)}`);
   const error = query.get("error");
   if (error !== null) throw callbackErrorOf(error, query.get("error_description"));
   const code = query.get("code");
   if (!code) throw stateUnknown("code is missing");
+  if (code.length > CODE_LENGTH_MAX || !CODE.test(code)) throw codeRejected("it is not a code");
   return code;
 }
 
 function callbackErrorOf(error: string, description: string | null): DomainError {
   const make = Object.hasOwn(ERRORS, error) ? ERRORS[error] : undefined;
-  return (make ?? providerError)(forLog(description === null ? error : `${error}: ${description}`));
+  return (make ?? callbackError)(forLog(description === null ? error : `${error}: ${description}`));
 }

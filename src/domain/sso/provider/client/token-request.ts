@@ -2,7 +2,7 @@
 // not send the request: it would also check the ID token in the answer, which is the task of id-token.ts.
 import type { ClientAuth, ClientMetadata, ServerMetadata } from "openid-client";
 import type { JsonObject } from "../../../../platform/text/json-object.ts";
-import { clientRejected, providerInvalid, tokenInvalid } from "../failures.ts";
+import { callbackError, clientRejected, forLog, providerInvalid, tokenInvalid } from "../failures.ts";
 import type { ProviderRequests } from "../provider-requests.ts";
 import { refusalOf } from "./library-errors.ts";
 
@@ -31,8 +31,8 @@ export interface Redeemed {
 const UNAUTHORIZED = 401;
 
 /**
- * @throws DomainError `sso.code_rejected`, `sso.client_rejected`, `sso.provider_error`, `sso.token_invalid` without an ID token, those
- *   of ProviderRequests
+ * @throws DomainError `sso.code_rejected`, `sso.callback_error`, `sso.client_rejected`, `sso.provider_error`, `sso.token_invalid` without
+ *   an ID token, those of ProviderRequests
  */
 export async function redeemCode(
   { url, requests, server, client, authentication }: TokenEndpoint,
@@ -55,8 +55,9 @@ export async function redeemCode(
   return redeemedIn(members);
 }
 
-/** RFC 6749 section 5.2. */
+/** RFC 6749 section 5.2. Only the code comes from the browser, so that a malformed request is one with a malformed code. */
 function refused(status: number, { error, error_description }: JsonObject) {
+  if (error === "invalid_request") return callbackError(forLog(`${error}: ${error_description}`));
   if (typeof error === "string" && error !== "") return refusalOf(error, error_description);
   return status === UNAUTHORIZED
     ? clientRejected("the status is 401")

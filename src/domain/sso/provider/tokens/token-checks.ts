@@ -3,7 +3,7 @@ import { errors, type JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import type { SsoSettings } from "../../settings.ts";
-import { clockDiffers, forLog, tokenInvalid } from "../failures.ts";
+import { clockDiffers, forLog, tokenInvalid, tokenIssuer } from "../failures.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
 
 /** A longer token is refused before it is decoded. An ID token with a thousand groups has about 40,000 characters. */
@@ -25,7 +25,7 @@ export const offsetText = (offsetMs: number | undefined): string =>
 
 /**
  * Checks signature, `iss`, `aud`, `azp`, `exp`, `nbf` and `iat` (OpenID Connect Core 1.0 section 3.1.3.7).
- * @throws DomainError `sso.token_invalid`, `sso.clock`, those of ProviderKeys
+ * @throws DomainError `sso.token_invalid`, `sso.token_issuer`, `sso.clock`, those of ProviderKeys
  */
 export async function verifiedClaims(
   token: string,
@@ -75,9 +75,9 @@ const TIMES = new Set(["exp", "nbf", "iat"]);
 function asFailure(error: unknown, { clockOffsetMs }: TokenChecks): unknown {
   if (error instanceof DomainError || !(error instanceof errors.JOSEError)) return error;
   const cause = `${error.code}: ${forLog(error.message)}`;
-  const isTime =
-    (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) &&
-    TIMES.has(error.claim) &&
-    error.reason === "check_failed";
+  const isAboutClaim = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+  if (!isAboutClaim) return tokenInvalid(cause);
+  if (error.claim === "iss") return tokenIssuer(cause);
+  const isTime = TIMES.has(error.claim) && error.reason === "check_failed";
   return isTime ? clockDiffers(`${cause}; ${offsetText(clockOffsetMs)}`) : tokenInvalid(cause);
 }
