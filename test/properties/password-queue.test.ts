@@ -13,7 +13,7 @@ const requester: fc.Arbitrary<HashRequester> = fc.record({
   isKnown: fc.boolean(),
 });
 /** An arrival, or the end of one of the running checks. */
-const events = fc.array(fc.oneof(requester, fc.nat(PASSWORD_HASHES_MAX - 1)), { maxLength: 30 });
+const events = fc.array(fc.oneof(requester, fc.nat(PASSWORD_HASHES_MAX - 1)), { maxLength: 30, size: "max" });
 
 interface Check {
   requester: HashRequester;

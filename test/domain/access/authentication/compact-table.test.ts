@@ -38,7 +38,7 @@ test("finds what a map finds, whatever is added, replaced and removed", () => {
   });
   const keys = Array.from({ length: 401 }, randomKey);
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 1_000 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 1_000, size: "max" }), (steps) => {
       const table = open();
       const oracle = new Map<number, number>();
       for (const { act, key, value } of steps) {
@@ -112,6 +112,13 @@ test.each([
   for (const [at, key] of keys.entries()) table.put(key, [0, at], { expiry: 50, now: 1 });
   expect(table.unexpiredAt(1)).toBe(Math.min(slots, slots + more));
   expect(table.bytes).toBeLessThanOrEqual(slots * ROW_BYTES * SEGMENTS);
+});
+
+test("memory for less than one more row in every part is left unused", () => {
+  const bytesMax = 41 * ROW_BYTES * SEGMENTS - 1;
+  const table = open(bytesMax);
+  for (let row = 0; row < 60 * SEGMENTS; row += 1) table.put(randomKey(), [0, row], { expiry: 50, now: 1 });
+  expect(table.bytes).toBeWithin(bytesMax - ROW_BYTES * SEGMENTS, bytesMax);
 });
 
 test("every row of a full part can be removed", () => {

@@ -97,6 +97,13 @@ test.each([
   );
 });
 
+test("a token with some of the scopes is cached with those only", () => {
+  for (let bits = 1; bits < 2 ** USER_SCOPES.length; bits += 1) {
+    const some = USER_SCOPES.filter((_scope, at) => (bits >>> at) & 1);
+    expect(found({ scope: some.join(" ") })?.scopes).toEqual(new Set(some));
+  }
+});
+
 test("a token with every scope is cached with them, and one with an unknown scope or grant is not", () => {
   expect(found({ scope: USER_SCOPES.join(" ") })?.scopes).toEqual(new Set(USER_SCOPES));
   expect(found({ scope: "governance:read other" })).toBeUndefined();

@@ -38,6 +38,8 @@ test.each([
   "2001:db8::/64",
   "[::1]",
   "1.2.3.4:80",
+  "127.1",
+  "010.1.2.3",
 ])("%p is not an address and is counted unchanged", (text) => {
   expect(countedAddress(text)).toBe(text);
 });

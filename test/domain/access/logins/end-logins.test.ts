@@ -7,10 +7,17 @@ import {
   endGrants,
   endLoginSessions,
   endLogins,
+  endOtherLogins,
   endOtherSessions,
   endProviderSessions,
 } from "../../../../src/domain/access/logins/end-logins.ts";
-import { deviceLogins, grants, loginSessions, refreshTokens } from "../../../../src/domain/access/tables.ts";
+import {
+  deviceLogins,
+  grants,
+  loginSessions,
+  refreshTokens,
+  signInAttempts,
+} from "../../../../src/domain/access/tables.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { START_MS } from "../../../support/world.ts";
@@ -27,7 +34,7 @@ async function withLogins() {
     password: new Secret(PASSWORD),
   });
   const [first, second] = [await addGrant(world), await addGrant(world)];
-  return { world, first, second, other: await addGrant(world, bob.user) };
+  return { world, bob: bob.user, first, second, other: await addGrant(world, bob.user) };
 }
 
 /** What is still active, as [sessions, grants, refresh tokens, device logins]. */
@@ -174,6 +181,35 @@ test("ending the logins of several users together ends nobody else's", async () 
   const rowOf = (id: string) => world.db.read.select().from(grants).where(eq(grants.id, id)).all();
   expect(rowOf(first.id)).toMatchObject([{ revokedAtMs: START_MS + 5, revokedReason: "test" }]);
   expect(rowOf(other.id)).toMatchObject([{ revokedAtMs: null }]);
+});
+
+test.each<[string, (world: AccessWorld, userId: string) => Promise<unknown>, string[]]>([
+  ["a user", ({ db }, userId) => db.write((tx) => endLogins(tx, { userId, ...ending })), ["bob@example.com"]],
+  [
+    "several users",
+    ({ db }, userId) => db.write((tx) => endLogins(tx, { userIds: [userId], ...ending })),
+    ["bob@example.com"],
+  ],
+  [
+    "a user but one browser",
+    ({ db }, userId) => db.write((tx) => endOtherLogins(tx, { userId, sessionId: "", ...ending })),
+    ["bob@example.com"],
+  ],
+  ["everybody", ({ db }) => endEverything(db, ending), []],
+])("with the logins of %s the sign-ins that wait for a second factor end, too", async (_whose, end, left) => {
+  const { world, bob } = await withLogins();
+  await using _ = world;
+  const times = { userUpdatedAtMs: 0, createdAtMs: 0, expiresAtMs: 0 };
+  await world.db.write((tx) => {
+    for (const { id, email } of [world.user, bob])
+      tx.insert(signInAttempts)
+        .values({ id: email, userId: id, tokenHash: id, ...times })
+        .run();
+  });
+  await end(world, world.user.id);
+  expect(world.db.read.select({ id: signInAttempts.id }).from(signInAttempts).all()).toEqual(
+    left.map((id) => ({ id })),
+  );
 });
 
 const PROVIDER = { issuer: "https://id.example.org/", providerSessionId: "one" };

@@ -67,6 +67,19 @@ test("keys have an age from when they were fetched", async () => {
   expect(keys.ageMs).toBe(5);
 });
 
+test("a failure to fetch keys is forgotten with the next success, also if the clock is set back", async () => {
+  const [one, two] = [await keyOf("one"), await keyOf("two")];
+  const answers = [{ keys: "none" }, { keys: [one.jwk] }, { keys: [two.jwk] }];
+  let nowMs = 100_000;
+  const keys = new ProviderKeys({ nowMs: () => nowMs }, async () => answers.shift());
+  const kidOf = async ({ token }: Key) => (await keys.verify(token, {}, "sign_in")).protectedHeader.kid;
+  await expect(kidOf(one)).rejects.toMatchObject({ reason: "sso.provider_invalid" });
+  nowMs += 60_000;
+  expect(await kidOf(one)).toBe("one");
+  nowMs -= 60_000;
+  expect(await kidOf(two)).toBe("two");
+});
+
 test("a failure to fetch keys is repeated for a while, unless they are asked for again", async () => {
   const { jwk, token } = await keyOf("one");
   const answers = [{ keys: "none" }, { keys: [jwk] }];

@@ -90,6 +90,12 @@ const FAULTS: Record<string, [Faults, string[]]> = {
   "has a token endpoint that is down": [{ token: "down" }, ["client warning"]],
 };
 
+test("SSO-33 a provider that names no algorithms has the one that is the default of the standard", async () => {
+  idp.faults = { metadata: { id_token_signing_alg_values_supported: undefined } };
+  const found = (await findingsOf()).find(({ check }) => check === "algorithms");
+  expect(found?.detail).toBe("ID tokens are signed with RS256");
+});
+
 test.each(Object.entries(FAULTS))("SSO-33 a provider that %s is reported", async (_, [faults, problems]) => {
   idp.faults = faults;
   expect(await problemsOf()).toEqual(problems);
