@@ -20,9 +20,13 @@ afterAll(async () => {
   await world.dispose();
 });
 
-async function signIn(at: OidcPeer, settings = at.settings()) {
+async function signIn(at: OidcPeer, { settings = at.settings(), isForced = false } = {}) {
   const provider = createRelyingParty(world, () => settings);
-  const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI, loginHint: PEER_PERSON.email });
+  const { url, attempt } = await provider.begin({
+    redirectUri: REDIRECT_URI,
+    loginHint: PEER_PERSON.email,
+    isForced,
+  });
   const query = await at.authorize(url, REDIRECT_URI);
   const answer = { redirectUri: REDIRECT_URI, query, attempt };
   return { provider, answer, claims: await provider.complete(answer) };
@@ -34,9 +38,17 @@ test("SSO-20 signs a person in with a verified address, and takes a code once", 
   expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
 });
 
+test("SSO-17 says when the person logged on if that was forced, and only then", async () => {
+  expect((await signIn(peer)).claims.auth_time).toBeUndefined();
+  const { claims } = await signIn(peer, { isForced: true });
+  expect(claims.auth_time).toBeNumber();
+});
+
 test("SSO-21 a wrong client secret has an error of its own", async () => {
   const credential = { method: "client_secret_basic" as const, secret: new Secret("wrong") };
-  expect(await refusalOf(signIn(peer, peer.settings({ credential })))).toBe("upstream sso.client_rejected");
+  expect(await refusalOf(signIn(peer, { settings: peer.settings({ credential }) }))).toBe(
+    "upstream sso.client_rejected",
+  );
 });
 
 test("SSO-21 and SSO-17: a signed assertion and a pushed request", async () => {
@@ -53,7 +65,7 @@ test("SSO-21 and SSO-17: a signed assertion and a pushed request", async () => {
   };
   await using pushed = await OidcPeer.start({ redirectUri: REDIRECT_URI, client, features });
   const settings = withClientKey(pushed.settings(), pem);
-  expect((await signIn(pushed, settings)).claims).toMatchObject({ sub: PEER_SUBJECT });
+  expect((await signIn(pushed, { settings })).claims).toMatchObject({ sub: PEER_SUBJECT });
 });
 
 test("SSO-27 the logout that it announces names the person and the session", async () => {

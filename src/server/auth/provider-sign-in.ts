@@ -77,8 +77,8 @@ interface Beginning {
   next: string | undefined;
   /** address to fill in at the provider */
   loginHint: string | undefined;
-  /** `login` makes the person prove again who they are */
-  prompt?: "login" | undefined;
+  /** the person must prove again who they are */
+  isForced: boolean;
 }
 
 /** @returns the origin of the request of a returning browser */

@@ -74,10 +74,10 @@ export const createApprovalCheck =
   };
 
 /**
- * The provider says when the person proved who they are. Without that, the sign-in here counts, and also if the provider's clock is
- * ahead.
+ * The provider says when the person proved who they are; if its clock is ahead, the sign-in here counts. A provider that does not say
+ * so may only have remembered the person. If it was asked to make them log on again, the session is confirmed: see admission.ts.
  */
 const isRecentAtProvider = (
   { authTimeMs, createdAtMs, endedAtMs }: sessionStore.LoginSessionRow,
   nowMs: number,
-): boolean => endedAtMs === null && isRecent(Math.min(authTimeMs ?? createdAtMs, createdAtMs), nowMs);
+): boolean => endedAtMs === null && authTimeMs !== null && isRecent(Math.min(authTimeMs, createdAtMs), nowMs);

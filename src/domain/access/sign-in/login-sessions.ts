@@ -162,12 +162,12 @@ export class LoginSessions {
   enter(
     tx: Tx,
     user: Pick<User, "id">,
-    { actor, origin, how = PASSWORD, secondFactor }: Entered,
+    { actor, origin, how = PASSWORD, secondFactor, isFresh = how.method === "password" }: Entered,
   ): OpenedSession {
     const { audit, settings } = this.own;
     const isPassword = how.method === "password";
     if (origin.sessionToken !== undefined) this.close(tx, origin.sessionToken, actor);
-    const session = this.open(tx, user.id, { ...origin, isFresh: isPassword }, how);
+    const session = this.open(tx, user.id, { ...origin, isFresh }, how);
     const after = {
       method: how.method,
       ...(how.method === "oidc" && { issuer: how.issuer }),
@@ -258,6 +258,7 @@ export class LoginSessions {
       origin: request,
       how: request.how,
       secondFactor: kind,
+      isFresh: true,
     };
     return this.enter(tx, user, entered);
   }

@@ -22,6 +22,8 @@ export type SignInMethod =
       providerSessionId: string | null;
       /** when the person proved who they are at the provider */
       authTimeMs: number | null;
+      /** not before this the person logged on again, of a provider that was asked for that and does not say when */
+      confirmedAtMs?: number;
       acr: string | null;
     };
 
@@ -68,4 +70,6 @@ export interface Entered {
   origin: Origin & { sessionToken?: string | undefined };
   how?: SignInMethod | undefined;
   secondFactor?: string | undefined;
+  /** whether the person has just proved here who they are; by default, whether a password was the method */
+  isFresh?: boolean;
 }

@@ -22,6 +22,7 @@ const AttemptSchema = Type.Object({
   state: Type.String(),
   nonce: Type.String(),
   verifier: Type.String(),
+  isForced: Type.Optional(Type.Boolean()),
   /** a path of ours */
   callbackURL: Type.Optional(Type.String()),
   startedMs: Type.Integer(),

@@ -65,7 +65,8 @@ export class Provider {
    */
   begin(request: SignInRequest): Promise<{ url: string; attempt: Attempt }> {
     return this.#recorded(async (connection) => {
-      const attempt = { state: this.#secret(), nonce: this.#secret(), verifier: this.#secret() };
+      const secrets = { state: this.#secret(), nonce: this.#secret(), verifier: this.#secret() };
+      const attempt = { ...secrets, ...(request.isForced && { isForced: true }) };
       const client = await clientOf(connection);
       const challenge = await client.challengeOf(attempt.verifier);
       const parameters = authorizationParameters(connection.settings, { ...request, attempt, challenge });

@@ -51,11 +51,11 @@ export function providerPages(context: RouteContext, browser: Browser) {
         const next = readOwnPath(query.callbackURL);
         if (!settings) return seeOther("/login");
         const visitor = browser.visitor(request);
-        const prompt = query.prompt === "login" ? query.prompt : undefined;
-        if (visitor && !prompt) return seeOther(next ?? "/");
+        const isForced = query.prompt === "login";
+        if (visitor && !isForced) return seeOther(next ?? "/");
         signIn.limit(request);
         const loginHint = visitor?.principal.email ?? query.login_hint;
-        return seeOther(await signIn.begin(request, settings, { next, loginHint, prompt }));
+        return seeOther(await signIn.begin(request, settings, { next, loginHint, isForced }));
       },
       {
         requires: "nobody",
@@ -78,7 +78,8 @@ export function providerPages(context: RouteContext, browser: Browser) {
         exchangeOf(request).next = next;
         const person = await signIn.finish(taken, settings).catch(asInteraction);
         if (!person) return seeOther(chooseSignInPath(next));
-        const returning = { ...returningBrowser(request, baseUrl()), startedMs };
+        const { isForced } = taken.attempt;
+        const returning = { ...returningBrowser(request, baseUrl()), startedMs, isForced };
         const admitted = await sso.admission.admit(person, returning);
         if (admitted.kind === "signed_in" && admitted.isRoleKept)
           exchangeOf(request).warning = "sign_in.role_kept";

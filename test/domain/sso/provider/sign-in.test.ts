@@ -184,7 +184,7 @@ test("SSO-17 the link asks for a code with PKCE, state and nonce", async () => {
     extraScopes: ["groups", "email"],
     maxAgeSeconds: 600,
     requireAcr: ["strong", "stronger"],
-  }).begin({ redirectUri: REDIRECT_URI, loginHint: "ada@example.com", prompt: "login" });
+  }).begin({ redirectUri: REDIRECT_URI, loginHint: "ada@example.com" });
   expect(url.startsWith(`${idp.issuer}/authorize?`)).toBe(true);
   expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
     response_type: "code",
@@ -196,12 +196,23 @@ test("SSO-17 the link asks for a code with PKCE, state and nonce", async () => {
     code_challenge: createHash("sha256").update(attempt.verifier).digest("base64url"),
     code_challenge_method: "S256",
     login_hint: "ada@example.com",
-    prompt: "login",
     max_age: "600",
     acr_values: "strong stronger",
   });
   expect(new Set([attempt.state, attempt.nonce, attempt.verifier]).size).toBe(3);
 });
+
+test.each([600, undefined])(
+  "SSO-17 a forced log-on must say when it happened, max_age %p",
+  async (maxAgeSeconds) => {
+    const { url, attempt } = await relyingParty({ maxAgeSeconds }).begin({
+      redirectUri: REDIRECT_URI,
+      isForced: true,
+    });
+    const { prompt, max_age } = Object.fromEntries(new URL(url).searchParams);
+    expect([prompt, max_age, attempt.isForced]).toEqual(["login", "0", true]);
+  },
+);
 
 test("SSO-17 the link has nothing that was not set", async () => {
   const { url } = await relyingParty().begin({ redirectUri: REDIRECT_URI });

@@ -1,6 +1,7 @@
 // The confirmation before severe actions for every kind of account: with a second factor, with a password only, and with neither.
 import { afterAll, describe, expect, test } from "bun:test";
 import { CONFIRMATION_TTL_MS } from "../../../../src/domain/access/second-factor/model.ts";
+import { PROVIDER_ATTEMPT_TTL_MS } from "../../../../src/domain/sso/browser/attempts.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { type FormBrowser, formTo } from "../../../support/browser/form-browser.ts";
@@ -118,6 +119,43 @@ describe("CON-146 an account that has neither a password nor a factor", () => {
     expect(await severe(browser)).toBe("access.confirmation_needed");
   });
 
+  test("is fresh without auth_time only if the provider was asked to make the person log on again", async () => {
+    await using site = await create();
+    site.idp.claims = { ...CLAIMS, auth_time: undefined };
+    const browser = site.browser();
+    await signInAt(site, browser);
+    expect(await severe(browser)).toBe("access.confirmation_needed");
+    const again = async () => {
+      const begun = await browser.request("/login/oidc?prompt=login");
+      const there = new URL(begun.headers.get("location") ?? "");
+      expect(there.searchParams.get("max_age")).toBe("0");
+      return `/api/auth/callback/oidc?${await site.idp.authorize(there)}`;
+    };
+    await browser.visit(await again());
+    expect(await severe(browser)).toBe("done");
+    site.world.clock.advance(CONFIRMATION_TTL_MS);
+    expect(await severe(browser)).toBe("access.confirmation_needed");
+    const way = await again();
+    site.world.clock.advance(PROVIDER_ATTEMPT_TTL_MS - 1);
+    await browser.visit(way);
+    expect(await severe(browser)).toBe("done");
+    site.world.clock.advance(1); // ten minutes since the browser left
+    expect(await severe(browser)).toBe("access.confirmation_needed");
+  });
+
+  test("is not fresh by a forced sign-in whose auth_time is old: the browser may have changed the link", async () => {
+    await using site = await create();
+    const authTime = Math.floor(site.world.clock.nowMs() / 1000);
+    site.idp.claims = { ...CLAIMS, auth_time: authTime };
+    site.world.clock.advance(CONFIRMATION_TTL_MS);
+    const browser = site.browser();
+    const begun = await browser.request("/login/oidc?prompt=login");
+    await browser.visit(
+      `/api/auth/callback/oidc?${await site.idp.authorize(begun.headers.get("location") ?? "")}`,
+    );
+    expect(await severe(browser)).toBe("access.confirmation_needed");
+  });
+
   test("cannot confirm while no provider is configured, and is told what to do", async () => {
     await using site = await create();
     site.idp.claims = { ...CLAIMS };
@@ -129,6 +167,16 @@ describe("CON-146 an account that has neither a password nor a factor", () => {
     const form = { action: CONFIRM, fields: { csrf: "x" }, buttons: [] };
     expect((await browser.submit(form, { password: "" })).status).toBe(403);
   });
+});
+
+test("CON-146 the password that links an account confirms its first session", async () => {
+  await using site = await createProviderSite({ provisioning: "invited" });
+  const account = { email: "ada@example.com", role: "admin", password: new Secret(PASSWORD) } as const;
+  await site.domain.identity.users.create(site.world.system, account);
+  site.idp.claims = { ...site.idp.claims, auth_time: undefined };
+  const browser = site.browser();
+  await browser.submit(formTo(await signInAt(site, browser), "/login/link"), { password: PASSWORD });
+  expect(await severe(browser)).toBe("done");
 });
 
 test("CON-146 an account with a password that came through the provider confirms with either", async () => {

@@ -10,8 +10,8 @@ export interface SignInRequest {
   redirectUri: string;
   /** address to fill in at the provider */
   loginHint?: string | undefined;
-  /** such as `login`, `none` or `select_account` */
-  prompt?: string | undefined;
+  /** the person must log on again, whatever the provider remembers */
+  isForced?: boolean | undefined;
 }
 
 /** @returns the scopes of every sign-in */
@@ -19,19 +19,24 @@ export const scopesOf = ({ extraScopes }: Pick<SsoSettings, "extraScopes">): rea
   ...new Set([...SCOPES, ...extraScopes]),
 ];
 
-/** OpenID Connect Core 1.0 section 3.1.2.1. `response_mode` stays at its default for codes, which is the query. */
+/**
+ * OpenID Connect Core 1.0 section 3.1.2.1. A forced log-on has `max_age` too: then the ID token must say when it happened (section 2,
+ * auth_time), which shows a link from which the browser removed `prompt`. `response_mode` stays at its default for codes, which
+ * is the query.
+ */
 export function authorizationParameters(
   settings: SsoSettings,
   {
     redirectUri,
     loginHint,
-    prompt,
+    isForced = false,
     attempt,
     challenge,
   }: SignInRequest & { attempt: Attempt; challenge: string },
 ): Record<string, string> {
   const { maxAgeSeconds, requireAcr } = settings;
   const hint = usableHint(loginHint);
+  const maxAge = isForced ? 0 : maxAgeSeconds;
   return {
     redirect_uri: redirectUri,
     scope: scopesOf(settings).join(" "),
@@ -40,8 +45,8 @@ export function authorizationParameters(
     code_challenge: challenge,
     code_challenge_method: "S256",
     ...(hint !== undefined && { login_hint: hint }),
-    ...(prompt !== undefined && { prompt }),
-    ...(maxAgeSeconds !== undefined && { max_age: String(maxAgeSeconds) }),
+    ...(isForced && { prompt: "login" }),
+    ...(maxAge !== undefined && { max_age: String(maxAge) }),
     ...(requireAcr.length > 0 && { acr_values: requireAcr.join(" ") }),
   };
 }
