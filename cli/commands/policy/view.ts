@@ -29,7 +29,8 @@ export const revisionDocument = (revision: RevisionSummary) => ({
 /** @returns one line per path: added (`+`), changed (`~`) or removed (`-`) */
 export const changeLines = (changes: readonly Change[]): string[] =>
   changes.map((change) => {
-    const { path, before, after } = change;
+    const { before, after } = change;
+    const path = change.order ? `${change.path} (order)` : change.path;
     if (!("before" in change)) return `+ ${path}: ${valueText(after)}`;
     if (!("after" in change)) return `- ${path}: ${valueText(before)}`;
     return `~ ${path}: ${valueText(before)} -> ${valueText(after)}`;

@@ -154,6 +154,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   signing_keys: domainChecks.checkSigningKeys,
   token_memory: domainChecks.checkTokenMemory,
   policy: domainChecks.checkPolicy,
+  policy_file: domainChecks.checkPolicyFile,
   policy_drafts: domainChecks.checkPolicyDrafts,
   jobs: domainChecks.checkJobs,
   backup: checkBackups,

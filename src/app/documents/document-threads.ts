@@ -36,6 +36,9 @@ export type RunDocumentTask = <Name extends TaskName>(
   request: TaskRequest<Name>,
 ) => Promise<TaskResult<Name>>;
 
+/** Runs every task inline, for a command: it answers nobody else in the meantime. */
+export const runTaskHere: RunDocumentTask = async (name, request) => runDocumentTask(name, request);
+
 /** @returns a function that runs tasks; a service needs one */
 export function createDocumentThreads(options: DocumentThreadsOptions = {}): RunDocumentTask {
   const limit = pLimit(THREADS_MAX);

@@ -6,15 +6,11 @@ import { BUILT_IN } from "../../domain/harnesses/harness-facts.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { DomainError } from "../../platform/errors.ts";
 import { SEMANTIC_VERSION } from "../../platform/version.ts";
-import { runDocumentTask } from "../documents/document-tasks.ts";
-import type { RunDocumentTask } from "../documents/document-threads.ts";
+import { runTaskHere } from "../documents/document-threads.ts";
 import { sectionOf } from "../files/governance-file.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { type FindArchive, withStoredArchives } from "../installation/stored-facts.ts";
 import { readCatalog } from "./configuration/catalog-seeding.ts";
-
-/** A command answers nobody else in the meantime. */
-const runTask: RunDocumentTask = async (name, request) => runDocumentTask(name, request);
 
 /**
  * Archives that the catalog and the policy name are compared with the stored ones, unless this user or program cannot read the
@@ -52,12 +48,16 @@ async function checkCatalog(config: Config, findArtifact: FindArchive | undefine
   const catalog: Omit<SeedRequest, "prune"> | undefined = await readCatalog(config, config.content);
   if (!catalog) return;
   const { bytes, fileName } = catalog;
-  if (!findArtifact) await runTask("readCatalog", { bytes, fileName });
-  else await readSeed({ blobs: { has: async () => true }, findArtifact, runTask }, catalog);
+  if (!findArtifact) await runTaskHere("readCatalog", { bytes, fileName });
+  else await readSeed({ blobs: { has: async () => true }, findArtifact, runTask: runTaskHere }, catalog);
 }
 
 async function checkPolicy(config: Config, findArchive: FindArchive | undefined): Promise<void> {
-  const section: DeploymentSection | undefined = sectionOf({ config, file: config.content, runTask });
+  const section: DeploymentSection | undefined = sectionOf({
+    config,
+    file: config.content,
+    runTask: runTaskHere,
+  });
   if (!section) return;
   const { extension } = factsOf(config);
   const frame = {
@@ -69,7 +69,7 @@ async function checkPolicy(config: Config, findArchive: FindArchive | undefined)
   const catalog = { findArtifact: (_organization: string, digest: string) => findArchive?.(digest) };
   await readSection(section, {
     frame,
-    runTask,
+    runTask: runTaskHere,
     findProblems: (references) => artifactProblems(catalog, "", findArchive ? references : []),
   });
 }

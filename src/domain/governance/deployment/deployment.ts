@@ -72,6 +72,31 @@ export class Deployments {
     });
   }
 
+  /**
+   * @returns what `apply` would find, undefined before the first policy; nothing is published
+   * @throws DomainError `governance.invalid`
+   */
+  async plan(
+    organizationId: string,
+    section: DeploymentSection,
+  ): Promise<Pick<Joined, "conflicts" | "problems" | "isChanged"> | undefined> {
+    const wanted = await this.#read(organizationId, section);
+    const { current, joined } = await this.#joined(organizationId, wanted);
+    return current && joined;
+  }
+
+  async #joined(organizationId: string, wanted: string | undefined) {
+    const { db, revisions, runTask } = this.parts;
+    const current = revisions.current(organizationId);
+    const joined = await runTask("join", {
+      current: current && (await documentText(current)),
+      known: store.findDeployment(db.read, organizationId),
+      wanted,
+      frame: this.#frame(),
+    });
+    return { current, joined };
+  }
+
   #frame(): FinalizeContext {
     const { publisher, settings } = this.parts;
     return publisher.frame({ gateway: settings.gatewayType !== undefined });
@@ -87,16 +112,9 @@ export class Deployments {
 
   /** @returns undefined if somebody published meanwhile */
   async #join(actor: Actor, wanted: string | undefined): Promise<DeploymentOutcome | undefined> {
-    const { db, revisions, runTask, settings } = this.parts;
+    const { db, settings } = this.parts;
     const { organizationId } = actor;
-    const current = revisions.current(organizationId);
-    const known = store.findDeployment(db.read, organizationId);
-    const joined = await runTask("join", {
-      current: current && (await documentText(current)),
-      known,
-      wanted,
-      frame: this.#frame(),
-    });
+    const { current, joined } = await this.#joined(organizationId, wanted);
     if (!current) refuseProblems(joined.problems);
     const { conflicts, problems } = joined;
     const document = await parseInTurn(joined.document);

@@ -4,11 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import type { Revision } from "../model.ts";
 import { splitParts } from "./document-paths.ts";
+import { among } from "./merge-order.ts";
 
 /** One place that differs; a side without a value there lacks its member. */
 export interface Change {
   /** as in document-paths.ts */
   path: string;
+  /** only the order of the list differs: the sides are the names of the entries that both have */
+  order?: true;
   before?: unknown;
   after?: unknown;
 }
@@ -59,7 +62,7 @@ function compareAt(
 ): void {
   if (isDeepStrictEqual(before, after)) return;
   const [from, to] = [splitParts(path, before), splitParts(path, after)];
-  if (!from || !to || Array.isArray(before) !== Array.isArray(after) || isReordered(from, to)) {
+  if (!from || !to || Array.isArray(before) !== Array.isArray(after)) {
     changes.push({
       path: pointerOf(path),
       ...(before === undefined ? {} : { before }),
@@ -67,11 +70,18 @@ function compareAt(
     });
     return;
   }
+  if (Array.isArray(before)) compareOrders(path, [...from.keys()], { after: [...to.keys()], changes });
   for (const name of new Set([...from.keys(), ...to.keys()])) {
     compareAt([...path, name], from.get(name), { after: to.get(name), changes });
   }
 }
 
-/** Lists with the same entries in another order. */
-const isReordered = (from: ReadonlyMap<string, unknown>, to: ReadonlyMap<string, unknown>): boolean =>
-  from.size === to.size && [...from].every(([name, value]) => isDeepStrictEqual(value, to.get(name)));
+function compareOrders(
+  path: readonly string[],
+  before: readonly string[],
+  { after, changes }: { after: readonly string[]; changes: Change[] },
+): void {
+  const [from, to] = [among(before, after), among(after, before)];
+  if (!isDeepStrictEqual(from, to))
+    changes.push({ path: pointerOf(path), order: true, before: from, after: to });
+}

@@ -33,7 +33,7 @@ export function mergedOrder(orders: Orders): MergedOrder {
 }
 
 /** @returns the names that the other list has, too, in their order */
-function among(names: readonly string[], other: readonly string[]): string[] {
+export function among(names: readonly string[], other: readonly string[]): string[] {
   const known = new Set(other);
   return names.filter((name) => known.has(name));
 }

@@ -40,7 +40,7 @@ function ChangeTable({ changes, caption }: { changes: readonly ListedChange[]; c
 const rowHtml = (change: ListedChange): string =>
   [
     "<tr>",
-    `<td data-label="Place">${textHtml(placeText(change.path))}</td>`,
+    `<td data-label="Place">${textHtml(placeText(change.path))}${change.order ? ": order" : ""}</td>`,
     `<td data-label="Before">${valueHtml(change.before, "before" in change ? "empty" : "not set")}</td>`,
     `<td data-label="After">${valueHtml(change.after, "after" in change ? "empty" : "removed")}</td>`,
     "</tr>",

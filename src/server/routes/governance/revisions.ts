@@ -45,6 +45,9 @@ const Difference = Type.Object({
   changes: Type.Array(
     Type.Object({
       path: Type.String({ description: "An entry of a list is named by its id or name" }),
+      order: Type.Optional(
+        Type.Literal(true, { description: "Only the order of the list differs; the sides are names" }),
+      ),
       before: Type.Optional(Type.Unknown()),
       after: Type.Optional(Type.Unknown()),
     }),

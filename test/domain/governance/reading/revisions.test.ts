@@ -5,7 +5,11 @@ import {
   REVISIONS_LISTED_MAX,
   type Revision,
 } from "../../../../src/domain/governance/model.ts";
-import { diffDocuments, diffRevisions } from "../../../../src/domain/governance/publishing/diff.ts";
+import {
+  type Change,
+  diffDocuments,
+  diffRevisions,
+} from "../../../../src/domain/governance/publishing/diff.ts";
 import {
   REVISIONS_KEPT_MAX,
   type RevisionPage,
@@ -221,9 +225,17 @@ test("a difference names each place once, as deep as it has a name", () => {
     { path: "/ttl", before: 1 },
     { path: "/more", after: {} },
   ]);
-  expect(diffDocuments(before, { ...before, packages: before.packages.toReversed() })).toMatchObject([
-    { path: "/packages" },
-  ]);
+  const reversed: Change = { path: "/packages", order: true, before: ["one", "two"], after: ["two", "one"] };
+  const changed: [object[], Change[]][] = [
+    [before.packages.toReversed(), []],
+    [[{ id: "new" }, ...before.packages.toReversed()], [{ path: "/packages/new", after: { id: "new" } }]],
+    [
+      [{ id: "two" }, { id: "one", version: "2" }],
+      [{ path: "/packages/one/version", before: "1", after: "2" }],
+    ],
+  ];
+  for (const [packages, changes] of changed)
+    expect(diffDocuments(before, { ...before, packages })).toEqual([reversed, ...changes]);
 });
 
 test("a change of audiences appears in the difference, the audit log, and the refusal of a stale base", async () => {
