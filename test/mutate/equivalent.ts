@@ -1124,4 +1124,28 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: 'where(eq(deviceLogins.state, "pending")).get()',
     because: "a count without groups always has a row",
   },
+  {
+    file: "src/domain/access/logins/logins.ts",
+    kind: "changed number",
+    contains: "limit: limit + 1",
+    because: "one more row that is read and not shown changes nothing",
+  },
+  {
+    file: "src/domain/access/logins/logins.ts",
+    kind: "dropped default",
+    contains: "items.at(-1)?.id ?? null",
+    because: "a page that another one follows has a last login; the default is for the type",
+  },
+  {
+    file: "src/domain/access/sign-in/device-cookie.ts",
+    kind: "|| to &&",
+    contains: "nonce === undefined || mark === undefined",
+    because: "the pattern has both or does not match",
+  },
+  {
+    file: "src/domain/access/sign-in/login-sessions.ts",
+    kind: "changed boolean",
+    contains: "isFresh = false",
+    because: "every caller in the product says whether it is fresh",
+  },
 ];

@@ -121,6 +121,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/server/http/problems/refusal-log.test.ts",
       "test/server/routes/pages/pages-routes.test.ts",
       "test/server/token-verification.test.ts",
+      "test/app/doctor/second-factor.test.ts",
     ],
   },
   guard: {

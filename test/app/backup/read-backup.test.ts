@@ -1,12 +1,12 @@
 // Reading a backup: free space for its contents is checked first, progress is reported, and no file stays readable by others.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { makeBackup, spaceFor } from "../../../src/app/backup/backup.ts";
 import { performTask } from "../../../src/app/backup/perform-task.ts";
 import { type BackupFile, inspectFile, readBackup } from "../../../src/app/backup/read-backup.ts";
-import { MANIFEST_BYTES, SEAL_NAME } from "../../../src/domain/backup/model.ts";
+import { MANIFEST_BYTES, memberOf, SEAL_NAME } from "../../../src/domain/backup/model.ts";
 import { PIECE_BYTES, packBackup } from "../../../src/domain/backup/pack.ts";
 import { readManifest, unpackBackup } from "../../../src/domain/backup/unpack.ts";
 import { placesIn } from "../../../src/platform/data-directory/data-directory.ts";
@@ -156,6 +156,58 @@ test("what is unpacked is readable by its owner only, and no file stays open", (
   const modeOf = (name: string) => statSync(join(unpacked, name)).mode & 0o777;
   expect([modeOf("."), modeOf(shard)]).toEqual([0o700, 0o700]);
   expect([modeOf("q.db"), modeOf(join(shard, digest))]).toEqual([0o600, 0o600]);
+});
+
+test("files of any size are packed and unpacked to the same bytes", () => {
+  const sizes = [0, 1, 511, 512, 513, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 2 * PIECE_BYTES + 1];
+  const [from, to] = [join(bench.folder, "sizes-from"), join(bench.folder, "sizes-to")];
+  const files = sizes.map((size) => {
+    const bytes = Buffer.alloc(size, `${size}`);
+    const name = memberOf("artifacts", sha256Hex(bytes)).slice("artifacts/".length);
+    mkdirSync(join(from, dirname(name)), { recursive: true });
+    writeFileSync(join(from, name), bytes);
+    return { name, bytes };
+  });
+  const path = join(bench.folder, "sizes.qmb");
+  const [database, unpacked] = [join(bench.folder, "sizes.db"), join(bench.folder, "sizes-unpacked.db")];
+  const { database: told, artifacts: _, format: __, ...facts } = unpackBackup({ path: whole.path, database });
+  const packing = { target: path, partial: `${path}.partial`, facts: { ...facts, rows: told.rows } };
+  packBackup({ database, artifacts: from, sessions: from, ...packing });
+  unpackBackup({ path, database: unpacked, artifacts: to, sessions: `${to}-sessions` });
+  for (const { name, bytes } of files)
+    for (const folder of [to, `${to}-sessions`])
+      expect(readFileSync(join(folder, name)).equals(bytes)).toBe(true);
+});
+
+test("a file that becomes shorter while it is packed fails the backup", () => {
+  const [folder, path] = [join(bench.folder, "shorter"), join(bench.folder, "shorter.qmb")];
+  const bytes = Buffer.alloc(2 * PIECE_BYTES, "x");
+  const file = join(folder, memberOf("artifacts", sha256Hex(bytes)).slice("artifacts/".length));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, bytes);
+  const database = join(bench.folder, "shorter.db");
+  const { database: told, artifacts: _, format: __, ...facts } = unpackBackup({ path: whole.path, database });
+  const packing = { target: path, partial: `${path}.partial`, facts: { ...facts, rows: told.rows } };
+  const shorten = (done: number) => {
+    if (done > told.size_bytes) truncateSync(file, PIECE_BYTES);
+  };
+  expect(() => packBackup({ database, artifacts: folder, ...packing }, shorten)).toThrow("became shorter");
+});
+
+test("a backup needs space for the captured sessions that this machine has, and counts those in an object store", async () => {
+  const directory = placesIn(bench.data);
+  const add = "INSERT INTO session_totals (store, state, artifacts, bytes) VALUES";
+  using connection = openConnection(directory.database, {});
+  const without = spaceFor(directory, { withSessions: true }).needed;
+  connection.run(`${add} ('local', 'current', 2, 1000), ('s3', 'current', 3, 50000)`);
+  const needed = [true, false].map((withSessions) => spaceFor(directory, { withSessions }).needed);
+  expect(needed).toEqual([without + 1000, without]);
+  const target = join(bench.folder, "counted.qmb");
+  const request = { kind: "manual", directory, folder: bench.folder, target, withSessions: true } as const;
+  const made = { clock: bench.clock, keyIdsIn: () => [], perform: performTask };
+  const { manifest } = await makeBackup({ ...request, ...made });
+  expect(manifest).toMatchObject({ sessions_elsewhere: 3, sessions: { count: 0 } });
+  connection.run("DELETE FROM session_totals");
 });
 
 describe("a backup whose headers say something else is refused with the place:", () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import * as budgets from "../../../../src/domain/access/budgets/budgets.ts";
+import * as store from "../../../../src/domain/access/budgets/budgets-store.ts";
 import { createLinkBudget } from "../../../../src/domain/access/budgets/link-budget.ts";
 import { SWEEP_BATCH_ROWS } from "../../../../src/domain/access/model.ts";
 import { DAY_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
@@ -231,4 +232,15 @@ test("neither an e-mail address nor a network address is stored", async () => {
   expect(isAtRest(world.file, "password.account")).toBe(true);
   expect(isAtRest(world.file, "ada@example.com")).toBe(false);
   expect(isAtRest(world.file, "192.0.2.77")).toBe(false);
+});
+
+test("the counters of a subject are removed with those of its parts, and those of another name are kept", async () => {
+  await using world = await createWorld();
+  const key = { name: "one", subject: "ada" };
+  const keys = [key, { name: "other", subject: "ada" }, { name: "one", subject: "ada.part" }];
+  const removed = await world.db.write((tx) => {
+    for (const each of keys) store.put(tx, { ...each, used: 1, resetsAtMs: START_MS });
+    return store.removeParts(tx, key);
+  }, "access");
+  expect(removed.map(({ subject }) => subject).sort()).toEqual(["ada", "ada.part"]);
 });

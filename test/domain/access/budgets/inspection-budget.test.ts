@@ -35,7 +35,9 @@ test("a user inspects INSPECTIONS_PER_USER sources in a quarter of an hour, what
 test.each([
   { kind: "operator", id: null, ...ORGANIZATION },
   { kind: "system", id: null, ...ORGANIZATION },
-] as const)("$kind has no budget", async (actor) => {
+  { kind: "scim", id: "token", ...ORGANIZATION },
+  { kind: "user", id: null, ...ORGANIZATION },
+] as const)("$kind with the id $id has no budget", async (actor) => {
   const { world, inspect } = await inspecting();
   await using _ = world;
   for (let at = 0; at <= INSPECTIONS_PER_USER; at += 1) expect(await inspect(actor)).toBeUndefined();

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { DeviceLogins } from "../../../../src/domain/access/device-login/device-logins.ts";
+import * as rows from "../../../../src/domain/access/device-login/device-logins-store.ts";
 import {
   DEVICE_LOGINS_PENDING_MAX,
   USER_CODE_DRAWS_MAX,
@@ -275,6 +276,14 @@ test("exactly one of the users who open the link at one moment owns it", async (
   expect(outcomes.sort()).toEqual([...Array(4).fill("device_login.claimed"), "fine"]);
 });
 
+test("one user who opens the link twice at one moment owns it", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken } = await requestLogin(world);
+  const { actor } = await signIn(world);
+  const outcomes = [1, 2].map(() => refusalOf(world.deviceLogins.claim(actor, linkToken)));
+  expect(await Promise.all(outcomes)).toEqual(["fine", "fine"]);
+});
+
 test("only a user opens a login", async () => {
   await using world = await createLoginWorld();
   const { linkToken, userCode } = await requestLogin(world);
@@ -345,6 +354,18 @@ test("an ended session, or one of another user, decides nothing", async () => {
     });
     expect(await refusalOf(decided)).toBe("device_login.unavailable");
   }
+});
+
+test("the statement that decides a login compares its user, whoever calls it", async () => {
+  await using world = await createLoginWorld();
+  const { linkToken } = await requestLogin(world);
+  const { actor, loginSessionId } = await signIn(world);
+  const { id } = await world.deviceLogins.claim(actor, linkToken);
+  const deciding = { id, loginSessionId, decision: "approve", nowMs: world.clock.nowMs() } as const;
+  const decideAs = (userId: string) =>
+    world.db.write((tx) => rows.decide(tx, { ...deciding, userId })?.state, "access");
+  expect(await decideAs((await addUser(world, "eve@example.com")).id)).toBeUndefined();
+  expect(await decideAs(world.user.id)).toBe("approved");
 });
 
 test("a typed code is found in any spelling, and deciding with it works", async () => {

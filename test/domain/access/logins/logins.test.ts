@@ -1,7 +1,9 @@
 // The operator's view: one list of three kinds, and what each revocation ends.
 import { expect, test } from "bun:test";
+import { Logins } from "../../../../src/domain/access/logins/logins.ts";
 import { LOGINS_PER_PAGE_MAX } from "../../../../src/domain/access/model.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
+import { DomainError } from "../../../../src/platform/errors.ts";
 import {
   addUser,
   afterSeconds,
@@ -45,7 +47,7 @@ test("the list shows every kind, newest first, with its user and without a secre
     expect(shown).not.toContain(secret);
 });
 
-test("every kind is shown as expired from the time of its expiry on", async () => {
+test("every kind is shown as expired, and not among the active ones, from the time of its expiry on", async () => {
   await using world = await createLoginWorld();
   await logIn(world);
   await requestLogin(world);
@@ -53,9 +55,10 @@ test("every kind is shown as expired from the time of its expiry on", async () =
   expect(byExpiry).toHaveLength(3);
   for (const { id, state, expiresAtMs } of byExpiry) {
     world.clock.advance(expiresAtMs - 1 - world.clock.nowMs());
-    expect(world.logins.show(id).state).toBe(state);
+    expect([world.logins.show(id).state, idsOf(world)]).toEqual([state, expect.arrayContaining([id])]);
     world.clock.advance(1);
     expect(world.logins.show(id).state).toBe("expired");
+    expect(idsOf(world)).not.toContain(id);
   }
 });
 
@@ -150,5 +153,16 @@ test("revoking everything leaves no login of any user", async () => {
   const ended = await world.logins.revokeEverything(operatorOf(world));
   expect(ended).toEqual({ loginSessions: 2, grants: 1, deviceLogins: 1 });
   expect(idsOf(world)).toEqual([]);
-  expect(audited(world, "logins.revoke_all")).toHaveLength(1);
+  const after = JSON.stringify({ login_sessions: 2, grants: 1, device_logins: 1 });
+  expect(audited(world, "logins.revoke_all")).toMatchObject([{ after }]);
+});
+
+test("revoking everything needs a confirmation before anything ends", async () => {
+  await using world = await createLoginWorld();
+  const { browser } = await logIn(world);
+  const logins = new Logins(world, () => {
+    throw new DomainError("forbidden", "access.confirmation_needed", "confirm it first");
+  });
+  expect(await refusalOf(logins.revokeEverything(browser.actor))).toBe("access.confirmation_needed");
+  expect(idsOf(world)).toHaveLength(2);
 });

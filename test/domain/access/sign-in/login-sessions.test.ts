@@ -214,6 +214,23 @@ test("signing out ends the session at once and keeps the grants it approved", as
   expect(entries.filter(({ action }) => action === "login_session.end")).toHaveLength(1);
 });
 
+test("an expired session has ended already: signing out records nothing", async () => {
+  await using world = await createAccessWorld();
+  const { session } = await world.sessions.signIn(request());
+  world.clock.advance(session.expiresAtMs - world.clock.nowMs());
+  await world.sessions.end(session.token, world.system);
+  const entries = world.db.read.select().from(auditEntries).all();
+  expect(entries.filter(({ action }) => action === "login_session.end")).toEqual([]);
+});
+
+test("the log names a user by the id, and an unknown address by a hash of its own", async () => {
+  await using world = await createAccessWorld();
+  expect(world.sessions.nameForLog(" ADA@example.com")).toEqual({ userId: world.user.id });
+  const names = ["one@example.com", "two@example.com"].map((email) => world.sessions.nameForLog(email));
+  expect(names).toEqual(Array(2).fill({ hash: expect.stringMatching(/^[\w-]{16}$/) }));
+  expect(names[0]).not.toEqual(names[1]);
+});
+
 test("signing in anew ends the session of the same browser, unless it has ended", async () => {
   await using world = await createAccessWorld();
   const { session: former } = await world.sessions.signIn(request());
