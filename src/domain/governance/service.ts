@@ -81,7 +81,14 @@ export {
   packageViews,
 } from "./reading/package-views.ts";
 export { likelySecretsIn } from "./secrets/likely-secrets.ts";
-export { type ChangeList, changesIn, isWithoutChanges, type ListedChange } from "./shown/change-list.ts";
+export {
+  type AudienceIds,
+  type ChangeList,
+  changesIn,
+  isWithoutChanges,
+  type ListedChange,
+  type NamedSides,
+} from "./shown/change-list.ts";
 export type { Place, ShownPlaces } from "./shown/shown-values.ts";
 export type { RevisionSummary } from "./store.ts";
 export { type RunTask, runAtOnce } from "./tasks.ts";

@@ -50,5 +50,5 @@ export class PendingBundles {
 
 const notKept = (): DomainError =>
   new DomainError("not_found", "bundle.not_kept", "the uploaded bundle is no longer here", {
-    hint: "upload it again; it is kept for a day, until it is imported",
+    hint: "it was imported or discarded, or a day has passed: see the catalog, or upload it again",
   });

@@ -9,6 +9,7 @@ import { type GovernanceConfig, NO_POLICY, type PackageAudiences } from "../mode
 import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
+import { audienceIdsOf, type NamedSides } from "../shown/change-list.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
 import { documentWithAudiences } from "./document-with-audiences.ts";
@@ -56,10 +57,14 @@ export interface Merged {
 }
 
 /** Places that are not decided yet. Like a ChangeList, it is cheap to get from a thread. */
+export type ListedConflict = Shown<Conflict, MergeSide> & NamedSides;
+
+type MergeSide = (typeof SIDES)[number];
+
 export interface Undecided {
   count: number;
   /** the first PLACES_LISTED_MAX */
-  listed: readonly Shown<Conflict, "base" | "theirs" | "mine">[];
+  listed: readonly ListedConflict[];
   /** whether a value of these is hidden */
   isHidden: boolean;
   /** every Conflict, as a JSON array */
@@ -115,31 +120,38 @@ function partsOf(whole: object): Policy {
 }
 
 /** A package that only one side has keeps the audience and the overrides of that side: on the other, they ended with the package. */
-function withWholePackages(merged: Policy, sides: readonly [Policy, Policy]): Policy {
-  const [ours, theirs] = sides.map(({ document }) => new Set(document.packages.map(({ id }) => id)));
-  let whole = merged;
-  for (const { id } of merged.document.packages) {
-    if (ours?.has(id) === theirs?.has(id)) continue;
-    whole = withPackageOf(whole, ours?.has(id) ? sides[0] : sides[1], id);
-  }
-  return whole;
-}
-
-function withPackageOf({ document, audiences }: Policy, side: Policy, id: string): Policy {
-  const { [id]: _audience, ...otherAudiences } = audiences;
-  const audience = ownMember(side.audiences, id);
+function withWholePackages({ document, audiences }: Policy, sides: readonly [Policy, Policy]): Policy {
+  const owners = ownersOf(document, sides);
+  const whole = <Rule>(merged: Rules<Rule>, rulesOf: (side: Policy) => Rules<Rule>): Rules<Rule> => {
+    const shared = Object.entries(merged).filter(([id]) => !owners.has(id));
+    const own = [...owners].flatMap(([id, side]): [string, Rule][] => {
+      const rule = ownMember(rulesOf(side), id);
+      return rule === undefined ? [] : [[id, rule]];
+    });
+    return Object.fromEntries([...shared, ...own]);
+  };
   const harnesses = { ...document.harnesses };
   for (const key of HARNESS_KEYS) {
-    const override = ownMember(side.document.harnesses[key]?.package_overrides ?? {}, id);
-    const policy = harnesses[key] ?? (override && NO_POLICY);
-    if (!policy) continue;
-    const { [id]: _override, ...others } = policy.package_overrides;
-    harnesses[key] = { ...policy, package_overrides: override ? { ...others, [id]: override } : others };
+    const overridesOf = (policy: Policy) => policy.document.harnesses[key]?.package_overrides ?? {};
+    const overrides = whole(overridesOf({ document, audiences }), overridesOf);
+    const policy = harnesses[key] ?? NO_POLICY;
+    if (harnesses[key] || Object.keys(overrides).length > 0)
+      harnesses[key] = { ...policy, package_overrides: overrides };
   }
-  return {
-    document: { ...document, harnesses },
-    audiences: audience ? { ...otherAudiences, [id]: audience } : otherAudiences,
-  };
+  return { document: { ...document, harnesses }, audiences: whole(audiences, (side) => side.audiences) };
+}
+
+type Rules<Rule> = Readonly<Record<string, Rule>>;
+
+/** @returns for each package that only one side has, that side */
+function ownersOf({ packages }: GovernanceConfig, sides: readonly [Policy, Policy]): Map<string, Policy> {
+  const known = sides.map((side) => ({ side, ids: new Set(side.document.packages.map(({ id }) => id)) }));
+  return new Map(
+    packages.flatMap(({ id }): [string, Policy][] => {
+      const [owner, ...others] = known.filter(({ ids }) => ids.has(id));
+      return owner && others.length === 0 ? [[id, owner.side]] : [];
+    }),
+  );
 }
 
 /** @returns the decisions on values that are still published */
@@ -157,7 +169,10 @@ function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided 
   const first = places.slice(0, PLACES_LISTED_MAX);
   return {
     count: places.length,
-    listed: first.map((place) => shownSides(place, { names: SIDES, isHidden })),
+    listed: first.map((place) => ({
+      ...shownSides(place, { names: SIDES, isHidden }),
+      ...audienceIdsOf(place, SIDES),
+    })),
     isHidden:
       isHidden && first.some((place) => SIDES.some((side) => hasSecrets(place[side], tokensOf(place.path)))),
     text: JSON.stringify(places),
@@ -172,7 +187,7 @@ function read(text: string): object {
   return documentWithAudiences({ document: withoutRevisionFields(document), audiences });
 }
 
-type Places = Readonly<Record<(typeof SIDES)[number], ValueAt>>;
+type Places = Readonly<Record<MergeSide, ValueAt>>;
 
 function conflictAt(path: string, places: Places): Conflict {
   const at = (side: keyof Places) => {

@@ -12,13 +12,15 @@ export const CHANGES_LISTED_MAX = 200;
 /** Ids of an audience that a place has on one side for a page, which names them. */
 export const IDS_NAMED_MAX = 10;
 
-export type ListedChange = Shown<Change, "before" | "after"> & {
-  /** of the people or the groups of an audience; a side without a list lacks its member */
-  ids?: { before?: AudienceIds; after?: AudienceIds };
-};
+export type ListedChange = Shown<Change, "before" | "after"> & NamedSides;
+
+export interface NamedSides {
+  /** of the people or the groups of an audience, by the name of the side; a side without a list is missing */
+  ids?: Readonly<Record<string, AudienceIds>>;
+}
 
 export interface AudienceIds {
-  /** at most IDS_NAMED_MAX: first those that the other side lacks */
+  /** at most IDS_NAMED_MAX: first those that another side lacks */
   first: readonly string[];
   count: number;
 }
@@ -49,7 +51,7 @@ interface Compared {
 export function changeListOf(changes: readonly Change[], { isHidden, documents }: Compared): ChangeList {
   const shown = (change: Change): ListedChange => ({
     ...shownSides(change, { names: ["before", "after"], isHidden }),
-    ...audienceIdsOf(change),
+    ...audienceIdsOf(change, ["before", "after"]),
   });
   const written = changes.filter((change) => !isStamp(change));
   const places = written.flatMap(inParts);
@@ -69,16 +71,21 @@ export const isWithoutChanges = ({ count, stamped }: ChangeList): boolean => cou
 
 const AUDIENCE_IDS = /^\/package_audiences\/[^/]+\/(?:user_ids|group_ids)$/;
 
-function audienceIdsOf({ path, before, after }: Change): Pick<ListedChange, "ids"> {
-  if (!AUDIENCE_IDS.test(path)) return {};
-  const [from, to] = [before, after].map((value) => (Array.isArray(value) ? value.map(String) : undefined));
-  return {
-    ids: { ...(from && { before: firstIds(from, to) }), ...(to && { after: firstIds(to, from) }) },
-  };
+/** @returns the ids of the sides, for an item that is a list of an audience */
+export function audienceIdsOf<Item extends { path: string }>(
+  item: Item,
+  sides: readonly (keyof Item & string)[],
+): NamedSides {
+  if (!AUDIENCE_IDS.test(item.path)) return {};
+  const lists = sides.flatMap((side): [string, string[]][] => {
+    const value = item[side];
+    return Array.isArray(value) ? [[side, value.map(String)]] : [];
+  });
+  const shared = lists.reduce((ids, [, list]) => ids.intersection(new Set(list)), new Set(lists[0]?.[1]));
+  return { ids: Object.fromEntries(lists.map(([side, list]) => [side, firstIds(list, shared)])) };
 }
 
-function firstIds(ids: readonly string[], others: readonly string[] = []): AudienceIds {
-  const shared = new Set(others);
+function firstIds(ids: readonly string[], shared: ReadonlySet<string>): AudienceIds {
   const own = ids.filter((id) => !shared.has(id));
   const both = ids.filter((id) => shared.has(id));
   return { first: [...own, ...both].slice(0, IDS_NAMED_MAX), count: ids.length };

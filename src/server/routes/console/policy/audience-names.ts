@@ -1,6 +1,11 @@
 // Names the people and groups of audiences in the changes that a page lists: policies have their ids.
 import type { Domain } from "../../../../domain/domain.ts";
-import type { ChangeList, ListedChange } from "../../../../domain/governance/service.ts";
+import type {
+  AudienceIds,
+  ChangeList,
+  NamedSides,
+  Undecided,
+} from "../../../../domain/governance/service.ts";
 import { tokensOf } from "../../../../platform/errors.ts";
 import { numberText } from "../../../console/parts/texts.ts";
 import type { Reader } from "../../../console/reader.ts";
@@ -10,14 +15,27 @@ export const AUDIENCE_NAMES_MAX = 100;
 
 type Names = Pick<Domain, "identity" | "scim">;
 type NameOf = (id: string) => string | undefined;
-type Ids = NonNullable<NonNullable<ListedChange["ids"]>["before"]>;
+type Viewer = Pick<Reader, "organizationId" | "language">;
 
 /** @returns the changes with addresses and names of groups as texts, and a number for those that are not named */
-export function withNames(
+export function withNames(names: Names, viewer: Viewer, changes: ChangeList): ChangeList {
+  const named = createNamed(names, viewer, ["before", "after"]);
+  return { ...changes, listed: changes.listed.map(named) };
+}
+
+/** @returns the places of a merge, in the same way */
+export function withPlaceNames(names: Names, viewer: Viewer, undecided: Undecided): Undecided {
+  const named = createNamed(names, viewer, ["base", "theirs", "mine"]);
+  return { ...undecided, listed: undecided.listed.map(named) };
+}
+
+type Listed<Side extends string> = { path: string } & { [Name in Side]?: string } & NamedSides;
+
+function createNamed<Side extends string>(
   { identity: { users }, scim }: Names,
-  { organizationId, language }: Pick<Reader, "organizationId" | "language">,
-  changes: ChangeList,
-): ChangeList {
+  { organizationId, language }: Viewer,
+  sides: readonly Side[],
+) {
   const known = new Map<string, string>();
   const remembered =
     (find: (id: string) => string): NameOf =>
@@ -27,19 +45,19 @@ export function withNames(
     };
   const people = remembered((id) => users.addressOf(organizationId, id) ?? "somebody who was erased");
   const groups = remembered((id) => scim.directory.nameOf(organizationId, id) ?? "a group that is gone");
-  const textOf = (path: string, ids: Ids): string =>
+  const textOf = (path: string, ids: AudienceIds): string =>
     path.endsWith("/user_ids")
       ? idsText(ids, { nameOf: people, one: "person", many: "people", none: "nobody", language })
       : idsText(ids, { nameOf: groups, one: "group", many: "groups", none: "none", language });
-  const named = (change: ListedChange): ListedChange => {
-    const { path, ids: { before, after } = {} } = change;
-    return {
-      ...(isScope(path) ? withScopeWords(change) : change),
-      ...(before && { before: textOf(path, before) }),
-      ...(after && { after: textOf(path, after) }),
-    };
+  return <Item extends Listed<Side>>(item: Item): Item => {
+    const { path, ids = {} } = item;
+    const texts = sides.flatMap((side): [Side, string][] => {
+      const listed = ids[side];
+      if (listed) return [[side, textOf(path, listed)]];
+      return isScope(path) ? [[side, scopeWord(item[side])]] : [];
+    });
+    return { ...item, ...Object.fromEntries(texts) };
   };
-  return { ...changes, listed: changes.listed.map(named) };
 }
 
 interface Naming {
@@ -51,7 +69,7 @@ interface Naming {
 }
 
 /** @returns `ana@example.com, ben@example.com and 4,948 more` */
-function idsText({ first, count }: Ids, { nameOf, one, many, none, language }: Naming): string {
+function idsText({ first, count }: AudienceIds, { nameOf, one, many, none, language }: Naming): string {
   if (count === 0) return none;
   const names = first.map(nameOf).filter((name) => name !== undefined);
   const left = count - names.length;
@@ -69,8 +87,5 @@ const SCOPE_WORDS: Readonly<Record<string, string>> = {
   users: "only these people and groups",
 };
 
-const withScopeWords = (change: ListedChange): ListedChange => ({
-  ...change,
-  ...(change.before !== undefined && { before: SCOPE_WORDS[change.before] ?? change.before }),
-  ...(change.after !== undefined && { after: SCOPE_WORDS[change.after] ?? change.after }),
-});
+/** Without an audience, a package is for everybody. */
+const scopeWord = (scope = "organization"): string => SCOPE_WORDS[scope] ?? scope;

@@ -39,7 +39,7 @@ import {
   uploadRoute,
 } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
-import { withNames } from "./audience-names.ts";
+import { withNames, withPlaceNames } from "./audience-names.ts";
 import { draftDiscardPages, isDraftChanged, unlessEnded, unpublishedText } from "./draft-discard-pages.ts";
 
 const both = { csrf: FormField, by: FormField, version: FormField };
@@ -161,7 +161,8 @@ export function draftActionPages(context: RouteContext, console: Console) {
     .post(
       MERGE_PATH,
       ({ request }) =>
-        console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async ({ actor }, fields) => {
+        console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async (reader, fields) => {
+          const { actor } = reader;
           const version = statedIn(fields.version ?? String(drafts.versionOf(actor))).version;
           const decided = decisionsIn(fields);
           const remembered = decisionsIn(fields, REMEMBERED);
@@ -170,14 +171,19 @@ export function draftActionPages(context: RouteContext, console: Console) {
             const merge = await draftPublishing.merge(actor, stated, decided);
             if (merge.undecided.count > 0) {
               const isIncomplete = areSomeUndecided(fields);
-              return mergePage({ merge, decided: Object.keys(decided).length, remembered, isIncomplete });
+              return namedMergePage(domain, reader, {
+                merge,
+                decided: Object.keys(decided).length,
+                remembered,
+                isIncomplete,
+              });
             }
           } catch (error) {
             if (!isDraftChanged(error)) throw error;
             const now = { version: drafts.versionOf(actor), isHidden: true };
             const merge = await draftPublishing.merge(actor, now, {});
             if (merge.undecided.count > 0)
-              return mergePage({
+              return namedMergePage(domain, reader, {
                 merge,
                 decided: 0,
                 remembered: { ...remembered, ...decided },
@@ -210,6 +216,15 @@ export function draftActionPages(context: RouteContext, console: Console) {
         formOperation("sendPolicyRollback", "Creates a draft with the content of a revision"),
       ),
     );
+}
+
+function namedMergePage(
+  domain: RouteContext["domain"],
+  reader: Reader,
+  { merge, ...page }: Parameters<typeof mergePage>[0],
+): ConsolePage {
+  const undecided = withPlaceNames(domain, reader, merge.undecided);
+  return mergePage({ ...page, merge: { ...merge, undecided } });
 }
 
 /** @returns the question before the content of a revision replaces a draft */

@@ -5,6 +5,7 @@ import { AUDIENCE_NAMES_MAX } from "../../../../../src/server/routes/console/pol
 import { packageOf } from "../../../../domain/governance/governance-world.ts";
 import { addScimUsers, membersOf } from "../../../../domain/scim/groups/groups-world.ts";
 import { consoleBrowser } from "../../../../support/browser/console-browser.ts";
+import { formTo } from "../../../../support/browser/form-browser.ts";
 import { createTestServer } from "../../../../support/server.ts";
 
 const site = await createTestServer();
@@ -80,13 +81,26 @@ test("CON-55 the history and a difference name whom an audience had, and say its
   ];
   for (const path of pages) {
     const rows = rowsIn((await browser.visit(path)).html);
-    expect(rows).toContainEqual(["Who gets p0", "only these people and groups", "removed"]);
+    expect(rows).toContainEqual(["Who gets p0", "only these people and groups", "everybody"]);
     expect(rows).toContainEqual([
       "Who gets p0: people",
       expect.stringContaining("user0@example.com"),
       "removed",
     ]);
   }
+  await publish({ p0: { user_ids: people.slice(0, 20) } });
+});
+
+test("CON-53 a merge names the people that it asks about, those that differ first", async () => {
+  await save({ p0: { user_ids: [...people.slice(0, 20), ...people.slice(30, 31)] } });
+  await publish({ p0: { user_ids: [...people.slice(0, 20), ...people.slice(31, 32)] } });
+  const review = await browser.visit("/console/policy/review");
+  const { html } = await browser.submit(formTo(review, "/console/policy/merge"), {});
+  const text = html.replaceAll(/<[^>]*>/g, "");
+  expect(text).toContain("Published: user31@example.com, user0@example.com");
+  expect(text).toContain("Draft: user30@example.com, user0@example.com");
+  expect(text).toContain("and 11 more");
+  for (const id of people.slice(0, 32)) expect(text).not.toContain(id);
   await publish({ p0: { user_ids: people.slice(0, 20) } });
 });
 
