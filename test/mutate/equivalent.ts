@@ -1148,4 +1148,29 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "isFresh = false",
     because: "every caller in the product says whether it is fresh",
   },
+  {
+    file: "src/domain/identity/password-links/password-link-store.ts",
+    kind: DEFAULT,
+    contains: "?.total ?? 0",
+    because: "a count without groups always has a row",
+  },
+  {
+    file: "src/domain/identity/users/cannot-sign-in-store.ts",
+    kind: DEFAULT,
+    contains: "?.total ?? 0",
+    because: "a count without groups always has a row",
+  },
+  {
+    file: "src/domain/identity/users/cannot-sign-in-store.ts",
+    kind: "dropped SQL condition",
+    contains: "and( eq(users.organizationId",
+    drops: "eq(users.organizationId",
+    because: "a data directory has one organization",
+  },
+  {
+    file: "src/domain/catalog/archive/bytes.ts",
+    kind: "dropped statement",
+    contains: "unpacker.destroy()",
+    because: "the loop over it ends it, however the loop is left",
+  },
 ];

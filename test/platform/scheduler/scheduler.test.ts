@@ -531,6 +531,20 @@ test.each([
   expect(rowOf(db)?.nextRunAtMs).toBe(nextRunAtMs + moved);
 });
 
+test("of jobs that were due at one time, each is planned by its own interval after the clock went back", async () => {
+  const { scheduler, db } = processOf();
+  scheduler.register(hourly(async () => {}));
+  scheduler.register(hourly(async () => {}, { name: "daily", everyMs: DAY_MS }));
+  await scheduler.runDue();
+  const nextRunAtMs = nowMs + 365 * DAY_MS;
+  await db.write((tx) => void tx.update(jobs).set({ nextRunAtMs }).run());
+  await scheduler.runDue();
+  expect(["sweep", "daily"].map((name) => rowOf(db, name)?.nextRunAtMs)).toEqual([
+    nowMs + HOUR_MS,
+    nowMs + DAY_MS,
+  ]);
+});
+
 test("after the clock went forward a job runs once, not once for each missed interval", async () => {
   const { scheduler } = processOf();
   let runs = 0;

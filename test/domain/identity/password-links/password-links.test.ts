@@ -1,5 +1,7 @@
 // Links with which a user sets a new password: who gets one, its effect, and what invalidates it.
 import { describe, expect, test } from "bun:test";
+import { spend } from "../../../../src/domain/access/budgets/budgets.ts";
+import { budgets } from "../../../../src/domain/access/tables.ts";
 import type { User } from "../../../../src/domain/identity/model.ts";
 import { PASSWORD_LINK_TTL_MS } from "../../../../src/domain/identity/model.ts";
 import { passwordLinks } from "../../../../src/domain/identity/tables.ts";
@@ -135,6 +137,34 @@ describe("a link", () => {
     await using world = await createLinkWorld();
     expect(await reasonOf(() => world.links.getUser(new Secret("")))).toBe(UNAVAILABLE);
     expect(await reasonOf(() => world.set(new Secret("none")))).toBe(UNAVAILABLE);
+  });
+
+  test("is counted while it works, for its user and for everybody", async () => {
+    await using world = await createLinkWorld();
+    const counts = () => [world.links.countOpen(), world.links.countOpen(world.ada.id)];
+    const other = await world.addUser("other@example.com");
+    await world.give();
+    world.clock.advance(1);
+    await world.give(actorOf(world.admin), other.id);
+    expect(counts()).toEqual([2, 1]);
+    world.clock.advance(PASSWORD_LINK_TTL_MS - 1);
+    expect(counts()).toEqual([1, 0]);
+    world.clock.advance(1);
+    expect(counts()).toEqual([0, 0]);
+  });
+
+  test("clears the wrong passwords of its user, and of nobody else", async () => {
+    await using world = await createLinkWorld();
+    const { token } = await world.give();
+    await world.db.write((tx) => {
+      for (const subject of [ADA, "other@example.com"])
+        spend(tx, {
+          ...{ name: "password.account", subject, limit: 9, windowSeconds: 60 },
+          nowMs: world.clock.nowMs(),
+        });
+    });
+    await world.set(token);
+    expect(world.db.read.select().from(budgets).all()).toHaveLength(1);
   });
 
   test("that has expired is swept; an open one stays", async () => {
