@@ -1173,4 +1173,22 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "unpacker.destroy()",
     because: "the loop over it ends it, however the loop is left",
   },
+  {
+    file: "src/platform/json/structure.ts",
+    kind: "dropped statement",
+    contains: "this.#isNameNext = isNameNext",
+    because: "a scan goes on at a comma, which sets it",
+  },
+  {
+    file: "src/platform/json/structure.ts",
+    kind: "dropped default",
+    contains: "listsMax?.get(name) ?? Infinity",
+    because: "no number of commas reaches either; the default is for the type",
+  },
+  {
+    file: "src/platform/json/structure.ts",
+    kind: "changed number",
+    contains: "Math.min(text.length, start + NUMBER_CHARACTERS_MAX + 1)",
+    because: "of a number that is too long, one more character is looked at",
+  },
 ];

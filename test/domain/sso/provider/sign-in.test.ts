@@ -363,6 +363,7 @@ describe("SSO-21 the token request", () => {
 
   const ANSWERS: Record<string, [Faults, string]> = {
     "an unknown error": [{ tokenError: "unsupported_grant_type" }, "upstream sso.provider_error"],
+    "an error about the request": [{ tokenError: "invalid_request" }, "upstream sso.callback_error"],
     "an error named like a member of objects": [{ tokenError: "constructor" }, "upstream sso.provider_error"],
     HTML: [{ token: "html" }, "upstream sso.provider_invalid"],
     "half a document": [{ token: "garbage" }, "upstream sso.provider_invalid"],
