@@ -1,4 +1,5 @@
 // `backup restore`: shows what it will replace, asks for the name of the directory, and prints how to undo the restore.
+
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readKeyFile } from "../../../src/app/backup/backup-keys.ts";
@@ -8,6 +9,7 @@ import {
   type Restored,
   restoreBackup,
 } from "../../../src/app/backup/restore.ts";
+import { type EndedAccess, endedSummary } from "../../../src/domain/access/service.ts";
 import { DATABASE_NAME } from "../../../src/domain/backup/model.ts";
 import type { KeyFileContent } from "../../../src/platform/crypto/key-file.ts";
 import {
@@ -164,13 +166,7 @@ function report(
     upgraded_from: backup.schema === schema ? null : backup.schema,
     replaced: aside ?? null,
     undo: undo ?? null,
-    revoked: revoked
-      ? {
-          login_sessions: revoked.loginSessions,
-          grants: revoked.grants,
-          device_logins: revoked.deviceLogins,
-        }
-      : null,
+    revoked: revoked ? endedSummary(revoked) : null,
     captured_sessions: { without_bytes: absent.sessions, in_object_store: absent.elsewhere },
     missing_sealing_key_ids: backup.missingKeys,
   };
@@ -190,9 +186,10 @@ function report(
   for (const id of backup.missingKeys) output.warning(missingText(id));
 }
 
-const revokedText = ({ loginSessions, grants, deviceLogins }: NonNullable<Restored["revoked"]>): string =>
+const revokedText = ({ loginSessions, grants, deviceLogins, passwordLinks }: EndedAccess): string =>
   [
     amount(loginSessions, "login session"),
     amount(grants, "grant"),
     amount(deviceLogins, "device login"),
+    amount(passwordLinks, "password link"),
   ].join(", ");

@@ -1,10 +1,10 @@
 // `logins revoke`: ends one login, all logins of a user with or without one exception, or all logins. A running server refuses their next request.
-import type { LoginView } from "../../../src/domain/access/service.ts";
+import { type EndedAccess, endedSummary, type LoginView } from "../../../src/domain/access/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { readLogins, userIdOf } from "./read.ts";
-import { type Counts, countsText } from "./view.ts";
+import { countsText } from "./view.ts";
 
 export async function revoke(call: Call): Promise<void> {
   const [id] = call.args;
@@ -58,24 +58,12 @@ async function revokeAll(call: Call): Promise<void> {
   const details = [...detailsOf(live), "Every user must sign in again, in browsers and on workstations."];
   const plan = { action: "revoke every login of every user", details };
   if (!(await isConfirmed(call.context, call.command, plan))) return;
-  const ended = await call.domain.access.logins.revokeEverything(call.actor);
-  report(call, { ...ended, passwordLinks: live.passwordLinks });
+  report(call, await call.domain.access.logins.revokeEverything(call.actor));
 }
 
-/** What ends with the logins of a user or of everybody. */
-interface Ends extends Counts {
-  /** that nobody has used; they would open the account again */
-  passwordLinks: number;
-}
+const detailsOf = (ends: EndedAccess): string[] => [`${countsText(ends)} in use now.`];
 
-const linksText = ({ passwordLinks: count }: Ends): string[] =>
-  count === 0 ? [] : [`${count} password link${count === 1 ? "" : "s"}`];
-
-const detailsOf = (ends: Ends): string[] => [
-  `${[countsText(ends), ...linksText(ends)].filter(Boolean).join(", ")} in use now.`,
-];
-
-function liveLogins(call: Call, userId?: string): Ends {
+function liveLogins(call: Call, userId?: string): EndedAccess {
   const items = readLogins(call, { userId });
   const count = (kind: LoginView["kind"]): number => items.filter((login) => login.kind === kind).length;
   return {
@@ -86,19 +74,13 @@ function liveLogins(call: Call, userId?: string): Ends {
   };
 }
 
-const isNone = (counts: Counts & Partial<Ends>): boolean =>
-  Object.values(counts).every((count) => count === 0);
+const isNone = (counts: EndedAccess): boolean => Object.values(counts).every((count) => count === 0);
 
-function report({ output }: Call, given: Counts & Partial<Ends>): void {
-  const ended = { passwordLinks: 0, ...given };
-  const { loginSessions, grants, deviceLogins } = ended;
+const report = ({ output }: Call, ended: EndedAccess): void =>
   output.result(
-    { changed: !isNone(ended), login_sessions: loginSessions, grants, device_logins: deviceLogins },
-    isNone(ended)
-      ? "unchanged: there are no active logins"
-      : `revoked ${[countsText(ended), ...linksText(ended)].filter(Boolean).join(", ")}`,
+    { changed: !isNone(ended), ...endedSummary(ended) },
+    isNone(ended) ? "unchanged: there are no active logins" : `revoked ${countsText(ended)}`,
   );
-}
 
 const wordOf = ({ kind }: LoginView): string => kind.replaceAll("_", " ");
 

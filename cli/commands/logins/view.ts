@@ -1,6 +1,6 @@
 // Formats logins as table columns, text and JSON, without secrets or their hashes.
 import { toLogin } from "../../../src/domain/access/logins/login-document.ts";
-import type { LoginView } from "../../../src/domain/access/service.ts";
+import type { EndedAccess, LoginView } from "../../../src/domain/access/service.ts";
 import { colorOf } from "../../output/color.ts";
 import { dateOf, detailsText } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
@@ -31,18 +31,13 @@ export const loginText = (login: LoginView): string => {
   ]);
 };
 
-export interface Counts {
-  loginSessions: number;
-  grants: number;
-  deviceLogins: number;
-}
-
 /** @returns `1 login session, 2 grants`; kinds with a count of 0 are left out */
-export const countsText = ({ loginSessions, grants, deviceLogins }: Counts): string =>
+export const countsText = ({ loginSessions, grants, deviceLogins, passwordLinks }: EndedAccess): string =>
   [
     [loginSessions, "login session"] as const,
     [grants, "grant"] as const,
     [deviceLogins, "device login"] as const,
+    [passwordLinks, "password link"] as const,
   ]
     .filter(([count]) => count > 0)
     .map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`)

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { revokeEverything } from "../../domain/access/logins/logins.ts";
+import type { EndedAccess } from "../../domain/access/service.ts";
 import { createAudit } from "../../domain/audit/service.ts";
 import { Backups } from "../../domain/backup/service.ts";
 import { firstOrganization } from "../../domain/identity/store.ts";
@@ -40,7 +41,7 @@ export interface Restored {
   /** folder with the old database; undefined if there was none */
   aside: string | undefined;
   schema: number;
-  revoked: { loginSessions: number; grants: number; deviceLogins: number } | undefined;
+  revoked: EndedAccess | undefined;
   /** captured sessions whose bytes are not in the data directory */
   absent: MissingBytes;
 }

@@ -28,6 +28,7 @@ export type { IdentitySettings } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User } from "./model.ts";
 export { emailKey, readEmail } from "./model.ts";
 export {
+  countLinks as countPasswordLinks,
   removeAllLinks as removeAllPasswordLinks,
   removeLinks as removePasswordLinks,
 } from "./password-links/password-link-store.ts";

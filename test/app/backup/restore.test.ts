@@ -145,7 +145,7 @@ describe("a restore", () => {
     await bench.json("backup create logins.qmb");
     moveToCopy();
     const { revoked } = await bench.json(`backup restore logins.qmb ${restore} --revoke-logins`);
-    expect(revoked).toEqual({ login_sessions: 1, grants: 1, device_logins: 1 });
+    expect(revoked).toEqual({ login_sessions: 1, grants: 1, device_logins: 1, password_links: 0 });
     const { items } = await bench.json("logins list");
     expect(JSON.stringify(items)).not.toMatch(/"(active|pending|approved)"/);
   });

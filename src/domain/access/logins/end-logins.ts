@@ -17,6 +17,11 @@ export interface EndedLogins {
   deviceLogins: number;
 }
 
+/** The same, and the password links that were removed because they would have opened another session. */
+export interface EndedAccess extends EndedLogins {
+  passwordLinks: number;
+}
+
 /** Ends every access of the given users: login sessions, grants with their tokens, and pending device logins. */
 export const endLogins = (
   tx: Tx,

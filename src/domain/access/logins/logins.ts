@@ -5,12 +5,12 @@ import { type Clock, toRfc3339 } from "../../../platform/clock.ts";
 import type { Connection, Db, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Audit } from "../../audit/service.ts";
-import { type Identity, removeAllPasswordLinks } from "../../identity/service.ts";
+import { countPasswordLinks, type Identity, removeAllPasswordLinks } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { loginNotFound } from "../errors.ts";
 import { LOGINS_PER_PAGE_MAX, stateAt } from "../model.ts";
 import { grantedScope } from "../tokens/scopes.ts";
-import { type EndedLogins, endEverything, endGrants, endLoginSessions } from "./end-logins.ts";
+import { type EndedAccess, endEverything, endGrants, endLoginSessions } from "./end-logins.ts";
 import * as store from "./logins-store.ts";
 
 export interface LoginsDependencies {
@@ -83,9 +83,14 @@ type Row = Omit<LoginView, "user"> & { userId: string | null };
 export async function revokeEverything(
   { db, clock, audit }: Pick<LoginsDependencies, "db" | "clock" | "audit">,
   actor: Actor,
-): Promise<EndedLogins> {
-  await db.write((tx) => removeAllPasswordLinks(tx), "access"); // first: a link would open another session
-  const ended = await endEverything(db, { reason: "logins_revoked", nowMs: clock.nowMs() });
+): Promise<EndedAccess> {
+  const nowMs = clock.nowMs();
+  const passwordLinks = await db.write((tx) => {
+    const removed = countPasswordLinks(tx, { nowMs });
+    removeAllPasswordLinks(tx); // first: a link would open another session
+    return removed;
+  }, "access");
+  const ended = { ...(await endEverything(db, { reason: "logins_revoked", nowMs })), passwordLinks };
   const target = actor.organizationId;
   await db.write((tx) => {
     audit.record(tx, { actor, action: "logins.revoke_all", target, after: summaryOf(ended) });
@@ -150,7 +155,7 @@ export class Logins {
    * See the function of the same name. The confirmation is checked first, because its own session ends too.
    * @throws DomainError `access.confirmation_needed`
    */
-  async revokeEverything(actor: Actor): Promise<EndedLogins> {
+  async revokeEverything(actor: Actor): Promise<EndedAccess> {
     this.requireConfirmation(this.own.db.read, actor);
     return await revokeEverything(this.own, actor);
   }
@@ -252,11 +257,12 @@ const grantView = (row: Found<typeof store.listGrants>, nowMs: number): Row => (
 
 const scopesOf = (scope: string): string[] => scope.split(" ").filter((token) => token !== "");
 
-/** @returns the audit summary of logins that ended together */
-export const summaryOf = ({ loginSessions, grants, deviceLogins }: EndedLogins) => ({
+/** @returns the members of a document or an audit entry about logins that ended together */
+export const summaryOf = ({ loginSessions, grants, deviceLogins, passwordLinks }: EndedAccess) => ({
   login_sessions: loginSessions,
   grants,
   device_logins: deviceLogins,
+  password_links: passwordLinks,
 });
 
 function limitOutOfRange(): DomainError {

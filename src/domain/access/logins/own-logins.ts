@@ -4,10 +4,10 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import type { Audit } from "../../audit/service.ts";
-import { removePasswordLinks } from "../../identity/service.ts";
+import { countPasswordLinks, removePasswordLinks } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { loginNotFound } from "../errors.ts";
-import { type EndedLogins, endLogins, endOtherLogins } from "./end-logins.ts";
+import { type EndedAccess, type EndedLogins, endLogins, endOtherLogins } from "./end-logins.ts";
 import { type LoginPage, type LoginQuery, type Logins, type LoginView, summaryOf } from "./logins.ts";
 import * as store from "./own-logins-store.ts";
 
@@ -58,7 +58,7 @@ export class OwnLogins {
   }
 
   /** Ends every login and the password link of the actor, including the login that makes the request. @returns how many were active */
-  endAll(actor: Actor): Promise<EndedLogins> {
+  endAll(actor: Actor): Promise<EndedAccess> {
     return this.#endMany(actor, userIdOf(actor), (tx, ending) => {
       const ended = store.countLive(tx, ending.userId, ending.nowMs);
       endLogins(tx, ending);
@@ -71,7 +71,7 @@ export class OwnLogins {
    * @param sessionId of the browser that stays signed in
    * @returns how many were active
    */
-  endOthers(actor: Actor, sessionId: string): Promise<EndedLogins> {
+  endOthers(actor: Actor, sessionId: string): Promise<EndedAccess> {
     return this.endOthersOf(actor, { userId: userIdOf(actor), sessionId });
   }
 
@@ -82,7 +82,7 @@ export class OwnLogins {
   async endOthersOf(
     actor: Actor,
     { userId, sessionId }: { userId: string; sessionId: string },
-  ): Promise<EndedLogins> {
+  ): Promise<EndedAccess> {
     this.keptSession({ userId, sessionId });
     return await this.#endMany(actor, userId, (tx, ending) => {
       const { loginSessions, ...others } = store.countLive(tx, ending.userId, ending.nowMs);
@@ -103,10 +103,12 @@ export class OwnLogins {
     actor: Actor,
     userId: string,
     end: (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => EndedLogins,
-  ): Promise<EndedLogins> {
+  ): Promise<EndedAccess> {
     const { db, clock, audit } = this.own;
     return db.write((tx) => {
-      const ended = end(tx, { userId, reason: "revoked_by_user", nowMs: clock.nowMs() });
+      const nowMs = clock.nowMs();
+      const passwordLinks = countPasswordLinks(tx, { userId, nowMs });
+      const ended = { ...end(tx, { userId, reason: "revoked_by_user", nowMs }), passwordLinks };
       removePasswordLinks(tx, { userId }); // a link would open another session
       audit.record(tx, { actor, action: "user.revoke_logins", target: userId, after: summaryOf(ended) });
       return ended;

@@ -75,7 +75,7 @@ export const removeAllLinks = (tx: Tx): void => void tx.delete(passwordLinks).ru
 /** @returns how many links have not expired, of one user or of everybody */
 export const countLinks = (
   connection: Connection,
-  { userId, nowMs }: { userId: string | undefined; nowMs: number },
+  { userId, nowMs }: { userId?: string | undefined; nowMs: number },
 ): number =>
   connection
     .select({ total: count() })

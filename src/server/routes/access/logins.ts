@@ -12,6 +12,7 @@ import {
   toLoginList,
 } from "../../../domain/access/logins/login-document.ts";
 import { LOGINS_PER_PAGE_MAX } from "../../../domain/access/model.ts";
+import { endedSummary } from "../../../domain/access/service.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../../domain/identity/users/passwords.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
@@ -68,6 +69,7 @@ const EndedOthers = Type.Object({
   login_sessions: Type.Integer({ minimum: 0, description: "other browsers" }),
   grants: Type.Integer({ minimum: 0, description: "workstations" }),
   device_logins: Type.Integer({ minimum: 0, description: "sign-ins that were not finished" }),
+  password_links: Type.Integer({ minimum: 0, description: "links to set a password that were not used" }),
 });
 
 const ended = { 204: { description: "Ended, now or earlier" } };
@@ -145,11 +147,7 @@ export function ownLoginRoutes(context: RouteContext) {
       async ({ request }) => {
         const { sessionId } = principalOf(request);
         invariant(sessionId !== null, "the guard lets browsers in only");
-        const { loginSessions, grants, deviceLogins } = await ownLogins.endOthers(
-          actorOf(request),
-          sessionId,
-        );
-        return json({ login_sessions: loginSessions, grants, device_logins: deviceLogins });
+        return json(endedSummary(await ownLogins.endOthers(actorOf(request), sessionId)));
       },
       { requires: "session", accepts: "nothing", detail: described.endOtherLogins },
     )

@@ -70,7 +70,7 @@ test("all logins of a user end but an active browser session of that user", asyn
   expect(world.own.count(kept.actor).loginSessions).toBe(1);
 });
 
-test("a password link ends with the logins of its user", async () => {
+test("a password link ends with the logins of its user and is counted", async () => {
   await using world = await createOwnWorld();
   const { own, identity } = world;
   const operator: Actor = { ...actorOf(world.user), kind: "operator", id: null };
@@ -81,7 +81,10 @@ test("a password link ends with the logins of its user", async () => {
       own.endOthersOf(operator, { userId: world.user.id, sessionId }),
   ]) {
     const { token } = await identity.passwordLinks.create(world.system, world.user.id);
-    await end(await signIn(world));
+    expect(await end(await signIn(world))).toMatchObject({ passwordLinks: 1 });
+    const [entry] = audited(world, "user.revoke_logins");
+    expect(JSON.parse(entry?.after ?? "")).toMatchObject({ password_links: 1 });
+    expect(await end(await signIn(world))).toMatchObject({ passwordLinks: 0 });
     const used = identity.passwordLinks.setPassword({ token, password: new Secret(NEXT) });
     expect(await refusalOf(used)).toBe("password_link.unavailable");
   }
@@ -374,7 +377,7 @@ test("ending all logins ends every login of the person and reports how many were
   const eve = await signIn(world, await addUser(world, "eve@example.com"));
   const ended = { loginSessions: 1, grants: 1, deviceLogins: 0 };
   expect(world.own.count(browser.actor)).toEqual(ended);
-  expect(await world.own.endAll(browser.actor)).toEqual(ended);
+  expect(await world.own.endAll(browser.actor)).toEqual({ ...ended, passwordLinks: 0 });
   expect(world.own.count(browser.actor)).toEqual({ loginSessions: 0, grants: 0, deviceLogins: 0 });
   expect(world.sessions.find(browser.sessionToken)).toBeUndefined();
   expect(await refusalOf(refresh(world, refreshToken))).toBe("invalid_grant");

@@ -156,7 +156,10 @@ test("CON-34 a browser ends all other logins of its user, and a token cannot", a
   const bob = await face.signedIn("member");
   expect((await ask(face, "POST /me/logins/revoke-others", { token: ana.accessToken })).status).toBe(401);
   const { status, body } = await ask(face, "POST /me/logins/revoke-others", { cookie: ana.cookie });
-  expect([status, body]).toEqual([200, { login_sessions: 1, grants: 2, device_logins: 0 }]);
+  expect([status, body]).toEqual([
+    200,
+    { login_sessions: 1, grants: 2, device_logins: 0, password_links: 0 },
+  ]);
   const me = (cookie: string) => ask(face, "GET /auth/me", { cookie });
   expect([(await me(ana.cookie)).status, (await me(other.cookie)).status]).toEqual([200, 401]);
   expect((await me(bob.cookie)).status).toBe(200);
