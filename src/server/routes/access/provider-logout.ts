@@ -67,6 +67,7 @@ export function providerLogoutRoutes({ router, domain, clock }: RouteContext) {
 /** Reasons that are answered with 400; the caller is not responsible for other failures. */
 const FAULTS_OF_TOKENS: ReadonlySet<string> = new Set([
   "sso.token_invalid",
+  "sso.token_issuer",
   "sso.clock",
   "sso.claims_invalid",
 ]);
