@@ -1,6 +1,7 @@
 // Links created and removed by the operator, logout announced by the provider, and reconfirmation after a time.
 import { describe, expect, test } from "bun:test";
 import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
+import { CLAIM_TEXT_LENGTH_MAX } from "../../../src/domain/sso/model.ts";
 import { HOUR_MS } from "../../../src/platform/clock.ts";
 import { BROWSER, createSsoWorld, ISSUER, type SsoWorld } from "./sso-world.ts";
 
@@ -44,7 +45,21 @@ describe("SSO-33 identities", () => {
     await expect(create(user.id, "subject-1")).rejects.toMatchObject(taken);
     await expect(create(site.userOf(ANA)?.id ?? "", "other")).rejects.toMatchObject(taken);
     await expect(create("nobody", "other")).rejects.toMatchObject({ reason: "user.not_found" });
-    await expect(create(user.id, "")).rejects.toMatchObject({ reason: "identity.subject_invalid" });
+    for (const [subject, message] of [
+      ["", "the subject is empty"],
+      [" ev", "the subject begins or ends with white space"],
+      ["ev ", "the subject begins or ends with white space"],
+      ["ev\n", "the subject begins or ends with white space"],
+      ["\u00a0ev", "the subject begins or ends with white space"],
+      ["ev\u200b", "the subject begins or ends with white space"],
+      ["e\u0000v", "the subject has control characters"],
+      ["e\ud800v", "the subject is not valid Unicode"],
+      ["x".repeat(CLAIM_TEXT_LENGTH_MAX + 1), "the subject is too long"],
+    ] as const)
+      await expect(create(user.id, subject)).rejects.toMatchObject({
+        reason: "identity.subject_invalid",
+        message,
+      });
     await create(user.id, "SUBJECT-1");
     expect(identities.list({ limit: 10 }).total).toBe(2);
   });

@@ -7,7 +7,7 @@ import type { Audit } from "../../audit/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { EndLogins } from "../dependencies.ts";
-import { CLAIM_TEXT_LENGTH_MAX } from "../model.ts";
+import { claimTextProblem } from "../model.ts";
 import * as store from "./identities-store.ts";
 
 export interface IdentitiesDependencies {
@@ -83,8 +83,8 @@ export class Identities {
   }
 
   #checkCreate(connection: Connection, actor: Actor, { userId, issuer, subject }: NewIdentity): User {
-    if (subject === "" || subject.length > CLAIM_TEXT_LENGTH_MAX || /\p{Cc}/u.test(subject))
-      throw subjectInvalid();
+    const problem = subjectProblem(subject);
+    if (problem !== undefined) throw subjectInvalid(problem);
     const user = this.#userIn(connection, actor, userId);
     if (!user || user.status === "removed")
       throw new DomainError("not_found", "user.not_found", "no user who can be linked", {
@@ -124,13 +124,20 @@ export class Identities {
 /** Without the subject, which is personal data at the provider. */
 export const summaryOf = ({ issuer, linkedBy }: store.IdentityRow) => ({ issuer, linked_by: linkedBy });
 
-const subjectInvalid = () =>
-  new DomainError(
-    "invalid",
-    "identity.subject_invalid",
-    `the subject must have 1 to ${CLAIM_TEXT_LENGTH_MAX} characters without control characters`,
-    { problems: [{ pointer: "/subject", detail: "is not a subject of a provider" }] },
-  );
+/** White space, or a character that shows nothing, at an end: from copying, and never seen again. */
+const BLANK_AT_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
+
+/** Subjects are compared exactly, so that nothing is trimmed. @returns why nobody can have this subject */
+function subjectProblem(subject: string): string | undefined {
+  if (subject === "") return "is empty";
+  return BLANK_AT_END.test(subject) ? "begins or ends with white space" : claimTextProblem(subject);
+}
+
+const subjectInvalid = (problem: string) =>
+  new DomainError("invalid", "identity.subject_invalid", `the subject ${problem}`, {
+    hint: "subjects are compared exactly: give the claim `sub` of the provider, character by character",
+    problems: [{ pointer: "/subject", detail: problem }],
+  });
 
 const identityTaken = (message: string) =>
   new DomainError("conflict", "identity.taken", message, {
