@@ -162,10 +162,18 @@ const SHARED_TENANTS = ["common", "organizations", "consumers", "9188040d-6c67-4
 
 const isOfManyTenants = (issuer: string | undefined): boolean =>
   issuer !== undefined &&
-  new URL(issuer).pathname
+  unescaped(new URL(issuer).pathname)
     .toLowerCase()
     .split("/")
     .some((segment) => SHARED_TENANTS.includes(segment));
+
+/** A provider reads `%63ommon` as `common`. @returns the path without escapes of ASCII characters, also if those are escaped */
+function unescaped(path: string): string {
+  const once = path.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return once === path ? path : unescaped(once);
+}
 
 function providerWarnings(config: Settings): readonly string[] {
   if (config.has("identity.oidc.issuer")) return [];

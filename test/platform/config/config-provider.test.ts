@@ -117,14 +117,23 @@ describe("SSO-2 jit", () => {
   });
 });
 
-test.each(["common", "organizations", "Consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"])(
-  "SSO-6 trust_email is refused for the shared tenant %s",
-  (tenant) => {
-    const issuer = `https://login.example.org/${tenant}/v2.0`;
-    expect(problemsOf({ ...COMPLETE, issuer, trust_email: true })).toEqual(["identity.oidc.trust_email"]);
-    expect(load({ ...COMPLETE, issuer }).get("identity.oidc.trust_email")).toBe(false);
-  },
-);
+test.each([
+  ...["common", "organizations", "Consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"],
+  ...[
+    "%63ommon",
+    "c%4FMMON",
+    "%2563ommon",
+    "x%2Fcommon",
+    "x/../common",
+    "x/%2e%2e/common",
+    "9188040D%2d6c67-4c5b-b112-36a304b66dad",
+  ],
+  ...["%zz/common", "%ff/%63ommon"],
+])("SSO-6 trust_email is refused for the shared tenant %s", (tenant) => {
+  const issuer = `https://login.example.org/${tenant}/v2.0`;
+  expect(problemsOf({ ...COMPLETE, issuer, trust_email: true })).toEqual(["identity.oidc.trust_email"]);
+  expect(load({ ...COMPLETE, issuer }).get("identity.oidc.trust_email")).toBe(false);
+});
 
 test("settings without an issuer have no effect, and mode oidc without an issuer locks everybody out: both cause a warning", () => {
   expect(load({ client_id: "qm" }, "oidc").warnings).toEqual([
