@@ -32,8 +32,14 @@ export const signInAgainPath = (next: string): string =>
 
 const LINK_PATH = "/login/link";
 
-/** The page has no field for an address. */
-const WRONG_PASSWORD = "the password is wrong, or the account cannot sign in";
+/** Texts for a person who looks at the page, instead of those for every caller. */
+const PROOF_TEXTS = new Map([
+  ["access.sign_in_failed", "the password is wrong, or the account cannot sign in"],
+  [
+    "access.second_factor_needed",
+    "this account also needs its second factor: enter the code of your authenticator app, or a recovery code",
+  ],
+]);
 
 const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormField, code: FormField });
 
@@ -131,7 +137,7 @@ export function accountLinkPages(context: RouteContext, browser: Browser) {
         const visitor = browser.visitor(request);
         const isDone = reason === "sso.user_conflict" && visitor?.principal.email === person.email;
         if (visitor && isDone) return page(alreadySignedIn(visitor, browser)); // linked in another tab
-        const text = reason === "access.sign_in_failed" ? WRONG_PASSWORD : message;
+        const text = PROOF_TEXTS.get(reason ?? "") ?? message;
         const shown = { csrf, proof: sealed, email: person.email ?? "", asksCode, error: text };
         return page(proofPage({ ...frameOf(domain, browser), ...shown }), { failure });
       }

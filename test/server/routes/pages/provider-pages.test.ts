@@ -480,6 +480,8 @@ describe("SSO-5 the proof of a password", () => {
     const asked = formTo(await signInAt(site, browser), "/login/link");
     const refused = await browser.submit(asked, { password: PASSWORD });
     expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
+    expect(refused.html).toContain("enter the code of your authenticator app, or a recovery code");
+    expect(refused.html).not.toContain("member code");
     const again = formTo(refused, "/login/link");
     expect(again.fields).toHaveProperty("code");
     const wrong = await browser.submit(again, { password: PASSWORD, code: "aaaa-aaaa-aaaa-aaaa" });
@@ -643,6 +645,12 @@ describe("SSO-27 the provider announces a logout", () => {
     await using site = await createProviderSite(JIT);
     expect((await announce(site, token)).status).toBe(400);
     expect((await announce(site, token, "other")).status).toBe(404);
+  });
+
+  test("a token of another issuer is refused", async () => {
+    await using site = await createProviderSite(JIT);
+    const token = await site.idp.logoutToken({ iss: "https://other.example" });
+    expect((await announce(site, token)).status).toBe(400);
   });
 });
 
