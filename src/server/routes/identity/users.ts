@@ -86,7 +86,7 @@ const described = {
   updateUser: withHeaders(
     documented(
       "updateUser",
-      "Change the role, suspend or resume; ends every login of the user, and cancels pending invitations from a former administrator",
+      "Change the role, suspend or resume; ends every login of the user, even if the values are the same, and cancels pending invitations from a former administrator",
       { 200: { description: "The user after the change", schema: ChangedAdminUser }, ...guarded },
     ),
     IF_MATCH,
