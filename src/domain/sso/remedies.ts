@@ -7,7 +7,8 @@ const REMEDIES: Partial<Record<SsoReason, string>> = {
   "sso.provider_unreachable": VERIFY,
   "sso.provider_invalid": VERIFY,
   "sso.client_rejected": VERIFY,
-  "sso.clock": VERIFY,
+  "sso.clock":
+    "run `quartermaster sso verify`, check `clock`; if the clocks agree, correct the lifetime of tokens at the provider",
   "sso.callback_error":
     "the log names the error that a browser brought back; anybody can make one up, so see first whether others can sign in",
   "sso.callback_issuer":

@@ -142,6 +142,6 @@ export const logOnTooOld = failure(
 export const clockDiffers = failure(
   "upstream",
   "sso.clock",
-  "the clocks of this service and of the identity provider differ too much",
-  ASK,
+  "the token of the identity provider is too old or not valid yet, by the clock of this service",
+  ASK_LOG,
 );

@@ -91,7 +91,7 @@ describe("SSO-22 an ID token with a fault is refused", () => {
     "issued in the future": [{ idToken: { iat: now + 61 } }, "sso.clock"],
     "valid in the future": [{ idToken: { nbf: now + 61 } }, "sso.clock"],
     "of a log-on before 1970": [{ idToken: { auth_time: -1 } }, "sso.token_invalid"],
-    "of a log-on in the future": [{ idToken: { auth_time: now + 61 } }, "sso.clock"],
+    "of a log-on in the future": [{ idToken: { auth_time: now + 61 } }, "sso.token_invalid"],
   };
 
   test.each(Object.entries(FAULTS))("%s", async (_, [faults, reason]) => {
@@ -129,6 +129,20 @@ describe("SSO-22 a token with a valid signature is refused unless it is an ID to
     const error = await verifyIdToken(await tokenWith(claims), "ours", checks).catch((thrown) => thrown);
     expect([error.reason, error.cause]).toEqual(["sso.token_invalid", cause]);
   });
+});
+
+test("SSO-44 a log-on in the future is not blamed on the clocks, and a token from the future is", async () => {
+  const now = Math.floor(world.clock.nowMs() / 1000);
+  const causeWith = async (idToken: NonNullable<Faults["idToken"]>) => {
+    idp.faults = { idToken };
+    return await signIn().catch(({ reason, cause }) => `${reason}: ${cause}`);
+  };
+  expect(await causeWith({ auth_time: now + 61 })).toBe(
+    "sso.token_invalid: auth_time is in the future, although iat is not",
+  );
+  expect(await causeWith({ auth_time: now + 61, iat: now + 61 })).toBe(
+    "sso.clock: iat is in the future; by the header Date the provider's clock is 0 s ahead of ours",
+  );
 });
 
 test("SSO-22 times are compared with the skew of the settings", async () => {

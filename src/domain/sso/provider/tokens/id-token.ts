@@ -3,7 +3,7 @@
 import type { JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import { logOnTooOld, tokenInvalid } from "../failures.ts";
-import { offsetText, refuseFuture, type TokenChecks, verifiedClaims } from "./token-checks.ts";
+import { isFuture, offsetText, secondsOf, type TokenChecks, verifiedClaims } from "./token-checks.ts";
 
 /** Claims of a verified ID token. */
 export interface IdTokenClaims extends JWTPayload {
@@ -34,8 +34,10 @@ export async function verifyIdToken(
 function refuseOldLogOn(claims: JWTPayload, checks: TokenChecks): void {
   const { maxAgeSeconds, clockSkewSeconds } = checks.settings;
   if (maxAgeSeconds === undefined && claims.auth_time === undefined) return;
-  const seconds = refuseFuture(claims, "auth_time", checks);
+  const seconds = secondsOf(claims, "auth_time");
   if (seconds < 0) throw tokenInvalid("auth_time is negative");
+  // `iat` was not in the future, so the clocks do not explain it.
+  if (isFuture(seconds, checks)) throw tokenInvalid("auth_time is in the future, although iat is not");
   if (maxAgeSeconds === undefined) return;
   const oldestMs = checks.nowMs - (maxAgeSeconds + clockSkewSeconds) * SECOND_MS;
   if (seconds * SECOND_MS < oldestMs)

@@ -39,7 +39,8 @@ export async function verifiedClaims(
   try {
     const { payload, protectedHeader } = await keys.verify(token, rules, purpose);
     refuseOtherParties(payload, audience);
-    refuseFuture(payload, "iat", checks);
+    if (isFuture(secondsOf(payload, "iat"), checks))
+      throw clockDiffers(`iat is in the future; ${offsetText(checks.clockOffsetMs)}`);
     // The library does not look at it, so that it may be anything.
     const type: unknown = protectedHeader.typ;
     if (type !== undefined && typeof type !== "string") throw tokenInvalid("typ is not a text");
@@ -49,17 +50,16 @@ export async function verifiedClaims(
   }
 }
 
-/** @throws DomainError `sso.token_invalid` if it is not a number, `sso.clock` if it is in the future */
-export function refuseFuture(claims: JWTPayload, name: string, checks: TokenChecks): number {
+/** @throws DomainError `sso.token_invalid` if it is not a number */
+export function secondsOf(claims: JWTPayload, name: string): number {
   const seconds = claims[name];
-  if (typeof seconds !== "number" || !Number.isFinite(seconds))
-    throw tokenInvalid(`${name} is missing or not a number`);
-  const { nowMs, settings, clockOffsetMs } = checks;
-  const latestMs = nowMs + settings.clockSkewSeconds * SECOND_MS;
-  if (seconds * SECOND_MS > latestMs)
-    throw clockDiffers(`${name} is in the future; ${offsetText(clockOffsetMs)}`);
-  return seconds;
+  if (typeof seconds === "number" && Number.isFinite(seconds)) return seconds;
+  throw tokenInvalid(`${name} is missing or not a number`);
 }
+
+/** @returns whether a time is after now, by more than clocks may differ */
+export const isFuture = (seconds: number, { nowMs, settings }: TokenChecks): boolean =>
+  seconds * SECOND_MS > nowMs + settings.clockSkewSeconds * SECOND_MS;
 
 /** The token is for this client only, and not also for another one that could have passed it on. */
 function refuseOtherParties({ aud, azp }: JWTPayload, clientId: string): void {
