@@ -41,11 +41,32 @@ export function forLog(text: string): string {
   return escaped.length <= LOGGED_TEXT_LENGTH_MAX ? escaped : `${escaped.slice(0, LOGGED_TEXT_LENGTH_MAX)}…`;
 }
 
+/** What is wrong with an answer of the provider, as far as there is something to do about it. */
+export type ProviderFault =
+  | "certificate"
+  | "certificate_name"
+  | "certificate_time"
+  | "busy"
+  | "redirect"
+  | "status"
+  | "not_json"
+  | "too_large"
+  | "issuer"
+  | "endpoint";
+
+/** An error that also says what is wrong with the answer of the provider. */
+export class ProviderFailure extends DomainError {
+  fault: ProviderFault | undefined;
+}
+
 /** @param cause our own words; the provider's in them went through `forLog` */
 const failure =
   (kind: DomainError["kind"], reason: SsoReason, message: string, details: ErrorDetails = {}) =>
-  (cause: string): DomainError =>
-    new DomainError(kind, reason, message, { ...details, cause });
+  (cause: string, fault?: ProviderFault): DomainError => {
+    const error = new ProviderFailure(kind, reason, message, { ...details, cause });
+    error.fault = fault;
+    return error;
+  };
 
 export const notConfigured = () =>
   new DomainError("not_found", "sso.not_configured", "no identity provider is configured", {

@@ -5,7 +5,7 @@ import { SECOND_MS } from "../../../platform/clock.ts";
 import { codeOf, DomainError } from "../../../platform/errors.ts";
 import type { Destination, Outbound, OutboundRequest } from "../../../platform/outbound/outbound.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
-import { forLog, providerInvalid, unreachable } from "./failures.ts";
+import { forLog, type ProviderFault, providerInvalid, unreachable } from "./failures.ts";
 
 const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
 export const ANSWER_BYTES_MAX = 256 * 1024;
@@ -86,13 +86,13 @@ export class ProviderRequests {
     if (isJsonObject(members)) return { isOk, status, members, text };
     if (!isOk) return { isOk, status, members: {}, text };
     const type = forLog(headers.get("content-type") ?? "none");
-    throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`);
+    throw providerInvalid(`${endpoint}: the answer is not a JSON object (content type ${type})`, "not_json");
   }
 
   /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` if the request failed */
   async json(endpoint: ProviderEndpoint, url: string): Promise<ObjectAnswer> {
     const answer = await this.object(endpoint, url, { headers: { accept: "application/json" } });
-    if (!answer.isOk) throw providerInvalid(`${endpoint}: the status is ${answer.status}`);
+    if (!answer.isOk) throw providerInvalid(`${endpoint}: the status is ${answer.status}`, "status");
     return answer;
   }
 
@@ -124,7 +124,7 @@ export class ProviderRequests {
     const { ok: isOk, status, headers } = response;
     if (status >= 500 || status === 429) {
       await response.body?.cancel();
-      throw unreachable(`the status is ${status}`);
+      throw unreachable(`the status is ${status}`, "busy");
     }
     return { isOk, status, headers, bytes: await bodyOf(response) };
   }
@@ -149,8 +149,20 @@ function parsed(text: string): unknown {
 function faultOfFetch(error: unknown): DomainError {
   if (!(error instanceof DomainError)) return unreachable(errorText(error));
   const { reason, message, cause } = error;
-  if (reason === "outbound.failed") return unreachable(errorText(cause));
-  return providerInvalid(message);
+  if (reason === "outbound.failed") return unreachable(errorText(cause), certificateFaultOf(cause));
+  return providerInvalid(message, reason === "outbound.redirected" ? "redirect" : undefined);
+}
+
+/** Codes of TLS about certificates; others are of certificates that no known authority signed. */
+const CERTIFICATE_FAULTS = new Map<string, ProviderFault>([
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate_name"],
+  ["CERT_HAS_EXPIRED", "certificate_time"],
+  ["CERT_NOT_YET_VALID", "certificate_time"],
+]);
+
+function certificateFaultOf(error: unknown): ProviderFault | undefined {
+  const code = codeOf(error) ?? "";
+  return CERTIFICATE_FAULTS.get(code) ?? (/CERT|SIGNATURE/.test(code) ? "certificate" : undefined);
 }
 
 /** Code and name only: the text of a network error may have addresses. */
@@ -193,4 +205,4 @@ async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer
   return Buffer.concat(chunks);
 }
 
-const tooLarge = () => providerInvalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
+const tooLarge = () => providerInvalid(`the answer has more than ${ANSWER_BYTES_MAX} bytes`, "too_large");

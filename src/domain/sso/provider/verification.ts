@@ -4,8 +4,9 @@ import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { SsoSettings } from "../settings.ts";
 import { OidcClient } from "./client/oidc-client.ts";
+import { answerRemedy } from "./discovery/answer-remedies.ts";
 import { destinationsOf } from "./discovery/destinations.ts";
-import type { ProviderMetadata } from "./discovery/metadata.ts";
+import { discoveryUrl, type ProviderMetadata } from "./discovery/metadata.ts";
 import type { Connection } from "./provider.ts";
 import { TOKEN_ALGORITHMS } from "./tokens/provider-keys.ts";
 
@@ -37,7 +38,7 @@ export async function verifyProvider(
   const found = await attempt(
     "discovery",
     () => discovery.reload(),
-    (error) => discoveryRemedy(error, settings),
+    (error) => answerRemedy(error, discoveryUrl(settings.issuer)),
   );
   if ("failed" in found) return [found.failed, ...NEEDS_DISCOVERY.map(skipped), ...own];
   const metadata = found.value;
@@ -46,7 +47,7 @@ export async function verifyProvider(
     endpointsFinding(metadata),
     algorithmsFinding(metadata),
     challengeFinding(metadata),
-    await keysFinding(connection),
+    await keysFinding(connection, metadata),
     clockFinding(connection),
     ...(await clientFindings(connection, metadata, parts)),
     ...logoutFindings(metadata, settings),
@@ -98,11 +99,6 @@ async function attempt<T>(
 const detailOf = ({ message, cause }: DomainError): string =>
   typeof cause === "string" ? `${message}: ${cause}` : message;
 
-const discoveryRemedy = ({ reason }: DomainError, { issuer }: SsoSettings): string =>
-  reason === "sso.provider_unreachable"
-    ? "check the name, the network, the proxy (HTTPS_PROXY) and the certificate (identity.oidc.ca_file)"
-    : `set identity.oidc.issuer to the issuer that the provider shows, character by character; its discovery document must be under ${issuer}`;
-
 const endpointsFinding = (metadata: ProviderMetadata): ProviderFinding =>
   ok(
     "endpoints",
@@ -132,11 +128,14 @@ const challengeFinding = ({ challengeMethods }: ProviderMetadata): ProviderFindi
         "turn PKCE on for this client at the provider; sign-ins send it in any case",
       );
 
-async function keysFinding({ keys }: Connection): Promise<ProviderFinding> {
+async function keysFinding(
+  { keys }: Connection,
+  { keysEndpoint }: ProviderMetadata,
+): Promise<ProviderFinding> {
   const found = await attempt(
     "keys",
     () => keys.reload(),
-    () => "see whether the provider publishes keys",
+    (error) => answerRemedy(error, keysEndpoint),
   );
   if ("failed" in found) return found.failed;
   return found.value > 0

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { verifyProvider } from "../../../../src/domain/sso/provider/verification.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
+import { type CertificateOptions, certify } from "../../../support/network/private-ca.ts";
 import type { Faults } from "../../../support/provider/faults.ts";
 import { createLyingProvider } from "../../../support/provider/lying-provider.ts";
 import { REDIRECT_URI, relyingPartyOf } from "../../../support/provider/relying-party.ts";
@@ -101,6 +102,47 @@ test.each(Object.entries(FAULTS))("SSO-33 a provider that %s is reported", async
   expect(await problemsOf()).toEqual(problems);
 });
 
+const NEXT_STEPS: Record<string, [Faults, string]> = {
+  "names another issuer": [
+    { metadata: { issuer: "https://other.example" } },
+    "set identity.oidc.issuer to the issuer that",
+  ],
+  "answers with HTML": [{ discovery: "html" }, "a page instead of JSON"],
+  "answers with JSON that is cut off": [{ discovery: "garbage" }, "a page instead of JSON"],
+  "answers with a redirect": [{ discovery: "redirect" }, "see where it leads"],
+  "has no document there": [{ discovery: "missing" }, "correct the path in identity.oidc.issuer"],
+  "answers with 10 MB": [{ discovery: "huge" }, "it must be the discovery document"],
+  "is down": [{ discovery: "down" }, "repair the provider"],
+  "breaks off": [{ discovery: "reset" }, "HTTPS_PROXY"],
+  "announces http": [{ metadata: { token_endpoint: "http://idp.example/token" } }, "must announce https"],
+  "lacks an endpoint": [{ metadata: { token_endpoint: undefined } }, "must announce https"],
+};
+
+test.each(Object.entries(NEXT_STEPS))(
+  "SSO-33 a provider that %s: the next step",
+  async (_, [faults, remedy]) => {
+    idp.faults = faults;
+    const [discovery] = await findingsOf();
+    expect(discovery).toMatchObject({ check: "discovery", remedy: expect.stringContaining(remedy) });
+  },
+);
+
+test.each([
+  ["of an unknown authority", {}, "identity.oidc.ca_file"],
+  ["for another name", { name: "other.example", isTrusted: true }, "host name in the provider's certificate"],
+  ["that has expired", { expiresAtMs: Date.now() - 1_000, isTrusted: true }, "renewed"],
+] as [string, CertificateOptions & { isTrusted?: boolean }, string][])(
+  "SSO-33 a certificate %s: the next step",
+  async (_, { isTrusted = false, ...options }, remedy) => {
+    const { cert, key, ca } = await certify(options);
+    const fetch = () => Response.json({});
+    await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, tls: { cert, key }, fetch });
+    const issuer = `https://localhost:${server.port}`;
+    const [discovery] = await findingsOf({ issuer, ...(isTrusted && { ca }) });
+    expect(discovery).toMatchObject({ result: "failed", remedy: expect.stringContaining(remedy) });
+  },
+);
+
 const KEYS: Record<string, [Faults, string]> = {
   "cannot be fetched": [{ keys: "down" }, "the status is 503"],
   "are no list": [{ keySet: { keys: {} } }, "not a list"],
@@ -126,9 +168,6 @@ test("SSO-33 a wrong secret is reported, and what was said about another issuer"
   const [discovery] = await findingsOf();
   expect(discovery?.detail).toContain(`the issuer is ${idp.issuer}/, not ${idp.issuer}`);
   expect(discovery?.remedy).toContain("identity.oidc.issuer");
-  idp.faults = { discovery: "down" };
-  const [unreachable] = await findingsOf();
-  expect(unreachable?.remedy).toContain("HTTPS_PROXY");
 });
 
 test.each([

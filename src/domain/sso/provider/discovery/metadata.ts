@@ -33,11 +33,14 @@ export const LIST_MAX = 100;
  */
 export function readMetadata(document: JsonObject, issuer: string): ProviderMetadata {
   if (document.issuer !== issuer)
-    throw providerInvalid(`discovery: the issuer is ${forLog(String(document.issuer))}, not ${issuer}`);
+    throw providerInvalid(
+      `discovery: the issuer is ${forLog(String(document.issuer))}, not ${issuer}`,
+      "issuer",
+    );
   const optional = (name: string) => endpoint(document, name, issuer);
   const needed = (name: string): string => {
     const url = optional(name);
-    if (url === undefined) throw providerInvalid(`discovery: ${name} is missing`);
+    if (url === undefined) throw providerInvalid(`discovery: ${name} is missing`, "endpoint");
     return url;
   };
   return {
@@ -66,7 +69,7 @@ function endpoint(document: JsonObject, name: string, issuer: string): string | 
   if (value === undefined || value === null) return undefined;
   const problem = typeof value === "string" ? endpointProblem(value, issuer) : "is not a text";
   if (problem === undefined) return String(value);
-  throw providerInvalid(`discovery: ${name} ${problem}: ${forLog(String(value))}`);
+  throw providerInvalid(`discovery: ${name} ${problem}: ${forLog(String(value))}`, "endpoint");
 }
 
 /** @returns what is wrong with an endpoint */
