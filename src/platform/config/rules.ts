@@ -167,7 +167,7 @@ const isOfManyTenants = (issuer: string | undefined): boolean =>
     .split("/")
     .some((segment) => SHARED_TENANTS.includes(segment));
 
-/** A provider reads `%63ommon` as `common`. @returns the path without escapes of ASCII characters, also if those are escaped */
+/** A provider decodes the path. @returns it without escapes of ASCII characters, also if those are escaped */
 function unescaped(path: string): string {
   const once = path.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
