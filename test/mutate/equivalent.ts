@@ -1191,4 +1191,35 @@ export const EQUIVALENT: readonly Equivalent[] = [
     contains: "Math.min(text.length, start + NUMBER_CHARACTERS_MAX + 1)",
     because: "of a number that is too long, one more character is looked at",
   },
+  {
+    file: "src/domain/gateway/keys/keys.ts",
+    kind: "dropped statement",
+    contains: "this.#revision = revision",
+    because: "the row is read again, which only takes time",
+  },
+  {
+    file: "src/domain/gateway/keys/keys.ts",
+    kind: ["dropped branch", "dropped statement"],
+    contains: "this.#rows.set(id, row)",
+    because: "the row is read again, which only takes time",
+  },
+  {
+    file: "src/domain/gateway/keys/keys.ts",
+    kind: "dropped default",
+    contains: "row?.recoveringUntilMs ?? 0",
+    because: "undefined is after no time; the default is for the type",
+  },
+  {
+    file: "src/domain/gateway/keys/keys.ts",
+    kind: "changed number",
+    contains: "row?.recoveringUntilMs ?? 0",
+    because: "no clock shows the first millisecond of 1970",
+  },
+  {
+    file: "src/domain/access/tokens/grants.ts",
+    kind: "dropped statement",
+    contains: "this.#logins.forget(login.deviceCodeHash)",
+    because:
+      "a login that has ended is read again, with the same result; only its place in memory is kept longer",
+  },
 ];

@@ -158,7 +158,8 @@ test("decided and expired logins no longer count for their address", async () =>
   await using world = await createLoginWorld({ limits: { ...MANY, pendingLoginsPerAddress: 2 } });
   const first = await requestLogin(world);
   await requestLogin(world);
-  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  const tooMany = { reason: "device_login.too_many_pending", kind: "too_many", retryAfterSeconds: 60 };
+  expect(await requestLogin(world).catch((error: unknown) => error)).toMatchObject(tooMany);
   await decide(world, first, { browser: await signIn(world), decision: "refuse" });
   expect(await refusalOf(requestLogin(world))).toBe("fine");
   expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
@@ -198,7 +199,8 @@ test("allows at most DEVICE_LOGINS_PENDING_MAX undecided logins, and decided one
   await fillPending(world, DEVICE_LOGINS_PENDING_MAX - 2);
   expect(await refusalOf(requestLogin(world))).toBe("fine");
   const last = await requestLogin(world);
-  expect(await refusalOf(requestLogin(world))).toBe("device_login.too_many_pending");
+  const tooMany = { reason: "device_login.too_many_pending", kind: "unavailable", retryAfterSeconds: 60 };
+  expect(await requestLogin(world).catch((error: unknown) => error)).toMatchObject(tooMany);
   await decide(world, last, { browser: await signIn(world), decision: "refuse" });
   afterSeconds(world, 1);
   expect(await refusalOf(requestLogin(world))).toBe("fine");

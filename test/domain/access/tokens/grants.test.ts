@@ -29,13 +29,14 @@ const poll = (world: LoginWorld, deviceCode: string) => refusalOf(redeem(world, 
 
 test("an approved code gives tokens whose claims name the approving session", async () => {
   await using world = await createLoginWorld();
+  world.clock.advance(999);
   const { deviceCode, browser } = await requestApproved(world);
   const answer = await redeem(world, deviceCode);
   expect(answer).toEqual({
     access_token: expect.any(String),
     token_type: "Bearer",
     expires_in: 900,
-    expires_at: world.clock.nowMs() / 1_000 + 900,
+    expires_at: Math.floor(world.clock.nowMs() / 1_000) + 900,
     refresh_token: expect.stringMatching(/^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/),
     scope: USER_SCOPES.join(" "),
   });
@@ -47,6 +48,14 @@ test("an approved code gives tokens whose claims name the approving session", as
     exp: answer.expires_at,
   });
   expect(audited(world, "grant.create")).toMatchObject([{ actorId: world.user.id }]);
+});
+
+test("a login that was stored without a resource is for this service", async () => {
+  await using world = await createLoginWorld();
+  const { deviceCode } = await requestApproved(world);
+  await world.db.write((tx) => tx.update(deviceLogins).set({ resource: null }).run(), "access");
+  const answer = await redeem(world, deviceCode);
+  expect(world.tokens.read(answer.access_token).claims.aud).toBe(BASE_URL);
 });
 
 test("a refresh token requires offline access", async () => {

@@ -15,6 +15,7 @@ import { openCredential } from "../../../../src/domain/gateway/sealing/sealed-cr
 import type { User } from "../../../../src/domain/identity/service.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { openDatabase } from "../../../../src/platform/database/database.ts";
+import { moveRevision } from "../../../../src/platform/database/moved-topics.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { actorOf, reasonOf } from "../../../support/identity-world.ts";
 import { changeRow, createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
@@ -79,6 +80,18 @@ test("the status shows at once whatever changes the key, a user or a group, also
   for (const alias of ["gateway", "access", "provisioning"] as const) {
     expect(shown()).not.toBe(alias);
     await world.db.write((tx) => store.putKey(tx, { ...row, alias }), alias);
+    expect(shown()).toBe(alias);
+  }
+  for (const [topic, also] of [
+    ["gateway", "access"],
+    ["access", "provisioning"],
+    ["provisioning", "gateway"],
+  ] as const) {
+    const alias = `${topic} and ${also}`;
+    await world.db.write((tx) => {
+      moveRevision(tx, also);
+      store.putKey(tx, { ...row, alias });
+    }, topic);
     expect(shown()).toBe(alias);
   }
   const beside = openDatabase(world.file);
