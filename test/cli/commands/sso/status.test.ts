@@ -67,4 +67,8 @@ test("SSO-29 status counts users who must sign in again, and shows the result of
       due_within_day: 1,
     },
   });
+  database.run("UPDATE identity_providers SET last_error_reason = 'sso.callback_error'");
+  expect((await signInLines(bench, " --config oidc.yaml"))[1]).toBe(
+    "last success 2026-01-01T00:00:00.000Z; a browser came back with sso.callback_error: see sso show",
+  );
 });
