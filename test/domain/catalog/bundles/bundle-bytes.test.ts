@@ -56,6 +56,13 @@ describe("a bundle", () => {
     expect(await outcomeOf(await written())).toBe("read");
   });
 
+  test.each([1, 511, 512, 513, 65_535, 65_536, 65_537])("of an archive of %i bytes is read", async (size) => {
+    const bytes = Buffer.alloc(size, "x");
+    const archive = { bytes, sha256: sha256Hex(bytes), sizeBytes: size };
+    const { archives } = await readBundle(inMemory(await written([archive])), { trusted });
+    expect(archives.get(archive.sha256)).toMatchObject({ length: size });
+  });
+
   test("is refused if a bit of any one byte is flipped", async () => {
     const bundle = await written();
     const accepted: number[] = [];
