@@ -39,16 +39,19 @@ export { POLICY_TEXT, SETTINGS_TEXT } from "./document/text-schema.ts";
 export { notWritten, USED_ELSEWHERE } from "./drafts/draft-errors.ts";
 export type { Decision, Undecided } from "./drafts/draft-merge.ts";
 export {
+  brokenTexts,
   COMMENTS_LOST,
   type Draft,
   type HarnessInput,
   LAST_VALID_TEXT,
   mayHaveComments,
   type StatedVersion,
+  type TextName,
   typedProblems,
 } from "./drafts/draft-model.ts";
 export type { DraftMerge, Review } from "./drafts/draft-publishing.ts";
 export type { DraftSummary } from "./drafts/draft-store.ts";
+export { discardText } from "./drafts/texts/discarded-text.ts";
 export type {
   GovernanceConfig,
   HarnessPolicy,

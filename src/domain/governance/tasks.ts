@@ -4,7 +4,7 @@
 import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file-values.ts";
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
-import { settingsText, typedSettings } from "./drafts/typed-settings.ts";
+import { settingsText, typedSettings } from "./drafts/texts/typed-settings.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";

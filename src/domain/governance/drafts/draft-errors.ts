@@ -26,7 +26,7 @@ export const draftChanged = (): DomainError =>
 /** @param what for example `the text of the policy` */
 export const brokenText = (what: string): DomainError =>
   new DomainError("conflict", "policy_draft.broken_text", `${what} has problems that must be solved first`, {
-    hint: "correct the text, or discard the draft",
+    hint: "correct that text, or discard it",
   });
 
 export const secondAdministratorRequired = (): DomainError =>

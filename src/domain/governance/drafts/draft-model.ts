@@ -1,6 +1,6 @@
 // Shapes and limits of a draft: the changes of one administrator before they are published (handbook: console, Drafts).
 import type { Problem } from "../../../platform/errors.ts";
-import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, PackageAudiences } from "../model.ts";
 import type { HarnessPublication } from "../publishing/publications.ts";
 
@@ -66,11 +66,42 @@ export const mayHaveComments = ({ policy, harnesses }: TypedTexts): boolean =>
     (text) => text !== undefined && /(?:^|[ \t])#/m.test(text),
   );
 
-/** @returns the problems of every text that was typed */
-export const typedProblems = ({ policy, harnesses }: TypedTexts): Problem[] => [
-  ...(policy?.problems ?? []),
-  ...Object.values(harnesses).flatMap(({ problems }) => problems),
+/** A text of a draft: of the policy without its extensions, or of one harness. */
+export type TextName = "policy" | HarnessKey;
+
+/** A problem of a text, with a pointer into the policy. */
+export interface TypedProblem extends Problem {
+  text: TextName;
+}
+
+export const isBroken = (typed: Typed<unknown> | undefined): boolean =>
+  typed !== undefined && typed.problems.length > 0;
+
+/** @returns the names of the texts with problems */
+export const brokenTexts = ({ policy, harnesses }: TypedTexts): TextName[] => [
+  ...(isBroken(policy) ? (["policy"] as const) : []),
+  ...HARNESS_KEYS.filter((key) => isBroken(harnesses[key])),
 ];
+
+/** @returns the problems of every text that was typed */
+export const typedProblems = ({ policy, harnesses }: TypedTexts): TypedProblem[] => [
+  ...(policy?.problems ?? []).map((problem) => ({ ...problem, text: "policy" as const })),
+  ...HARNESS_KEYS.flatMap((key) => (harnesses[key]?.problems ?? []).map(inPolicy(key))),
+];
+
+/** Members of one harness, to which the problems of its form have relative pointers. */
+const HARNESS_MEMBER =
+  /^\/(?:managed_config_yaml|version_requirement|allow_unverified_versions|mcp|package_overrides|gateway_models)(?:\/|$)/;
+
+const inPolicy =
+  (harness: HarnessKey) =>
+  (problem: Problem): TypedProblem => ({
+    ...problem,
+    text: harness,
+    ...(HARNESS_MEMBER.test(problem.pointer)
+      ? { pointer: `/harnesses/${harness}${problem.pointer}` }
+      : { detail: `${problem.detail} (with the text of ${harness})` }),
+  });
 
 /** What the author has read. */
 export interface StatedVersion {

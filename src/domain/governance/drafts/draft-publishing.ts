@@ -14,7 +14,7 @@ import { parseInTurn, policyText } from "../publishing/judged.ts";
 import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
 import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
 import { type Decision, NOTHING_UNDECIDED, type Policy, type Undecided } from "./draft-merge.ts";
-import { type Draft, type StatedVersion, typedProblems } from "./draft-model.ts";
+import { type Draft, type StatedVersion, type TypedProblem, typedProblems } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
 import type { Drafts } from "./drafts.ts";
 import { Edits } from "./edits.ts";
@@ -30,7 +30,7 @@ export interface Review {
   /** against `base` */
   changes: ChangeList;
   /** problems that prevent the publication */
-  problems: Problem[];
+  problems: (Problem & Partial<TypedProblem>)[];
   /** what may prevent workstations from fetching an archive or uploading sessions */
   warnings: Problem[];
   /** places that look like a key or a token, and were not in the revision that the draft began from */

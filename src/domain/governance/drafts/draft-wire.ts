@@ -13,6 +13,11 @@ const ProblemView = Type.Object({
   detail: Type.String(),
   line: Type.Optional(Type.Integer({ minimum: 1 })),
   column: Type.Optional(Type.Integer({ minimum: 1, description: "Within the line, in UTF-16 units" })),
+  text: Type.Optional(
+    Type.String({
+      description: "The text of the draft that has it: `policy`, or the harness. Line and column are there",
+    }),
+  ),
 });
 const Change = Type.Object({
   path: Type.String({ description: "An entry of a list is named by its id or name" }),
@@ -124,6 +129,12 @@ export const SavePolicyDraft = Type.Object(
         minItems: 1,
         description:
           "Take the values of the configuration file at these places where the policy does not follow it",
+      }),
+    ),
+    discard_text: Type.Optional(
+      Type.String({
+        description:
+          "Discard the text of `policy` or of this harness as it was typed: its last version without problems stays",
       }),
     ),
     shared: Type.Optional(Type.Boolean()),

@@ -33,7 +33,7 @@ import {
   withPackageUse,
 } from "./package-edits.ts";
 import { StoredDrafts } from "./stored-drafts.ts";
-import type { TypedSettings } from "./typed-settings.ts";
+import type { TypedSettings } from "./texts/typed-settings.ts";
 
 type NextContent = DraftContent & Partial<Pick<Draft, "baseRevision">>;
 

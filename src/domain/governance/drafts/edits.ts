@@ -4,7 +4,7 @@ import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
-import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
@@ -20,13 +20,14 @@ import { type ExtensionsPublication, readHarnessKey } from "../publishing/public
 import * as store from "../store.ts";
 import { brokenText, notWritten, USED_ELSEWHERE } from "./draft-errors.ts";
 import {
+  brokenTexts,
   type Draft,
   type DraftContent,
   type HarnessInput,
+  isBroken,
   type StatedVersion,
   type Typed,
   type TypedTexts,
-  typedProblems,
 } from "./draft-model.ts";
 
 /** Packages, audiences, overrides and MCP servers; those that are left out are removed. */
@@ -45,13 +46,45 @@ const REVISION_LINE = /^[\s{]*"?revision"?[ \t]*:[ \t]*["']?([\w-]+)/m;
 export class Edits {
   constructor(private readonly parts: GovernanceParts) {}
 
-  /** Replaces everything except extensions. An invalid text is kept as it was typed, and the document stays. */
+  /**
+   * Replaces everything except extensions, also the text of each harness. An invalid text is kept as it was typed, and the document
+   * stays.
+   * @throws DomainError `policy_draft.broken_text` if a harness has a text with problems; `governance.invalid` for half a surrogate pair
+   */
   async policy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
     refuseProblems(unicodeProblems(text, ""));
+    const [harness] = brokenTexts({ harnesses: content.typed.harnesses });
+    if (harness) throw brokenText(`the text of ${harness}`);
+    return await this.#withPolicy(actor, content, text);
+  }
+
+  async #withPolicy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
     const { problems, document } = await this.#validatePolicy(actor, content, text);
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
-    return { ...(await withDocument(content, document)), typed: { policy, harnesses: {} } };
+    const kept = Object.entries(content.typed.harnesses).filter(([, typed]) => isBroken(typed));
+    return {
+      ...(await withDocument(content, document)),
+      typed: { policy, harnesses: Object.fromEntries(kept) },
+    };
+  }
+
+  /**
+   * A text may have had problems only with another part of the draft. Each text with problems is judged again after that part changed,
+   * and taken if it has none now.
+   */
+  async #judgedAgain(actor: Actor, content: DraftContent): Promise<DraftContent> {
+    const broken = brokenTexts(content.typed);
+    if (broken.length === 0) return content;
+    let next = content;
+    const { policy } = next.typed;
+    if (policy && isBroken(policy)) next = await this.#withPolicy(actor, next, policy.input);
+    for (const harness of HARNESS_KEYS) {
+      const typed = next.typed.harnesses[harness];
+      if (typed && isBroken(typed)) next = await this.#withHarness(actor, next, harness, typed.input);
+    }
+    // A text that was taken may solve the problems of one before it.
+    return brokenTexts(next.typed).length < broken.length ? await this.#judgedAgain(actor, next) : next;
   }
 
   /** @returns what was stated; for a new draft, with the revision that a text for `policy` names as its base */
@@ -87,7 +120,16 @@ export class Edits {
   ): Promise<DraftContent> {
     const harness = readHarnessKey(name);
     refuseProblems(unicodeProblems(input.managedConfigYaml, "/managed_config_yaml"));
-    if (content.typed.policy?.problems.length) throw brokenText("the text of the policy");
+    if (isBroken(content.typed.policy)) throw brokenText("the text of the policy");
+    return await this.#judgedAgain(actor, await this.#withHarness(actor, content, harness, input));
+  }
+
+  async #withHarness(
+    actor: Actor,
+    content: DraftContent,
+    harness: HarnessKey,
+    input: HarnessInput,
+  ): Promise<DraftContent> {
     const request = { harness, publication: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("harness", { ...request, frame: this.#frame(actor) });
     const problems = [...unread, ...(whole?.problems ?? [])];
@@ -110,7 +152,8 @@ export class Edits {
     refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
     invariant(judged.whole, "valid extensions were checked against the document of the draft");
     const document = await parseInTurn(judged.whole.document);
-    return { ...content, document, audiences: read.audiences, typed: withoutFormer(content.typed) };
+    const typed = withoutFormer(content.typed);
+    return await this.#judgedAgain(actor, { ...content, document, audiences: read.audiences, typed });
   }
 
   /**
@@ -122,7 +165,7 @@ export class Edits {
     const request = { lists: JSON.stringify(lists), base, frame: this.#frame(actor) };
     const { problems, document } = await this.parts.runTask("mcp", request);
     refuseProblems(problems);
-    return await withDocument(content, document);
+    return await this.#judgedAgain(actor, await withDocument(content, document));
   }
 
   /**
@@ -132,17 +175,17 @@ export class Edits {
   async models(actor: Actor, content: DraftContent, input: ModelsInput): Promise<DraftContent> {
     const harness = readHarnessKey(input.harness);
     const { policy, harnesses } = content.typed;
-    if (policy?.problems.length) throw brokenText("the text of the policy");
-    if (harnesses[harness]?.problems.length) throw brokenText(`the text of ${harness}`);
+    if (isBroken(policy)) throw brokenText("the text of the policy");
+    if (isBroken(harnesses[harness])) throw brokenText(`the text of ${harness}`);
     const request = { harness, assignment: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("models", { ...request, frame: this.#frame(actor) });
     refuseProblems([...unread, ...(whole?.problems ?? [])]);
     invariant(whole, "valid models were checked against the document of the draft");
     const typed = harnesses[harness] && (await this.#withModel(harnesses[harness], input.defaultModel));
-    return {
+    return await this.#judgedAgain(actor, {
       ...(await withDocument(content, whole.document)),
       typed: typed ? withHarness(content.typed, harness, typed) : { harnesses },
-    };
+    });
   }
 
   /** @returns the text as it was typed, with that model */
@@ -185,7 +228,7 @@ export class Edits {
    * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`, `governance.invalid`
    */
   async fileValues(actor: Actor, content: DraftContent, paths: readonly string[]): Promise<DraftContent> {
-    if (typedProblems(content.typed).length > 0) throw brokenText("a text of the draft");
+    if (brokenTexts(content.typed).length > 0) throw brokenText("a text of the draft");
     const { db, runTask } = this.parts;
     const { baseline: file } = deploymentWith(store.findDeployment(db.read, actor.organizationId), paths);
     const base = await documentText(content);
@@ -218,9 +261,12 @@ async function withDocument(content: DraftContent, text: string): Promise<DraftC
 
 const withoutFormer = ({ former: _former, ...typed }: TypedTexts): TypedTexts => typed;
 
-/** The text of the policy also has the settings of the harness, so it is rewritten. */
+/** The text of the policy also has the settings of the harness, so it is rewritten, unless it has problems. */
 const withHarness = (
-  { harnesses }: TypedTexts,
+  { policy, harnesses }: TypedTexts,
   harness: HarnessKey,
   typed: NonNullable<TypedTexts["harnesses"][HarnessKey]>,
-): TypedTexts => ({ harnesses: { ...harnesses, [harness]: typed } });
+): TypedTexts => ({
+  ...(policy && isBroken(policy) && { policy }),
+  harnesses: { ...harnesses, [harness]: typed },
+});

@@ -1,11 +1,12 @@
 // The form that changes what the draft says of one harness.
 /** @jsxImportSource preact */
-import type { Draft, HarnessInput } from "../../../domain/governance/service.ts";
+import { brokenTexts, type Draft, type HarnessInput } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { harnessText } from "../own/words.ts";
+import { BrokenTexts, DiscardText } from "../parts/broken-texts.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { LostComments } from "../parts/lost-comments.tsx";
@@ -54,6 +55,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
     content: (
       <>
         <ErrorSummary error={error} />
+        <BrokenTexts names={brokenTexts(props.typed)} effect="this form is saved, which replaces it" />
         {other && <Other view={view} input={other} />}
         {problems.length > 0 && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
@@ -120,7 +122,9 @@ const FIELDS: Readonly<Record<string, string>> = {
   "/allow_unverified_versions": "unverified",
 };
 
-function Form({ view: { harness }, input, version, error, fields, models, isUnsaved }: HarnessPageProps) {
+function Form(props: HarnessPageProps) {
+  const { input, version, error, fields, models, isUnsaved } = props;
+  const { harness } = props.view;
   const { mayAdminister } = useReader();
   const edits = isUnsaved || error !== undefined ? "refused" : "saved";
   return (
@@ -168,7 +172,7 @@ function Form({ view: { harness }, input, version, error, fields, models, isUnsa
           </p>
         )}
         <SettingsText yaml={input.managedConfigYaml} />
-        {mayAdminister && <Buttons version={version} hasFields={fields !== undefined} />}
+        {mayAdminister && <Buttons {...props} />}
       </fieldset>
     </ConsoleForm>
   );
@@ -196,16 +200,17 @@ const SettingsText = ({ yaml }: { yaml: string }) => (
   </div>
 );
 
-const Buttons = ({ version, hasFields }: { version: string; hasFields: boolean }) => (
+const Buttons = ({ version, fields, problems }: HarnessPageProps) => (
   <div class="choices">
     <button class="button primary" type="submit">
       Save and review
     </button>
-    {hasFields && (
+    {fields && (
       <button class="button" type="submit" name="act" value="write">
         Write the fields into the text
       </button>
     )}
+    {problems.length > 0 && <DiscardText />}
     <a class="button" href={statedIn(version).version === 0 ? HARNESSES_PATH : REVIEW_PATH}>
       Cancel
     </a>

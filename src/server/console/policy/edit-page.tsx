@@ -1,10 +1,11 @@
 // The part of the policy that administrators edit as YAML. Saving changes the draft and publishes nothing.
 /** @jsxImportSource preact */
-import type { Draft } from "../../../domain/governance/service.ts";
+import { brokenTexts, type Draft } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { type ConsolePage, longText } from "../frame/frame.tsx";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
+import { BrokenTexts, DiscardText } from "../parts/broken-texts.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { LostComments } from "../parts/lost-comments.tsx";
@@ -24,18 +25,21 @@ interface EditProps {
   error?: string | undefined;
   /** set if the draft was saved elsewhere in the meantime: the text as saved there */
   other?: string | undefined;
-  /** the texts of harnesses in the draft, which saving writes anew */
+  /** the texts of harnesses in the draft, which saving writes anew; one with problems prevents that */
   harnesses?: Draft["typed"]["harnesses"];
+  /** whether a save was refused because of those problems */
+  isClosed?: boolean;
 }
 
 /** @returns the page with the text and its problems */
-export function editPage({ text, version, problems, error, other, harnesses = {} }: EditProps): ConsolePage {
+export function editPage(props: EditProps): ConsolePage {
+  const { text, version, problems, error, other, harnesses = {}, isClosed = false } = props;
   const long = longText(text);
   return {
     title: "Edit the policy",
     breadcrumbs: BREADCRUMBS,
-    isError: problems.length > 0 || other !== undefined || error !== undefined,
-    status: error === undefined ? (other === undefined ? 200 : 409) : 413,
+    isError: problems.length > 0 || other !== undefined || error !== undefined || isClosed,
+    status: error === undefined ? (other === undefined && !isClosed ? 200 : 409) : 413,
     longText: long,
     hasEditor: true,
     content: (
@@ -46,13 +50,15 @@ export function editPage({ text, version, problems, error, other, harnesses = {}
           </SavedElsewhere>
         )}
         <ErrorSummary error={error} />
+        <BrokenTexts names={brokenTexts({ harnesses })} effect="this text is saved, which replaces it" />
         <LostComments typed={{ harnesses }} act="savePolicy" />
         <Problems problems={problems} />
         <Form
           mark={long.mark}
           version={version}
           isInvalid={problems.length > 0 || error !== undefined}
-          isRefused={error !== undefined || other !== undefined}
+          hasProblems={problems.length > 0}
+          isRefused={error !== undefined || other !== undefined || isClosed}
         />
         <EditCommand version={version} />
       </>
@@ -97,11 +103,13 @@ interface FormProps {
   mark: string;
   version: string;
   isInvalid: boolean;
+  /** the stored text has problems */
+  hasProblems: boolean;
   /** the draft has another text */
   isRefused: boolean;
 }
 
-function Form({ mark, version, isInvalid, isRefused }: FormProps) {
+function Form({ mark, version, isInvalid, hasProblems, isRefused }: FormProps) {
   return (
     <ConsoleForm action={EDIT_PATH} isInParts edits={isRefused ? "refused" : "saved"}>
       <Hidden name="version" value={version} />
@@ -132,6 +140,7 @@ function Form({ mark, version, isInvalid, isRefused }: FormProps) {
         <button class="button" type="submit" name="stay" value="yes">
           Save
         </button>
+        {hasProblems && <DiscardText />}
         <a class="button" href={statedIn(version).version === 0 ? POLICY_PATH : REVIEW_PATH}>
           Cancel
         </a>

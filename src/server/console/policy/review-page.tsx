@@ -3,10 +3,16 @@
 import type { VNode } from "preact";
 import type { PolicyImpact } from "../../../domain/clients/service.ts";
 import { COMMENT_LENGTH_MAX } from "../../../domain/governance/model.ts";
-import { type Draft, isWithoutChanges, type Review } from "../../../domain/governance/service.ts";
+import {
+  brokenTexts,
+  type Draft,
+  isWithoutChanges,
+  type Review,
+} from "../../../domain/governance/service.ts";
 import { ErrorSummary, Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
+import { BrokenTexts } from "../parts/broken-texts.tsx";
 import { AsCommand, options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { LostComments } from "../parts/lost-comments.tsx";
@@ -87,7 +93,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
         </section>
         {count > 0 && <Impact impact={impact} draft={draft.id} />}
         <CatalogUpdates review={review} />
-        <Problems review={review} />
+        <Problems review={review} isOwn={isOwn} />
         <NewSecrets {...review.newSecrets} />
         {review.isStale ? <Stale {...props} /> : <Publish {...props} />}
         {isOwn && <Share draft={draft} address={address} />}
@@ -118,22 +124,31 @@ const isBaseGone = ({ draft, review }: ReviewProps): boolean => draft.baseRevisi
 function Stale(props: ReviewProps) {
   const { draft, review, isOwn, refused, comment } = props;
   const { current } = review;
+  const broken = brokenTexts(draft.typed);
   return (
     <section aria-labelledby="stale">
       <h2 id="stale">{isBaseGone(props) ? "Its revision is gone" : "Somebody published meanwhile"}</h2>
       <p>
         {revisionText(current)} by <Text value={current.authorLabel} /> is current now.{" "}
-        {isBaseGone(props)
-          ? "The service cannot tell what you changed, so you choose wherever the draft and the current policy differ."
-          : "Merge it with the draft: the changes of both stay, and you choose where both changed the same place."}
+        {broken.length > 0
+          ? "A draft with a text that has problems cannot be merged."
+          : isBaseGone(props)
+            ? "The service cannot tell what you changed, so you choose wherever the draft and the current policy differ."
+            : "Merge it with the draft: the changes of both stay, and you choose where both changed the same place."}
       </p>
       {refused && comment && (
         <p>
           Copy your comment, which is not stored: <CopyableValue value={comment} what="comment" />
         </p>
       )}
-      <LostComments typed={draft.typed} act="merge" />
-      {isOwn ? (
+      {broken.length === 0 && <LostComments typed={draft.typed} act="merge" />}
+      {broken.length > 0 ? (
+        isOwn ? (
+          <BrokenTexts names={broken} effect="the draft is merged" />
+        ) : (
+          <p>Its author must solve its problems and merge it before it can be published.</p>
+        )
+      ) : isOwn ? (
         <>
           <ConsoleForm action={MERGE_PATH}>
             <button class="button primary" type="submit">

@@ -13,6 +13,7 @@ import {
 } from "../../../domain/governance/drafts/draft-wire.ts";
 import {
   type Draft,
+  discardText,
   documentText,
   type Governance,
   readHarnessKey,
@@ -48,7 +49,12 @@ const absent = {
     description: "`policy_draft.none`: there is no such draft; `policy_draft.not_shared`: it is not shared",
   },
 };
-const changed = { 409: { description: "`policy_draft.changed`: it was saved elsewhere after that version" } };
+const changed = {
+  409: {
+    description:
+      "`policy_draft.changed`: it was saved elsewhere after that version; `policy_draft.broken_text`: another text of it has problems and would be replaced",
+  },
+};
 const draft = { 200: { description: "Draft", schema: PolicyDraft } };
 
 const described = {
@@ -177,6 +183,7 @@ async function save(
   if (managed) return await savePackage({ drafts, catalog }, actor, stated, managed);
   if (models) return await drafts.saveModels(actor, stated, modelsInputOf(models));
   if (revision !== undefined) return await drafts.saveFormer(actor, stated, revision);
+  if (parts.discard_text !== undefined) return await discardText(drafts, actor, stated, parts.discard_text);
   if (parts.deployment) return await drafts.takeFileValues(actor, stated, parts.deployment);
   return await drafts.share(actor, stated, parts.shared === true);
 }

@@ -1,6 +1,7 @@
 // What the review of a draft says besides its changes: updates that it does not take, problems, warnings, and probable secrets.
 /** @jsxImportSource preact */
 import type { Review } from "../../../../domain/governance/service.ts";
+import { textLabel, textPath } from "../../parts/broken-texts.tsx";
 import { Text } from "../../parts/values.tsx";
 import { placeText } from "../words.ts";
 
@@ -28,15 +29,28 @@ export function CatalogUpdates({ review: { catalogUpdates } }: { review: Review 
   );
 }
 
-export function Problems({ review: { problems, warnings } }: { review: Review }) {
+/** @param isOwn whether the reader may correct the texts of the draft */
+export function Problems({
+  review: { problems, warnings },
+  isOwn,
+}: {
+  review: Pick<Review, "problems" | "warnings">;
+  isOwn: boolean;
+}) {
   if (problems.length === 0 && warnings.length === 0) return null;
   return (
     <section aria-labelledby="problems">
       <h2 id="problems">{problems.length > 0 ? "Problems to solve first" : "Warnings"}</h2>
       <ul>
-        {[...problems, ...warnings].map(({ pointer, detail, line }) => (
+        {[...problems, ...warnings].map(({ pointer, detail, line, text }: Review["problems"][number]) => (
           <li key={pointer + detail}>
-            {line !== undefined && <>Line {line}: </>}
+            {text !== undefined && (
+              <>
+                In {isOwn ? <a href={textPath(text)}>{textLabel(text)}</a> : textLabel(text)}
+                {line === undefined ? ": " : ", "}
+              </>
+            )}
+            {line !== undefined && (text === undefined ? <>Line {line}: </> : <>line {line}: </>)}
             <Text value={`${pointer} ${detail}`.trim()} />
           </li>
         ))}

@@ -1,8 +1,10 @@
 // Discards the draft of the reader in the console, after a question that names how much is lost.
-import type { DraftSummary } from "../../../../domain/governance/service.ts";
+import { type DraftSummary, discardText, type TextName } from "../../../../domain/governance/service.ts";
 import type { Actor } from "../../../../domain/shared/actor.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
+import type { ConsolePage } from "../../../console/frame/frame.tsx";
+import { textLabel, textPath } from "../../../console/parts/broken-texts.tsx";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import { statedIn } from "../../../console/parts/stated-version.ts";
 import {
@@ -81,6 +83,45 @@ export function draftDiscardPages({ router, domain }: RouteContext, console: Con
         ),
       formRoute(STATED, formOperation("sendPolicyDiscard", "Discards the draft")),
     );
+}
+
+interface TextStep {
+  name: TextName;
+  /** of the form */
+  fields: Readonly<Record<string, string | undefined>>;
+}
+
+/** Asks before a text of the draft is discarded, and does it once that is confirmed. */
+export async function discardTextStep(
+  { governance: { drafts } }: RouteContext["domain"],
+  actor: Actor,
+  { name, fields }: TextStep,
+): Promise<ConsolePage | Done> {
+  const question = (changed?: string) => {
+    const { version } = drafts.existing(actor);
+    return confirmationPage({
+      title: "Discard a text",
+      consequences: [
+        `Discard ${textLabel(name)} as it was typed? It cannot be brought back. The draft keeps its last version without problems, and everything else.`,
+      ],
+      fields: { version: String(version), act: "discard", confirmed: "yes" },
+      ...{ action: textPath(name), verb: "Discard", back: textPath(name), breadcrumbs: BREADCRUMBS, changed },
+      api: { method: "PUT", path: "/admin/policy-draft", body: { version, discard_text: name } },
+    });
+  };
+  return await unlessEnded(async () => {
+    if (fields.confirmed !== "yes") return question();
+    try {
+      await discardText(drafts, actor, statedIn(fields.version), name);
+    } catch (error) {
+      if (!isDraftChanged(error)) throw error;
+      return question("The draft was saved after this page was opened. Look at the text again.");
+    }
+    return {
+      to: textPath(name),
+      notice: "The text is discarded. The draft has its last version without problems.",
+    };
+  });
 }
 
 const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";

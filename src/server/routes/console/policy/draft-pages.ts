@@ -1,43 +1,31 @@
-// The draft of the reader in the console: edit, review, share, merge, publish and discard it.
+// The draft of the reader in the console: review, share, merge, publish and discard it. edit-pages.ts has the editor of its text.
 
-import { setImmediate } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
 import { IMPACT_TURN_MS } from "../../../../domain/clients/service.ts";
 import type { Decision, DraftSummary, Revision } from "../../../../domain/governance/service.ts";
+import { DomainError } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/kept-fields.tsx";
 import { listValues } from "../../../console/list/list.ts";
-import { lengthProblem, withoutReturns } from "../../../console/long-form.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
-import { statedIn, versionText } from "../../../console/parts/stated-version.ts";
-import { editPage } from "../../../console/policy/edit-page.tsx";
+import { statedIn } from "../../../console/parts/stated-version.ts";
 import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import { mergePage, REMEMBERED } from "../../../console/policy/merge-page.tsx";
 import { reviewPage } from "../../../console/policy/review-page.tsx";
 import { drawTextDifference } from "../../../console/policy/text-difference.tsx";
 import {
   BREADCRUMBS,
-  EDIT_PATH,
   HISTORY_PATH,
   MERGE_PATH,
-  POLICY_PATH,
   REVIEW_PATH,
   ROLLOUT_PATH,
   revisionText,
 } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { failureOf } from "../../../http/problems/problem.ts";
-import {
-  FormField,
-  formOf,
-  formOperation,
-  formRoute,
-  pageRoute,
-  seeOther,
-  uploadRoute,
-} from "../../../pages/html.ts";
+import { FormField, formOf, formOperation, formRoute, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { withNames, withPlaceNames } from "./audience-names.ts";
 import { draftDiscardPages, isDraftChanged, unlessEnded, unpublishedText } from "./draft-discard-pages.ts";
@@ -50,31 +38,10 @@ const ACTION = { needs: "administrator" } as const;
 
 /** @returns the pages of drafts and their forms */
 export function draftPages({ router, domain, baseUrl }: RouteContext, console: Console) {
-  const { drafts } = domain.governance;
   const review = reviewerOf(domain, baseUrl);
   const publish = publisherOf(domain, review);
-  const save = saverOf(domain);
 
   return router
-    .get(
-      EDIT_PATH,
-      ({ request }) =>
-        console.show(request, "administrator", async ({ actor, mayAdminister }) => {
-          if (!mayAdminister) return seeOther(POLICY_PATH); // the text to be edited has secrets
-          const draft = drafts.ownOrFirst(actor);
-          await setImmediate();
-          const { policy, harnesses } = draft.typed;
-          const shown = { version: versionText(draft), problems: policy?.problems ?? [], harnesses };
-          return editPage({ text: await drafts.textOf(draft), ...shown });
-        }),
-      pageRoute("showPolicyEditor", "The policy as text"),
-    )
-    .post(
-      EDIT_PATH,
-      ({ request }) =>
-        console.actLong(request, { ...ACTION, back: EDIT_PATH }, (reader, fields) => save(reader, fields)),
-      uploadRoute(formOperation("sendPolicyText", "Saves the text in the draft")),
-    )
     .get(
       REVIEW_PATH,
       ({ request }) =>
@@ -109,30 +76,6 @@ const publisherOf =
       const { reason, status, message } = failure;
       const refused = { status, message: reason === "governance.stale_revision" ? STALE : message };
       return await review(reader, draft, { refused, comment });
-    }
-  };
-
-/** @returns a function that saves the text of the policy, and answers with its problems or leads to the review */
-const saverOf =
-  ({ governance: { drafts, deployments, revisions } }: RouteContext["domain"]) =>
-  async ({ actor, organizationId }: Reader, fields: Fields): Promise<ConsolePage | Done> => {
-    const text = await setImmediate(withoutReturns(fields.text ?? ""));
-    const stated = statedIn(fields.version);
-    const error = lengthProblem(text);
-    if (error !== undefined) return editPage({ text, version: versionText(stated), problems: [], error });
-    // As at a start: a draft needs a revision to begin from.
-    if (!revisions.current(organizationId)) await deployments.apply(actor, undefined);
-    try {
-      const draft = await drafts.savePolicy(actor, stated, text);
-      const problems = draft.typed.policy?.problems ?? [];
-      if (problems.length > 0 || fields.stay !== undefined)
-        return editPage({ text, version: versionText(draft), problems });
-      return { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
-    } catch (error) {
-      if (!isDraftChanged(error)) throw error;
-      const other = drafts.ownOrNew(actor);
-      const stored = await drafts.textOf(other);
-      return editPage({ text, version: versionText(other), problems: [], other: stored });
     }
   };
 
@@ -179,6 +122,7 @@ export function draftActionPages(context: RouteContext, console: Console) {
               });
             }
           } catch (error) {
+            if (error instanceof DomainError && error.reason === "policy_draft.broken_text") return BROKEN;
             if (!isDraftChanged(error)) throw error;
             const now = { version: drafts.versionOf(actor), isHidden: true };
             const merge = await draftPublishing.merge(actor, now, {});
@@ -244,6 +188,12 @@ const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePag
       body: { version: replaced.version, revision: revision.id },
     },
   });
+
+/** A form that was opened before: the review names what to do first. */
+const BROKEN: Done = {
+  to: REVIEW_PATH,
+  notice: { kind: "attention", text: "The draft is not merged: solve the problems of its texts first." },
+};
 
 const STALE = "Somebody published in the meantime. Your draft is not lost: merge it first";
 

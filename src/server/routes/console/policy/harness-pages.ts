@@ -37,6 +37,7 @@ import { REVIEW_PATH } from "../../../console/policy/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { discardTextStep } from "./draft-discard-pages.ts";
 
 /** @returns the pages of harnesses and the form of one */
 export function harnessPages({ router, domain }: RouteContext, console: Console) {
@@ -83,7 +84,9 @@ function shownTo({ mayAdminister }: Reader, harness: HarnessKey, draft: Draft): 
 }
 
 /** @returns functions that show the form and answer it */
-function createForm({ clients, governance: { drafts, views }, harnesses }: RouteContext["domain"]) {
+function createForm(domain: RouteContext["domain"]) {
+  const { clients, governance, harnesses } = domain;
+  const { drafts, views } = governance;
   const viewsOf = async ({ organizationId }: Reader, document: GovernanceConfig): Promise<HarnessView[]> => {
     const { versions } = await runInTurns(clients.inventory.versionsInSteps(organizationId));
     return HARNESS_KEYS.map((key) => viewOf(key, document, { harnesses: harnesses.harnesses(), versions }));
@@ -109,6 +112,8 @@ function createForm({ clients, governance: { drafts, views }, harnesses }: Route
     });
   };
   const send = async (reader: Reader, harness: HarnessKey, sent: Fields): Promise<ConsolePage | Done> => {
+    if (sent.act === "discard")
+      return await discardTextStep(domain, reader.actor, { name: harness, fields: sent });
     const entered = inputIn(sent);
     const fields = fieldsIn(sent);
     const stated = statedIn(sent.version);

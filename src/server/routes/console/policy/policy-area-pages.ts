@@ -5,6 +5,7 @@ import { extensionPages } from "../packages/extension-pages.ts";
 import { conflictPages } from "./conflict-pages.ts";
 import { draftFilePages } from "./draft-file-pages.ts";
 import { draftActionPages, draftPages } from "./draft-pages.ts";
+import { editPages } from "./edit-pages.ts";
 import { explainPages } from "./explain-pages.ts";
 import { harnessPages } from "./harness-pages.ts";
 import { historyPages } from "./history-pages.ts";
@@ -23,6 +24,7 @@ export function policyAreaPages(context: RouteContext, console: Console): void {
   extensionPages(context, console);
   mcpPages(context, console);
   reachPages(context, console);
+  editPages(context, console);
   draftPages(context, console);
   draftActionPages(context, console);
   draftFilePages(context, console);

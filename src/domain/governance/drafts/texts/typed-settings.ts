@@ -1,10 +1,10 @@
 // The settings of a harness whose type is known, read from the text that an administrator types and written back into it. Pure
 // functions, because a thread may run them (tasks.ts).
-import { type MemberChanges, withMembers } from "../../../platform/text/yaml-edit.ts";
-import { yamlText } from "../../../platform/text/yaml-write.ts";
-import { DOCUMENT_BYTES_MAX } from "../model.ts";
-import { readSettings, SETTINGS_TOKENS_MAX } from "../publishing/publications.ts";
-import type { TimeIsOver } from "../publishing/validation.ts";
+import { type MemberChanges, withMembers } from "../../../../platform/text/yaml-edit.ts";
+import { yamlText } from "../../../../platform/text/yaml-write.ts";
+import { DOCUMENT_BYTES_MAX } from "../../model.ts";
+import { readSettings, SETTINGS_TOKENS_MAX } from "../../publishing/publications.ts";
+import type { TimeIsOver } from "../../publishing/validation.ts";
 
 export interface TypedSettings {
   /** every member; undefined if the text cannot be read */

@@ -1,0 +1,31 @@
+// Discards one text of a draft as it was typed, so that a text that nobody wants to correct does not close the draft.
+import type { Actor } from "../../../shared/actor.ts";
+import { readHarnessKey } from "../../publishing/publications.ts";
+import { draftChanged } from "../draft-errors.ts";
+import type { Draft, StatedVersion, TextName } from "../draft-model.ts";
+import type { Drafts } from "../drafts.ts";
+
+/**
+ * The document of the draft stays: it has the last version of the text without problems.
+ * @param name `policy`, or a harness
+ * @throws DomainError `policy_draft.none`, `policy_draft.changed`, `governance.unknown_harness`
+ */
+export async function discardText(
+  drafts: Drafts,
+  actor: Actor,
+  { version }: StatedVersion,
+  name: string,
+): Promise<Draft> {
+  const text: TextName = name === "policy" ? name : readHarnessKey(name);
+  const draft = drafts.existing(actor);
+  if (draft.version !== version) throw draftChanged();
+  const { policy, harnesses, ...rest } = draft.typed;
+  const { document, audiences } = draft;
+  const others = Object.entries(harnesses).filter(([key]) => key !== text);
+  const typed = {
+    ...rest,
+    ...(text !== "policy" && policy && { policy }),
+    harnesses: Object.fromEntries(others),
+  };
+  return await drafts.replace(actor, draft, { document, audiences, typed });
+}

@@ -1,0 +1,36 @@
+// Names the texts of the draft with problems that close a form, and leads to where each is corrected or discarded.
+/** @jsxImportSource preact */
+import type { TextName } from "../../../domain/governance/service.ts";
+import { HARNESSES_PATH } from "../harnesses/harness-list.tsx";
+import { harnessText } from "../own/words.ts";
+import { EDIT_PATH } from "../policy/words.ts";
+
+/** @returns for example `the text of Codex` */
+export const textLabel = (name: TextName): string =>
+  `the text of ${name === "policy" ? "the policy" : harnessText(name)}`;
+
+/** @returns the page that has the text */
+export const textPath = (name: TextName): string =>
+  name === "policy" ? EDIT_PATH : `${HARNESSES_PATH}/${name}`;
+
+/** @param effect what the reader cannot do until then */
+export const BrokenTexts = ({ names, effect }: { names: readonly TextName[]; effect: string }) =>
+  names.length === 0 ? null : (
+    <div class="error-summary" role="alert" tabIndex={-1}>
+      <p>Part of the draft has problems. Correct it or discard it, before {effect}:</p>
+      <ul>
+        {names.map((name) => (
+          <li key={name}>
+            <a href={textPath(name)}>{textLabel(name)}</a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+
+/** The button of a form that leads to the question whether its text is discarded. */
+export const DiscardText = () => (
+  <button class="button" type="submit" name="act" value="discard">
+    Discard this text
+  </button>
+);

@@ -1,0 +1,91 @@
+// Texts of a draft with problems in the console: named and linked, never replaced by another form, and discarded after a question.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { managedText, packageOf } from "../../../../domain/governance/governance-world.ts";
+import { consoleBrowser } from "../../../../support/browser/console-browser.ts";
+import { formTo } from "../../../../support/browser/form-browser.ts";
+import { createTestServer } from "../../../../support/server.ts";
+
+const site = await createTestServer();
+afterAll(() => site[Symbol.asyncDispose]());
+const ana = await site.signedIn("admin", { email: "ana@example.com" });
+const browser = consoleBrowser(site, ana);
+const { governance } = site.domain;
+const { drafts } = governance;
+const [EDIT, REVIEW, CODEX, CLAUDE] = [
+  "/console/policy/edit",
+  "/console/policy/review",
+  "/console/harnesses/codex",
+  "/console/harnesses/claude",
+];
+const BROKEN = "model: x\nmodel: y\n";
+
+beforeAll(() => governance.deployments.apply(site.world.system, undefined));
+afterEach(async () => {
+  const draft = drafts.own(ana.actor);
+  if (draft) await drafts.discard(ana.actor, draft.id);
+});
+
+const send = async (path: string, fields: Record<string, string>) =>
+  await browser.submit(formTo(await browser.visit(path), path), fields);
+const breakHarness = (path: string) => send(path, { allowed: "yes", settings: BROKEN });
+const publishAnother = async () => {
+  const { id: baseRevision } = governance.revisions.inForce(site.world.organizationId);
+  const packages = [packageOf(`guide-${baseRevision.slice(0, 4).toLowerCase()}`)];
+  await governance.publishing.publishExtensions(ana.actor, { baseRevision, packages });
+};
+
+test("CON-49 the text of the policy does not replace a harness with problems, and stays in its form", async () => {
+  await breakHarness(CODEX);
+  const opened = await browser.visit(EDIT);
+  expect(opened.html).toContain('<a href="/console/harnesses/codex">the text of Codex</a>');
+  const text = managedText({ ttl_seconds: 777 });
+  const refused = await browser.submit(formTo(opened, EDIT), { text });
+  expect(refused.status).toBe(409);
+  for (const shown of ["777", "the text of Codex"]) expect(refused.html).toContain(shown);
+  expect(drafts.own(ana.actor)?.typed.harnesses.codex?.input.managedConfigYaml).toBe(BROKEN);
+});
+
+test("CON-49 a text with problems is discarded after a question", async () => {
+  await breakHarness(CODEX);
+  const question = await send(CODEX, { act: "discard" });
+  expect(question.html).toContain("Discard the text of Codex as it was typed?");
+  expect(drafts.versionOf(ana.actor)).toBe(1);
+  const { html } = await browser.submit(formTo(question, CODEX), {});
+  expect(html).toContain("The text is discarded");
+  expect(html).not.toContain("model: y");
+  await send(EDIT, { text: "required: [\n" });
+  expect((await browser.visit(CODEX)).html).toContain(`<a href="${EDIT}">the text of the policy</a>`);
+  const asked = await send(EDIT, { act: "discard" });
+  await breakHarness(CODEX); // refused: the policy has problems
+  await drafts.share(ana.actor, drafts.existing(ana.actor), true);
+  const again = await browser.submit(formTo(asked, EDIT), {});
+  expect([again.status, again.html.includes("was saved after this page was opened")]).toEqual([409, true]);
+  expect((await browser.submit(formTo(again, EDIT), {})).html).not.toContain("required: [");
+});
+
+test("CON-55 the review names and links the text of each problem", async () => {
+  await breakHarness(CODEX);
+  await breakHarness(CLAUDE);
+  const { html } = await browser.visit(REVIEW);
+  for (const [path, key, label] of [
+    [CODEX, "codex", "Codex"],
+    [CLAUDE, "claude", "Claude"],
+  ] as const) {
+    expect(html).toContain(`In <a href="${path}">the text of ${label}</a>, line 2: `);
+    expect(html).toContain(`/harnesses/${key}/managed_config_yaml the key`);
+  }
+});
+
+test("CON-54 the review of an outdated draft with problems says what to do first instead of offering a merge", async () => {
+  await breakHarness(CODEX);
+  const stale = await browser.visit(REVIEW);
+  await publishAnother();
+  const { html } = await browser.visit(REVIEW);
+  expect(html).toContain("Somebody published meanwhile");
+  expect(html).not.toContain('action="/console/policy/merge"');
+  expect(html).toContain("before the draft is merged");
+  const csrf = formTo(stale, `${REVIEW}/share`);
+  const sent = await browser.submit({ ...csrf, action: "/console/policy/merge" }, {});
+  expect(sent.heading).toBe("Review your draft");
+  expect(sent.html).toContain("solve the problems of its texts first");
+});
