@@ -90,7 +90,6 @@ export {
   changesIn,
   isWithoutChanges,
   type ListedChange,
-  type NamedSides,
 } from "./shown/change-list.ts";
 export type { Place, ShownPlaces } from "./shown/shown-values.ts";
 export type { RevisionSummary } from "./store.ts";

@@ -48,6 +48,13 @@ export const policyDrafts = sqliteTable("policy_drafts", {
   changes: integer("changes"),
 });
 
+/** Triggers keep it. */
+export const policyDraftVersions = sqliteTable("policy_draft_versions", {
+  organizationId: text("organization_id").primaryKey(),
+  /** the highest version of a removed draft or package addition */
+  removed: integer("removed").notNull(),
+});
+
 export const packageAdditions = sqliteTable("package_additions", {
   /** an administrator adds one package at a time */
   ownerId: text("owner_id").primaryKey(),

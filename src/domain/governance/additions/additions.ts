@@ -7,6 +7,7 @@ import { checkPackages } from "../../catalog/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { Draft, StatedVersion } from "../drafts/draft-model.ts";
+import { removedVersion } from "../drafts/draft-store.ts";
 import type { Drafts } from "../drafts/drafts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience } from "../model.ts";
@@ -50,7 +51,9 @@ export class PackageAdditions {
     invariant(ownerId !== null, "only a user adds packages");
     const { audit, clock, db } = this.own;
     return await db.write((tx) => {
-      const { adapters: _, ...former } = store.findAddition(tx, ownerId) ?? { version: 0 };
+      const { adapters: _, ...former } = store.findAddition(tx, ownerId) ?? {
+        version: removedVersion(tx, organizationId),
+      };
       const addition = {
         ...{ ...former, ownerId, organizationId, source },
         ...{ version: former.version + 1, savedAtMs: clock.nowMs() },

@@ -188,8 +188,19 @@ export function withoutPackages(document: GovernanceConfig, hidden: readonly str
 /** @returns the document without overrides of packages that it does not have */
 export function withoutStrayOverrides(document: GovernanceConfig): GovernanceConfig {
   const ids = new Set(document.packages.map(({ id }) => id));
+  return withoutOverrides(document, (id) => !ids.has(id));
+}
+
+/** @returns the document without overrides of packages that only the former one has: they end with the package */
+export function withoutFormerOverrides(document: GovernanceConfig, former: Packages): GovernanceConfig {
+  const ids = new Set(document.packages.map(({ id }) => id));
+  const gone = new Set(former.map(({ id }) => id).filter((id) => !ids.has(id)));
+  return gone.size === 0 ? document : withoutOverrides(document, (id) => gone.has(id));
+}
+
+function withoutOverrides(document: GovernanceConfig, isGone: (id: string) => boolean): GovernanceConfig {
   const harnesses = Object.entries(document.harnesses).map(([key, policy]: [string, HarnessPolicy]) => {
-    const overrides = Object.entries(policy.package_overrides).filter(([id]) => ids.has(id));
+    const overrides = Object.entries(policy.package_overrides).filter(([id]) => !isGone(id));
     return [key, { ...policy, package_overrides: Object.fromEntries(overrides) }];
   });
   return { ...document, harnesses: Object.fromEntries(harnesses) };

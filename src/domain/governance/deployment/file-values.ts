@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
+import { withoutFormerOverrides } from "../delivery/audiences.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
 import { finalizeUnchanged, joinedProblems, withoutRevisionFields } from "../publishing/finalize.ts";
@@ -100,7 +101,8 @@ export interface FileValuesRequest extends BaseRevisionText {
 export function takeFileValues({ base, file, paths, frame }: FileValuesRequest): Validated {
   const before = parse(base);
   const wanted = parse(file);
-  const taken = withValuesOf(wanted, unstamped(before), placesAt(paths));
+  const whole = withValuesOf(wanted, unstamped(before), placesAt(paths));
+  const taken = withoutFormerOverrides(whole, before.packages);
   const problems = joinedProblems(taken, before);
   const document = finalizeUnchanged(taken, { ...frame, problems });
   return problems.length > 0 ? refused(problems) : judged(document, before);

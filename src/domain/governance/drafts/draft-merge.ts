@@ -1,15 +1,15 @@
 // Brings a draft up to date with what was published since it began, in three ways: the revision it began from, the current one,
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
-import { tokensOf } from "../../../platform/errors.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { pointerOf, tokensOf } from "../../../platform/errors.ts";
+import { isJsonObject, ownMember } from "../../../platform/text/json-object.ts";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { carryOverAudiences, withoutStrayOverrides } from "../delivery/audiences.ts";
-import { type GovernanceConfig, NO_POLICY, type PackageAudiences } from "../model.ts";
+import { type GovernanceConfig, NO_POLICY, type PackageAudience, type PackageAudiences } from "../model.ts";
 import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
-import { audienceIdsOf, type NamedSides } from "../shown/change-list.ts";
+import { type IdsBySide, idsBySide } from "../shown/change-list.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
 import { documentWithAudiences } from "./document-with-audiences.ts";
@@ -57,7 +57,10 @@ export interface Merged {
 }
 
 /** Places that are not decided yet. Like a ChangeList, it is cheap to get from a thread. */
-export type ListedConflict = Shown<Conflict, MergeSide> & NamedSides;
+export type ListedConflict = Shown<Conflict, MergeSide> & {
+  /** of an audience: its people and groups; none of both are everybody */
+  audience?: { people: IdsBySide; groups: IdsBySide };
+};
 
 type MergeSide = (typeof SIDES)[number];
 
@@ -87,7 +90,8 @@ export function mergeDraft(request: MergeRequest): Merged {
   const decided = decisionsOn(versions.current, request);
   const isMine = (path: string) => decided.get(path) === "mine";
   const { merged, conflicts, orders } = mergeDocuments<object>(versions, isMine);
-  const open = [...conflicts, ...orders].filter((path) => !decided.has(path));
+  const isAsked = askedIn(versions);
+  const open = [...conflicts, ...orders].filter((path) => isAsked(path) && !decided.has(path));
   const places = {
     base: base === undefined ? () => undefined : changedPlaces(versions.baseline),
     theirs: changedPlaces(versions.current),
@@ -99,19 +103,36 @@ export function mergeDraft(request: MergeRequest): Merged {
   return {
     undecided: undecidedOf(undecided, isHidden),
     decisions: Object.fromEntries(decided),
-    merged: undecided.length > 0 ? "" : JSON.stringify(policyOf(merged, { ...versions, frame })),
+    merged: undecided.length > 0 ? "" : JSON.stringify(policyOf(merged, { versions, decided, frame })),
   };
 }
 
-/** @param merged a document with its audiences */
-function policyOf(
-  merged: object,
-  { current, wanted, frame }: { current: object; wanted: object; frame: FinalizeContext },
-): Policy {
-  const whole = withWholePackages(partsOf(merged), [partsOf(current), partsOf(wanted)]);
-  const document = finalizeUnchanged(withoutStrayOverrides(whole.document), { ...frame, problems: [] });
-  return { document, audiences: carryOverAudiences(whole.audiences, document.packages) };
+/** @returns whether a place is a question: what only one side says of a package that the other lacks follows from the package */
+function askedIn({ current, wanted }: Versions<object>): (path: string) => boolean {
+  const [ours, theirs] = [current, wanted].map((side) => idsIn(partsOf(side)));
+  return (path) => {
+    const [first, second, third, fourth] = tokensOf(path);
+    const id = first === "package_audiences" ? second : third === "package_overrides" ? fourth : undefined;
+    return id === undefined || (ours?.has(id) === true && theirs?.has(id) === true);
+  };
 }
+
+interface Merging {
+  versions: Versions<object>;
+  decided: ReadonlyMap<string, Decision>;
+  frame: FinalizeContext;
+}
+
+/** @param merged a document with its audiences */
+function policyOf(merged: object, { versions, decided, frame }: Merging): Policy {
+  const whole = withWholePackages(partsOf(merged), versions, decided);
+  const document = finalizeUnchanged(withoutStrayOverrides(whole.document), { ...frame, problems: [] });
+  const audiences = carryOverAudiences(whole.audiences, document.packages);
+  return { document, audiences: restrictedOf(audiences) };
+}
+
+const restrictedOf = (audiences: PackageAudiences): PackageAudiences =>
+  Object.fromEntries(Object.entries(audiences).filter(([, { scope }]) => scope === "users"));
 
 function partsOf(whole: object): Policy {
   const { package_audiences: audiences = {}, ...document } = { package_audiences: {}, ...whole };
@@ -119,39 +140,65 @@ function partsOf(whole: object): Policy {
   return { document: document as GovernanceConfig, audiences };
 }
 
-/** A package that only one side has keeps the audience and the overrides of that side: on the other, they ended with the package. */
-function withWholePackages({ document, audiences }: Policy, sides: readonly [Policy, Policy]): Policy {
-  const owners = ownersOf(document, sides);
-  const whole = <Rule>(merged: Rules<Rule>, rulesOf: (side: Policy) => Rules<Rule>): Rules<Rule> => {
-    const shared = Object.entries(merged).filter(([id]) => !owners.has(id));
-    const own = [...owners].flatMap(([id, side]): [string, Rule][] => {
-      const rule = ownMember(rulesOf(side), id);
-      return rule === undefined ? [] : [[id, rule]];
-    });
-    return Object.fromEntries([...shared, ...own]);
-  };
-  const harnesses = { ...document.harnesses };
+/**
+ * A package that only one side has keeps the audience and the overrides of that side: on the other, they ended with the package. One
+ * that both added keeps the overrides of the side that was chosen.
+ */
+function withWholePackages(merged: Policy, versions: Versions<object>, decided: Merging["decided"]): Policy {
+  const owners = new Map(ownersOf(merged.document, versions));
+  const chosen = new Map([...owners, ...chosenOf(merged.document, versions, decided)]);
+  const harnesses = { ...merged.document.harnesses };
   for (const key of HARNESS_KEYS) {
-    const overridesOf = (policy: Policy) => policy.document.harnesses[key]?.package_overrides ?? {};
-    const overrides = whole(overridesOf({ document, audiences }), overridesOf);
+    const overridesOf = ({ document }: Policy) => document.harnesses[key]?.package_overrides ?? {};
+    const overrides = withOwnRules(overridesOf(merged), chosen, overridesOf);
     const policy = harnesses[key] ?? NO_POLICY;
     if (harnesses[key] || Object.keys(overrides).length > 0)
       harnesses[key] = { ...policy, package_overrides: overrides };
   }
-  return { document: { ...document, harnesses }, audiences: whole(audiences, (side) => side.audiences) };
+  const audiences = withOwnRules(merged.audiences, owners, (side) => side.audiences);
+  return { document: { ...merged.document, harnesses }, audiences };
+}
+
+/** @returns the rules by package id; those of the owners for the packages that they own */
+function withOwnRules<Rule>(
+  merged: Rules<Rule>,
+  owners: ReadonlyMap<string, Policy>,
+  rulesOf: (side: Policy) => Rules<Rule>,
+): Rules<Rule> {
+  const shared = Object.entries(merged).filter(([id]) => !owners.has(id));
+  const own = [...owners].flatMap(([id, side]): [string, Rule][] => {
+    const rule = ownMember(rulesOf(side), id);
+    return rule === undefined ? [] : [[id, rule]];
+  });
+  return Object.fromEntries([...shared, ...own]);
 }
 
 type Rules<Rule> = Readonly<Record<string, Rule>>;
 
+const idsIn = ({ document }: Policy): Set<string> => new Set(document.packages.map(({ id }) => id));
+
 /** @returns for each package that only one side has, that side */
-function ownersOf({ packages }: GovernanceConfig, sides: readonly [Policy, Policy]): Map<string, Policy> {
-  const known = sides.map((side) => ({ side, ids: new Set(side.document.packages.map(({ id }) => id)) }));
-  return new Map(
-    packages.flatMap(({ id }): [string, Policy][] => {
-      const [owner, ...others] = known.filter(({ ids }) => ids.has(id));
-      return owner && others.length === 0 ? [[id, owner.side]] : [];
-    }),
-  );
+function ownersOf({ packages }: GovernanceConfig, { current, wanted }: Versions<object>) {
+  const known = [current, wanted].map(partsOf).map((side) => ({ side, ids: idsIn(side) }));
+  return packages.flatMap(({ id }): [string, Policy][] => {
+    const [owner, ...others] = known.filter(({ ids }) => ids.has(id));
+    return owner && others.length === 0 ? [[id, owner.side]] : [];
+  });
+}
+
+/** @returns for each package that both sides added, the side that was chosen */
+function chosenOf(
+  { packages }: GovernanceConfig,
+  { baseline, current, wanted }: Versions<object>,
+  decided: Merging["decided"],
+): [string, Policy][] {
+  if (baseline === UNKNOWN_BASELINE) return [];
+  const former = idsIn(partsOf(baseline));
+  const sides = { theirs: partsOf(current), mine: partsOf(wanted) };
+  return packages.flatMap(({ id }): [string, Policy][] => {
+    const decision = former.has(id) ? undefined : decided.get(pointerOf(["packages", id]));
+    return decision ? [[id, sides[decision]]] : [];
+  });
 }
 
 /** @returns the decisions on values that are still published */
@@ -171,12 +218,26 @@ function undecidedOf(places: readonly Conflict[], isHidden: boolean): Undecided 
     count: places.length,
     listed: first.map((place) => ({
       ...shownSides(place, { names: SIDES, isHidden }),
-      ...audienceIdsOf(place, SIDES),
+      ...audienceAt(place),
     })),
     isHidden:
       isHidden && first.some((place) => SIDES.some((side) => hasSecrets(place[side], tokensOf(place.path)))),
     text: JSON.stringify(places),
   };
+}
+
+function audienceAt({ path, ...place }: Conflict): Pick<ListedConflict, "audience"> {
+  if (tokensOf(path)[0] !== "package_audiences") return {};
+  const listed = (member: keyof PackageAudience) =>
+    idsBySide(
+      Object.fromEntries(
+        SIDES.filter((side) => isJsonObject(place[side])).map((side) => [
+          side,
+          Object(place[side])[member] ?? [],
+        ]),
+      ),
+    );
+  return { audience: { people: listed("user_ids"), groups: listed("group_ids") } };
 }
 
 const SIDES = ["base", "theirs", "mine"] as const;

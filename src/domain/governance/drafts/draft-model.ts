@@ -45,7 +45,7 @@ export interface Draft extends DraftContent {
   baseRevision: string;
   /** whether other administrators may read and publish it */
   isShared: boolean;
-  /** grows by one with each save */
+  /** grows with each save, and above those of the drafts that the organization had before */
   version: number;
   createdAtMs: number;
   savedAtMs: number;

@@ -175,12 +175,15 @@ export class DraftPublishing {
       "reviewDraft",
       request,
     );
+    const audiences = await this.#audienceProblems(actor, draft, base.audiences);
     const problems = [
       ...typedProblems(draft.typed),
       ...validated.problems,
-      ...(await this.#problemsHere(actor, draft, base.audiences)),
+      ...(await this.#archiveProblems(actor, draft)),
+      ...audiences.problems,
     ];
-    const warnings = [...sourceWarnings, ...uploadWarningsOf(draft.document, settings.presignUrl())];
+    const uploads = uploadWarningsOf(draft.document, settings.presignUrl());
+    const warnings = [...sourceWarnings, ...uploads, ...audiences.left];
     const isStale = base.id !== current.id || draft.baseRevision !== current.id;
     const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
     return {
@@ -192,21 +195,30 @@ export class DraftPublishing {
     };
   }
 
-  /** Archives that are not here, and people of audiences who have left since. */
-  async #problemsHere(
+  async #archiveProblems({ organizationId }: Actor, { document }: Draft): Promise<Problem[]> {
+    const { catalog } = this.parts;
+    return await runInTurns(artifactProblems(catalog, organizationId, artifactReferences(document)));
+  }
+
+  /** @returns problems of the audiences; apart from them, people and groups that have left since they were named: these prevent nothing */
+  async #audienceProblems(
     actor: Actor,
     { document, audiences }: Draft,
     former: PackageAudiences,
-  ): Promise<Problem[]> {
-    const { catalog } = this.parts;
-    const { organizationId } = actor;
-    const archives = await runInTurns(
-      artifactProblems(catalog, organizationId, artifactReferences(document)),
-    );
-    if (isDeepStrictEqual(audiences, former)) return archives;
+  ): Promise<{ problems: Problem[]; left: Problem[] }> {
+    if (isDeepStrictEqual(audiences, former)) return { problems: [], left: [] };
     const packages = document.packages.map(({ id }) => id);
-    const read = await this.#edits.audiences(actor, { packages, former }, { packageAudiences: audiences });
-    return [...archives, ...read.problems];
+    const stored = Object.entries(audiences).map(([id, audience]) => [id, { group_ids: [], ...audience }]);
+    const read = await this.#edits.audiences(
+      actor,
+      { packages, former },
+      { packageAudiences: Object.fromEntries(stored) },
+    );
+    const isPerson = ({ pointer }: Problem) => /\/(?:user|group)_ids\/\d+$/.test(pointer);
+    return {
+      problems: read.problems.filter((problem) => !isPerson(problem)),
+      left: read.problems.filter(isPerson),
+    };
   }
 
   #catalogUpdates({ organizationId }: Actor, { document: { packages } }: Draft): CatalogUpdate[] {

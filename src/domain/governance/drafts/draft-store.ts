@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { and, asc, eq, lt, or } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { changesOf } from "../../../platform/database/drizzle.ts";
-import { policyDrafts } from "../tables.ts";
+import { policyDrafts, policyDraftVersions } from "../tables.ts";
 import type { Draft, DraftContent } from "./draft-model.ts";
 
 /** A draft without its content. */
@@ -29,6 +29,21 @@ export function isUnchanged(tx: Tx, { id, ownerId, version }: DraftSummary): boo
   const stored = findOwn(tx, ownerId);
   return version === 0 ? stored === undefined : stored?.id === id && stored.version === version;
 }
+
+/** @returns the version of the next save; that of a new draft is above those of removed ones, which a page may still show */
+export const nextVersion = (
+  connection: Connection,
+  { organizationId, version }: Pick<Draft, "organizationId" | "version">,
+) => (version > 0 ? version : removedVersion(connection, organizationId)) + 1;
+
+/** @returns the highest version of a removed draft or package addition; 0 for none */
+export const removedVersion = (connection: Connection, organizationId: string): number =>
+  connection
+    .select({ removed: policyDraftVersions.removed })
+    .from(policyDraftVersions)
+    .where(eq(policyDraftVersions.organizationId, organizationId))
+    .limit(1)
+    .get()?.removed ?? 0;
 
 const isNamed = (reference: string) =>
   or(eq(policyDrafts.id, reference), eq(policyDrafts.ownerId, reference));
@@ -78,16 +93,15 @@ export async function draftTexts({ document, audiences, typed }: DraftContent): 
   return written;
 }
 
-export function putDraft(
-  tx: Tx,
-  { id, organizationId, ownerId, createdAtMs, ...rest }: Draft,
-  texts: DraftTexts,
-): void {
+/** @returns the draft */
+export function putDraft(tx: Tx, draft: Draft, texts: DraftTexts): Draft {
+  const { id, organizationId, ownerId, createdAtMs, ...rest } = draft;
   const changes = { ...rest, ...texts };
   tx.insert(policyDrafts)
     .values({ id, organizationId, ownerId, createdAtMs, ...changes })
     .onConflictDoUpdate({ target: policyDrafts.ownerId, set: changes })
     .run();
+  return draft;
 }
 
 /** @returns whether there was one */

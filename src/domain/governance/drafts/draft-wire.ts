@@ -31,7 +31,10 @@ const Change = Type.Object({
 export const PolicyDraft = Type.Object({
   id: Type.String(),
   owner_id: Type.String(),
-  version: Type.Integer({ minimum: 0, description: "Grows with each save; 0 if nothing is saved yet" }),
+  version: Type.Integer({
+    minimum: 0,
+    description: "Grows with each save, also across drafts; 0 if nothing is saved yet",
+  }),
   base_revision: Type.String({ description: "The revision that it began from" }),
   current_revision: Type.String(),
   stale: Type.Boolean({ description: "Whether somebody published since; it must be merged first" }),

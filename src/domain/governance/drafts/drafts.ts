@@ -68,6 +68,11 @@ export class Drafts {
     return this.summaryOf(actor)?.version ?? 0;
   }
 
+  /** @returns the version that the actor's draft will have after the next save */
+  nextVersionOf(actor: Actor): number {
+    return store.nextVersion(this.parts.db.read, { ...actor, version: this.versionOf(actor) });
+  }
+
   /** @returns the actor's draft, or a new one that starts from the current revision @throws DomainError `governance.no_policy` */
   ownOrNew(actor: Actor): Draft {
     return this.own(actor) ?? newDraft(this.parts, actor, this.parts.revisions.inForce(actor.organizationId));
@@ -85,8 +90,7 @@ export class Drafts {
   }
 
   /**
-   * @param reference id of a draft or of its owner
-   * @returns a draft that the actor may read: the own one, a shared one, for the operator any
+   * @param reference id of a draft or of its owner, which the actor may read: the own one, a shared one, for the operator any
    * @throws DomainError `policy_draft.none`, `policy_draft.not_shared`
    */
   show(actor: Actor, reference: string): Draft {
@@ -107,10 +111,7 @@ export class Drafts {
     return await this.#edits.policyProblems(actor, this.ownOrNew(actor), text);
   }
 
-  /**
-   * Reads the settings in a text of a harness after some of them are changed; saves nothing.
-   * @param changes by name; undefined removes the setting
-   */
+  /** Reads the settings in a text of a harness after changes by name, of which undefined removes one; saves nothing. */
   typedSettings(text: string, changes: MemberChanges): Promise<TypedSettings> {
     return this.parts.runTask("typedSettings", { text, changes });
   }
@@ -134,16 +135,12 @@ export class Drafts {
     return this.#edit(actor, stated, (content) => this.#edits.extensions(actor, content, input));
   }
 
-  /** Replaces the MCP servers of some harnesses. @throws DomainError as savePolicy; `governance.invalid` */
+  /** Replaces the MCP servers of some harnesses. @throws as saveExtensions */
   saveMcp(actor: Actor, stated: StatedVersion, lists: McpLists): Promise<Draft> {
     return this.#edit(actor, stated, (content) => this.#edits.mcp(actor, content, lists));
   }
 
-  /**
-   * Adds a package, or replaces the one with its id; its audience and its overrides stay.
-   * @param managed an entry of the catalog, or one that the administrator wrote
-   * @throws DomainError as saveExtensions
-   */
+  /** Adds a package, or replaces the one with its id; its audience and its overrides stay. @throws as saveExtensions */
   takePackage(actor: Actor, stated: StatedVersion, managed: PackageInput): Promise<Draft> {
     return this.#edit(actor, stated, (content) =>
       this.#edits.extensions(actor, content, withPackage(content, managed)),
@@ -289,11 +286,11 @@ export class Drafts {
 
   async #save(draft: Draft, record: (tx: Tx) => void): Promise<Draft> {
     const texts = await store.draftTexts(draft);
-    const saved = { ...draft, version: draft.version + 1, savedAtMs: this.parts.clock.nowMs() };
-    await this.parts.db.write((tx) => {
+    const savedAtMs = this.parts.clock.nowMs();
+    const saved = await this.parts.db.write((tx) => {
       if (!store.isUnchanged(tx, draft)) throw draftChanged();
-      store.putDraft(tx, saved, texts);
       record(tx);
+      return store.putDraft(tx, { ...draft, savedAtMs, version: store.nextVersion(tx, draft) }, texts);
     }, "unobserved");
     return this.#stored.keep(saved);
   }

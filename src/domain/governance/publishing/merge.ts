@@ -39,7 +39,7 @@ interface Found {
 
 /**
  * Applies every wanted change that does not conflict with the current document. Mappings are merged by member, packages by id,
- * MCP servers by name; any other list is one value, and so is a package to which both gave another archive.
+ * MCP servers by name; any other list is one value, and so are the values of isOneValue.
  */
 export function mergeDocuments<T extends object>(
   versions: Versions<T>,
@@ -67,18 +67,30 @@ const NO_PARTS: Parts = new Map();
 /** Members of a package that name its archive. */
 const ARCHIVE_MEMBERS = ["version", "source_ref", "artifact_id", "sha256", "platform_sources"];
 
-/** @returns whether both sides gave a package another archive: a mixture of the two could not be installed */
-function areOfTwoArchives(
-  path: readonly string[],
-  { baseline, current, wanted }: Versions<unknown>,
-): boolean {
-  if (path.length !== 2 || path[0] !== "packages") return false;
-  const [before, ours, theirs] = [baseline, current, wanted].map((value) =>
-    ARCHIVE_MEMBERS.map((member) => (isJsonObject(value) ? value[member] : undefined)),
-  );
-  return (
-    [before, ours].every((other) => !isDeepStrictEqual(other, theirs)) && !isDeepStrictEqual(before, ours)
-  );
+/** @returns whether a mixture of both sides would be neither's: one of them is chosen as it is */
+function isOneValue(path: readonly string[], versions: Versions<unknown>): boolean {
+  const [first, , third] = path;
+  if (path.length === 2 && first === "package_audiences") return true;
+  const isPackage = path.length === 2 && first === "packages";
+  const isServer = path.length === 4 && third === "mcp";
+  if ((isPackage || isServer) && versions.baseline === undefined) return true; // both added it
+  return isPackage && areOfTwoArchives(versions);
+}
+
+/** @returns whether both sides changed archive or layout of a package, and one of them the archive: a layout is that of an archive */
+function areOfTwoArchives({ baseline, current, wanted }: Versions<unknown>): boolean {
+  const partsOf = (members: readonly string[]) =>
+    [baseline, current, wanted].map((value) =>
+      members.map((member) => (isJsonObject(value) ? value[member] : undefined)),
+    );
+  const differ = ([before, ours, theirs]: readonly unknown[]) => ({
+    ours: !isDeepStrictEqual(before, ours),
+    theirs: !isDeepStrictEqual(before, theirs),
+    sides: !isDeepStrictEqual(ours, theirs),
+  });
+  const archive = differ(partsOf(ARCHIVE_MEMBERS));
+  const whole = differ(partsOf([...ARCHIVE_MEMBERS, "adapters"]));
+  return (archive.ours || archive.theirs) && whole.ours && whole.theirs && whole.sides;
 }
 
 /** `undefined` means that there was no value, or that it was removed. */
@@ -88,7 +100,7 @@ function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Fo
   if (isDeepStrictEqual(baseline, current)) return wanted;
   const ours = splitParts(path, current);
   const theirs = splitParts(path, wanted);
-  const areParts = Array.isArray(current) === Array.isArray(wanted) && !areOfTwoArchives(path, versions);
+  const areParts = Array.isArray(current) === Array.isArray(wanted) && !isOneValue(path, versions);
   if (!ours || !theirs || !areParts) {
     const place = pointerOf(path);
     found.conflicts.push(place);

@@ -15,9 +15,12 @@ export const IDS_NAMED_MAX = 10;
 export type ListedChange = Shown<Change, "before" | "after"> & NamedSides;
 
 export interface NamedSides {
-  /** of the people or the groups of an audience, by the name of the side; a side without a list is missing */
-  ids?: Readonly<Record<string, AudienceIds>>;
+  /** of the people or the groups of an audience */
+  ids?: IdsBySide;
 }
+
+/** By the name of the side; a side without a list is missing. */
+export type IdsBySide = Readonly<Record<string, AudienceIds>>;
 
 export interface AudienceIds {
   /** at most IDS_NAMED_MAX: first those that another side lacks */
@@ -51,7 +54,7 @@ interface Compared {
 export function changeListOf(changes: readonly Change[], { isHidden, documents }: Compared): ChangeList {
   const shown = (change: Change): ListedChange => ({
     ...shownSides(change, { names: ["before", "after"], isHidden }),
-    ...audienceIdsOf(change, ["before", "after"]),
+    ...audienceIdsOf(change),
   });
   const written = changes.filter((change) => !isStamp(change));
   const places = written.flatMap(inParts);
@@ -71,18 +74,17 @@ export const isWithoutChanges = ({ count, stamped }: ChangeList): boolean => cou
 
 const AUDIENCE_IDS = /^\/package_audiences\/[^/]+\/(?:user_ids|group_ids)$/;
 
-/** @returns the ids of the sides, for an item that is a list of an audience */
-export function audienceIdsOf<Item extends { path: string }>(
-  item: Item,
-  sides: readonly (keyof Item & string)[],
-): NamedSides {
-  if (!AUDIENCE_IDS.test(item.path)) return {};
-  const lists = sides.flatMap((side): [string, string[]][] => {
-    const value = item[side];
-    return Array.isArray(value) ? [[side, value.map(String)]] : [];
-  });
+function audienceIdsOf(change: Change): NamedSides {
+  return AUDIENCE_IDS.test(change.path) ? { ids: idsBySide(change) } : {};
+}
+
+/** @param sides lists of ids by the name of the side; anything else is left out */
+export function idsBySide(sides: object): IdsBySide {
+  const lists = Object.entries(sides).flatMap(([side, value]): [string, string[]][] =>
+    Array.isArray(value) ? [[side, value.map(String)]] : [],
+  );
   const shared = lists.reduce((ids, [, list]) => ids.intersection(new Set(list)), new Set(lists[0]?.[1]));
-  return { ids: Object.fromEntries(lists.map(([side, list]) => [side, firstIds(list, shared)])) };
+  return Object.fromEntries(lists.map(([side, list]) => [side, firstIds(list, shared)]));
 }
 
 function firstIds(ids: readonly string[], shared: ReadonlySet<string>): AudienceIds {

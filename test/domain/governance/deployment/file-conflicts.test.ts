@@ -95,6 +95,18 @@ test("a package that the policy no longer has is taken whole", async () => {
   expect(document.packages).toMatchObject([{ id: "one", version: `1.${round}` }]);
 });
 
+test("CON-45 a package that the file removed ends with the overrides that the policy has for it", async () => {
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [packageOf("one", { version: "new", adapters: { codex: { skills_dir: "s" } } })],
+    packageOverrides: { codex: { one: { enabled: false, settings: {} } } },
+  });
+  await world.start(sectionOf({ ttl_seconds: round }));
+  expect(deployments.conflicts(organizationId)).toContain("/packages/one");
+  const { document } = await drafts.takeFileValues(admin, { version: 0 }, ["/packages/one"]);
+  expect(document).toMatchObject({ packages: [], harnesses: { codex: { package_overrides: {} } } });
+});
+
 test("refuses a place that is no conflict, values that changed since, and a draft with a broken text", async () => {
   const { version } = await fileConflicts.list(organizationId);
   const none = { kind: "not_found", reason: "policy_conflict.none" };
@@ -106,7 +118,7 @@ test("refuses a place that is no conflict, values that changed since, and a draf
   const keep = () => fileConflicts.keep(admin, { version, paths: ["/ttl_seconds"] });
   await world.publish({ ttl_seconds: 7 });
   expect(await refusalOf(keep)).toMatchObject({ kind: "conflict", reason: "policy_conflict.changed" });
-  await drafts.savePolicy(admin, { version: 0 }, "requird: true");
-  const take = () => drafts.takeFileValues(admin, { version: 1 }, ["/ttl_seconds"]);
+  const broken = await drafts.savePolicy(admin, { version: 0 }, "requird: true");
+  const take = () => drafts.takeFileValues(admin, broken, ["/ttl_seconds"]);
   expect(await refusalOf(take)).toMatchObject({ reason: "policy_draft.broken_text" });
 });

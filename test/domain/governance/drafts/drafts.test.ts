@@ -152,15 +152,25 @@ describe("a draft", () => {
     expect(saved).toMatchObject([{ version: 1 }]);
   });
 
-  test("does not replace a later draft that has the same version", async () => {
+  test("CON-51 begins above the version of a removed one: what was made from that changes nothing of a later draft", async () => {
     await using world = await createDraftWorld();
-    const { drafts } = world.governance;
-    const discarded = await drafts.savePolicy(world.ana, { version: 0 }, required);
+    const { drafts, draftPublishing } = world.governance;
+    const begin = () => drafts.savePolicy(world.ana, { version: 0 }, required);
+    const discarded = await begin();
     await drafts.discard(world.ana, discarded.id);
-    const later = await drafts.savePolicy(world.ana, { version: 0 }, managedText({ ttl_seconds: 60 }));
-    expect(later.version).toBe(discarded.version);
-    const refusal = await refusalOf(() => drafts.replace(world.ana, discarded, discarded));
-    expect(refusal).toMatchObject({ reason: "policy_draft.changed" });
+    const published = await drafts.savePolicy(world.ana, await begin(), managedText({ ttl_seconds: 60 }));
+    await draftPublishing.publish(world.ana, { draft: published.id, version: published.version });
+    const later = await begin();
+    expect([discarded, published, later].map(({ version }) => version)).toEqual([1, 3, 4]);
+    for (const { version } of [discarded, published])
+      for (const act of [
+        () => drafts.savePolicy(world.ana, { version }, managedText({})),
+        () => drafts.discard(world.ana, later.id, { version }),
+        () => drafts.share(world.ana, { version }, true),
+        () => draftPublishing.merge(world.ana, { version }, {}),
+        () => draftPublishing.publish(world.ana, { draft: world.ana.id ?? "", version }),
+      ])
+        expect(await refusalOf(act)).toMatchObject({ reason: "policy_draft.changed" });
     expect(drafts.own(world.ana)).toEqual(later);
   });
 

@@ -145,3 +145,95 @@ test.each(["mine", "theirs"] as const)(
     expect(merged.audiences).toEqual(rules.packageAudiences);
   },
 );
+
+const codexLayout = { adapters: { codex: { skills_dir: "skills" } } };
+const only = (...user_ids: string[]) => ({ scope: "users" as const, user_ids });
+const EVERYBODY = { scope: "organization", user_ids: [] };
+
+/** @returns what publishes packages with their rules at once, as another administrator */
+const publisherOf =
+  ({ governance, admin, inForce }: DraftWorld) =>
+  (packages: object[], rules: object = {}) =>
+    governance.publishing.publishExtensions(admin, { baseRevision: inForce().id, packages, ...rules });
+
+test("CON-53 an audience is one value: a merge of two never leaves a package to nobody", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const [ana = "", ben = ""] = [world.ana.id, world.ben.id].map(String);
+  const publish = publisherOf(world);
+  await publish([packageOf("one")], { packageAudiences: { one: only(ana) } });
+  const draft = await drafts.audience(world.ana, { version: 0 }, "one", only(ana, ben));
+  await publish([packageOf("one")], { packageAudiences: { one: only(ben) } });
+  const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+  expect(JSON.parse(undecided.text)).toEqual([
+    { path: "/package_audiences/one", base: only(ana), theirs: only(ben), mine: only(ana, ben) },
+  ]);
+  const merged = await draftPublishing.merge(world.ana, draft, { "/package_audiences/one": "mine" });
+  expect(merged.draft.audiences).toEqual({ one: only(ana, ben) });
+});
+
+test("CON-53 two entries that both added under one name are never mixed", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const mine = { name: "docs", command: "/mine", env: { TOKEN: "x" }, disabled: false };
+  const draft = await drafts.saveMcp(world.ana, { version: 0 }, { codex: [mine] });
+  await publishServers(world, { name: "docs", command: "/theirs", args: ["-y"] });
+  const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+  const path = "/harnesses/codex/mcp/docs";
+  expect(JSON.parse(undecided.text)).toMatchObject([{ path, mine, theirs: { command: "/theirs" } }]);
+  const merged = await draftPublishing.merge(world.ana, draft, { [path]: "mine" });
+  expect(merged.draft.document.harnesses.codex?.mcp).toEqual([mine]);
+});
+
+test.each(["mine", "theirs"] as const)(
+  "CON-53 a package that both added has the uses of one author, if the decision is %s",
+  async (decision) => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const [mine, theirs] = ["1", "2"].map((version) => packageOf("one", { version, ...codexLayout }));
+    if (!mine || !theirs) throw new Error("there are two");
+    const draft = await drafts.takePackage(world.ana, { version: 0 }, mine);
+    const off = { codex: { one: { enabled: false, settings: {} } } };
+    const pilot = only(String(world.ben.id));
+    await publisherOf(world)([theirs], { packageOverrides: off, packageAudiences: { one: pilot } });
+    const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+    const places = JSON.parse(undecided.text).map(({ path }: { path: string }) => path);
+    expect(places).toEqual(["/packages/one", "/package_audiences/one"]);
+    expect(JSON.parse(undecided.text)[1]).toMatchObject({ theirs: pilot, mine: EVERYBODY });
+    const decisions = { "/packages/one": decision, "/package_audiences/one": "mine" } as const;
+    const { document, audiences } = (await draftPublishing.merge(world.ana, draft, decisions)).draft;
+    expect(document.packages).toMatchObject([decision === "mine" ? { version: "1" } : { version: "2" }]);
+    expect(document.harnesses.codex?.package_overrides ?? {}).toEqual(decision === "mine" ? {} : off.codex);
+    expect(audiences).toEqual({});
+  },
+);
+
+test("CON-53 a layout is that of its archive: the archive of one author never gets the layout of another", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const publish = publisherOf(world);
+  await publish([packageOf("one", codexLayout)]);
+  const elsewhere = { adapters: { codex: { skills_dir: "elsewhere" } } };
+  const draft = await drafts.takePackage(world.ana, { version: 0 }, packageOf("one", elsewhere));
+  await publish([packageOf("one", { version: "2", ...codexLayout })]);
+  const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+  expect(JSON.parse(undecided.text).map(({ path }: { path: string }) => path)).toEqual(["/packages/one"]);
+});
+
+test("CON-62 a former audience is published again, although somebody in it has left, with a warning", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const { user } = await world.signedIn("member");
+  const publish = publisherOf(world);
+  await publish([packageOf("one")], { packageAudiences: { one: only(user.id) } });
+  const former = world.inForce();
+  await publish([packageOf("one")], { packageAudiences: { one: EVERYBODY } });
+  await world.domain.identity.users.update(world.admin, user.id, { status: "suspended" });
+  const draft = await drafts.saveFormer(world.ana, { version: 0 }, former.id);
+  expect(await draftPublishing.review(world.ana, draft)).toMatchObject({
+    problems: [],
+    warnings: [{ pointer: "/package_audiences/one/user_ids/0", detail: "this user is suspended" }],
+  });
+  await draftPublishing.publish(world.ana, { draft: draft.id, version: draft.version });
+  expect(world.inForce().audiences).toEqual({ one: only(user.id) });
+});

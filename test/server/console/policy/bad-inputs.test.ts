@@ -71,7 +71,7 @@ test("CON-49 a text that is broken on line 4,000 names the line, and comes back 
 test("CON-53 every difference between a draft whose revision is gone and the current one is decided, and nothing is lost", async () => {
   await publishAs(cleo.actor, managedText({ required: true }));
   await save(managedText({ ttl_seconds: 61 }));
-  const { id } = governance.drafts.existing(ana.actor);
+  const { id, version } = governance.drafts.existing(ana.actor);
   await site.world.db.write(
     (tx) => tx.update(policyDrafts).set({ baseRevision: "gone" }).where(eq(policyDrafts.id, id)).run(),
     "unobserved",
@@ -79,7 +79,7 @@ test("CON-53 every difference between a draft whose revision is gone and the cur
   const review = await mine.visit(REVIEW);
   expect(review.html).toContain("The revision that it began from is gone");
   expect(review.forms.map(({ action }) => action)).not.toContain(REVIEW);
-  const stale = { version: 1, draft: id };
+  const stale = { version, draft: id };
   await expect(governance.draftPublishing.publish(ana.actor, stale)).rejects.toMatchObject({
     reason: "governance.stale_revision",
   });

@@ -74,7 +74,7 @@ test.each([-1, 0, 1])("a page lists the first conflicts and counts the others (l
   const names = Array.from({ length: count - 1 }, (_, at) => `K${at}`);
   const servers = (value: string) => {
     const env = Object.fromEntries(names.map((name) => [name, `${value}${more}`]));
-    return { codex: [{ name: "docs", command: "docs", env }] };
+    return { codex: [{ name: "many", command: "many", env }] };
   };
   const inFile = (value: string) => ({ harnesses: { codex: { mcp: servers(value).codex } } });
   await publishFirst(site, { ttl_seconds: 320, ...inFile("a") });

@@ -15,13 +15,21 @@ export interface CheckPageProps {
   addition: CompleteAddition;
   /** of the draft; 0 for none */
   draftVersion: number;
+  /** after the next save */
+  nextVersion: number;
   /** the package of the draft with that id */
   known: { version: string } | undefined;
   refused?: RefusedStep | undefined;
 }
 
 /** @returns the page of the last step */
-export function checkPage({ addition, draftVersion, known, refused }: CheckPageProps): ConsolePage {
+export function checkPage({
+  addition,
+  draftVersion,
+  nextVersion,
+  known,
+  refused,
+}: CheckPageProps): ConsolePage {
   const { source, identity, adapters, audience } = addition;
   const content = (
     <>
@@ -50,7 +58,7 @@ export function checkPage({ addition, draftVersion, known, refused }: CheckPageP
         api={{
           method: "PUT",
           path: "/admin/policy-draft",
-          body: { version: draftVersion + 1, package: { id: identity.id, audience } },
+          body: { version: nextVersion, package: { id: identity.id, audience } },
         }}
       />
     </>

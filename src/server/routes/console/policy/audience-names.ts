@@ -3,7 +3,7 @@ import type { Domain } from "../../../../domain/domain.ts";
 import type {
   AudienceIds,
   ChangeList,
-  NamedSides,
+  ListedChange,
   Undecided,
 } from "../../../../domain/governance/service.ts";
 import { tokensOf } from "../../../../platform/errors.ts";
@@ -19,23 +19,39 @@ type Viewer = Pick<Reader, "organizationId" | "language">;
 
 /** @returns the changes with addresses and names of groups as texts, and a number for those that are not named */
 export function withNames(names: Names, viewer: Viewer, changes: ChangeList): ChangeList {
-  const named = createNamed(names, viewer, ["before", "after"]);
+  const { people, groups } = createTexts(names, viewer);
+  const named = (change: ListedChange): ListedChange => {
+    const { path, ids: { before, after } = {} } = change;
+    const textOf = path.endsWith("/user_ids") ? people : groups;
+    return {
+      ...(isScope(path) ? withScopeWords(change) : change),
+      ...(before && { before: textOf(before) }),
+      ...(after && { after: textOf(after) }),
+    };
+  };
   return { ...changes, listed: changes.listed.map(named) };
 }
 
-/** @returns the places of a merge, in the same way */
+/** @returns the places of a merge, with audiences in the same way */
 export function withPlaceNames(names: Names, viewer: Viewer, undecided: Undecided): Undecided {
-  const named = createNamed(names, viewer, ["base", "theirs", "mine"]);
-  return { ...undecided, listed: undecided.listed.map(named) };
+  const { people, groups } = createTexts(names, viewer);
+  const listed = undecided.listed.map((place) => {
+    const { audience } = place;
+    if (!audience) return place;
+    const texts = Object.entries(audience.people).map(([side, ids]) => {
+      const some = audience.groups[side];
+      const parts = [
+        ...(ids.count > 0 ? [people(ids)] : []),
+        ...(some && some.count > 0 ? [groups(some)] : []),
+      ];
+      return [side, parts.join("; ") || SCOPE_WORDS.organization];
+    });
+    return { ...place, ...Object.fromEntries(texts) };
+  });
+  return { ...undecided, listed };
 }
 
-type Listed<Side extends string> = { path: string } & { [Name in Side]?: string } & NamedSides;
-
-function createNamed<Side extends string>(
-  { identity: { users }, scim }: Names,
-  { organizationId, language }: Viewer,
-  sides: readonly Side[],
-) {
+function createTexts({ identity: { users }, scim }: Names, { organizationId, language }: Viewer) {
   const known = new Map<string, string>();
   const remembered =
     (find: (id: string) => string): NameOf =>
@@ -43,20 +59,13 @@ function createNamed<Side extends string>(
       if (!known.has(id) && known.size < AUDIENCE_NAMES_MAX) known.set(id, find(id));
       return known.get(id);
     };
-  const people = remembered((id) => users.addressOf(organizationId, id) ?? "somebody who was erased");
-  const groups = remembered((id) => scim.directory.nameOf(organizationId, id) ?? "a group that is gone");
-  const textOf = (path: string, ids: AudienceIds): string =>
-    path.endsWith("/user_ids")
-      ? idsText(ids, { nameOf: people, one: "person", many: "people", none: "nobody", language })
-      : idsText(ids, { nameOf: groups, one: "group", many: "groups", none: "none", language });
-  return <Item extends Listed<Side>>(item: Item): Item => {
-    const { path, ids = {} } = item;
-    const texts = sides.flatMap((side): [Side, string][] => {
-      const listed = ids[side];
-      if (listed) return [[side, textOf(path, listed)]];
-      return isScope(path) ? [[side, scopeWord(item[side])]] : [];
-    });
-    return { ...item, ...Object.fromEntries(texts) };
+  const person = remembered((id) => users.addressOf(organizationId, id) ?? "somebody who was erased");
+  const group = remembered((id) => scim.directory.nameOf(organizationId, id) ?? "a group that is gone");
+  return {
+    people: (ids: AudienceIds) =>
+      idsText(ids, { nameOf: person, one: "person", many: "people", none: "nobody", language }),
+    groups: (ids: AudienceIds) =>
+      idsText(ids, { nameOf: group, one: "group", many: "groups", none: "none", language }),
   };
 }
 
@@ -89,3 +98,9 @@ const SCOPE_WORDS: Readonly<Record<string, string>> = {
 
 /** Without an audience, a package is for everybody. */
 const scopeWord = (scope = "organization"): string => SCOPE_WORDS[scope] ?? scope;
+
+const withScopeWords = (change: ListedChange): ListedChange => ({
+  ...change,
+  before: scopeWord(change.before),
+  after: scopeWord(change.after),
+});

@@ -215,6 +215,7 @@ function checkAgain(domain: Domain, reader: Reader, addition: Addition, refused?
   return checkPage({
     addition: whole,
     draftVersion: domain.governance.drafts.versionOf(reader.actor),
+    nextVersion: domain.governance.drafts.nextVersionOf(reader.actor),
     known: inDraft(domain, reader, whole.identity.id),
     refused,
   });
