@@ -1,6 +1,8 @@
 // Who gains or loses a package when one policy takes the place of another. Suspended and removed people do not count.
+
 import type { Db } from "../../../platform/database/database.ts";
 import type { Steps } from "../../../platform/steps.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import type { PackageAudience, Revision } from "../../governance/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
@@ -40,7 +42,7 @@ interface Offer {
 export const offersOf = ({ document, audiences }: Policy): ReadonlyMap<string, Offer> =>
   new Map(
     document.packages.map(({ id, version }) => {
-      const audience = Object.hasOwn(audiences, id) ? audiences[id] : undefined;
+      const audience = ownMember(audiences, id);
       return [id, { version, audience: audience ?? { scope: "organization", user_ids: [] } }];
     }),
   );

@@ -1,6 +1,8 @@
 // What one revision expects of a workstation, indexed for fast comparison. The index can be reused: a revision never changes,
 // and most workstations report on the same one. verdict.ts does the comparison.
+
 import { LRUCache } from "lru-cache";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import {
   type GovernanceConfig,
   type HarnessPolicy,
@@ -61,9 +63,11 @@ function packagesFor(
 ): Map<string, ExpectedPackage> {
   const overrides = harnesses[harness]?.package_overrides ?? {};
   const expected = packages
-    .filter(({ id, adapters }) => adapters[harness] !== undefined && overrides[id]?.enabled !== false)
+    .filter(
+      ({ id, adapters }) => adapters[harness] !== undefined && ownMember(overrides, id)?.enabled !== false,
+    )
     .map(({ id, version, ...archive }): [string, ExpectedPackage] => {
-      return [id, { version, isFor: membershipIn(audiences[id]), digestsFor: digestsOf(archive) }];
+      return [id, { version, isFor: membershipIn(ownMember(audiences, id)), digestsFor: digestsOf(archive) }];
     });
   return new Map(expected);
 }

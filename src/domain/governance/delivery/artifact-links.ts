@@ -1,10 +1,12 @@
 // Archives for workstations: who may fetch an archive, and the short-lived links that fetch it without a login. The catalog
 // stores the bytes and their digests. A link names a digest, so its content never changes.
+
 import { setImmediate } from "node:timers/promises";
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
 import type { Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";
@@ -119,7 +121,7 @@ function addServed(served: Map<string, Served>, revision: Revision): void {
 /** A package names one archive for itself and one for each platform. */
 const namedIn = ({ document, audiences }: Revision) =>
   document.packages.flatMap((managed) => {
-    const isIn = membershipIn(audiences[managed.id]);
+    const isIn = membershipIn(ownMember(audiences, managed.id));
     return [managed, ...Object.values(managed.platform_sources ?? {})].flatMap(
       ({ artifact_id: id, sha256 }) => (id === undefined ? [] : { id, digest: sha256.toLowerCase(), isIn }),
     );

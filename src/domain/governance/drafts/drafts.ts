@@ -1,6 +1,7 @@
 // Drafts of the policy: an administrator has one, saves it part by part, without publishing anything. It survives the
 // session, the browser and the service. edits.ts applies what was entered; draft-merge.ts brings a draft up to date; review.ts
 // computes the effect of publishing, and draft-publishing.ts does it.
+
 import { setImmediate } from "node:timers/promises";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
@@ -8,7 +9,6 @@ import type { Problem } from "../../../platform/errors.ts";
 import type { MemberChanges } from "../../../platform/text/yaml-edit.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
-import { refuseProblems } from "../errors.ts";
 import type { PackageAudience } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText } from "../publishing/judged.ts";
@@ -166,12 +166,8 @@ export class Drafts {
    * @returns who gets the package, as the draft would have it
    * @throws DomainError `governance.invalid` with pointers below `/package_audiences`
    */
-  async checkAudience(actor: Actor, id: string, audience: AudienceInput): Promise<PackageAudience> {
-    const { audiences: former } = this.ownOrNew(actor);
-    const request = { packageAudiences: { [id]: audience } };
-    const { audiences, problems } = await this.#edits.audiences(actor, { packages: [id], former }, request);
-    refuseProblems(problems);
-    return audiences[id] ?? { scope: "organization", user_ids: [] };
+  checkAudience(actor: Actor, id: string, audience: AudienceInput): Promise<PackageAudience> {
+    return this.#edits.audience(actor, { id, audience, former: this.ownOrNew(actor).audiences });
   }
 
   /** Removes a package with its audience and its overrides. @throws DomainError as saveExtensions; `policy_draft.no_package` */

@@ -2,15 +2,15 @@
 // of the draft instead of the current revision.
 import { invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject, ownMember } from "../../../platform/text/json-object.ts";
 import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
-import { carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
+import { type AudienceInput, carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
 import { deploymentWith } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
-import type { PackageAudiences, Revision } from "../model.ts";
+import type { PackageAudience, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
 import { documentText, parseInTurn, policyText, type Validated } from "../publishing/judged.ts";
@@ -211,6 +211,17 @@ export class Edits {
     const findUser = (id: string) => identity.findUserById(db.read, id);
     const check = { organizationId, packages, former, findUser, hasGroup: userGroups.has };
     return { audiences: await runInTurns(readAudiences(packageAudiences, check, problems)), problems };
+  }
+
+  /** @returns the audience of one package @throws DomainError `governance.invalid` */
+  async audience(
+    actor: Actor,
+    { id, audience, former }: { id: string; audience: AudienceInput; former: PackageAudiences },
+  ): Promise<PackageAudience> {
+    const sent = { packageAudiences: { [id]: audience } };
+    const { audiences, problems } = await this.audiences(actor, { packages: [id], former }, sent);
+    refuseProblems(problems);
+    return ownMember(audiences, id) ?? { scope: "organization", user_ids: [] };
   }
 
   /** @returns the content of that revision, stamped as of today @throws DomainError `governance.invalid` */

@@ -2,6 +2,7 @@
 // managed value with its line in the policy, and the status of each package (USE-7).
 
 import { DomainError, pointerOf } from "../../../platform/errors.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";
@@ -162,7 +163,8 @@ function stateOf(
 ): ExplainedPackage["state"] {
   const adapter = managed.adapters[harness];
   if (!adapter) return "other_harness";
-  if (document.harnesses[harness]?.package_overrides[managed.id]?.enabled === false) return "disabled";
+  if (ownMember(document.harnesses[harness]?.package_overrides ?? {}, managed.id)?.enabled === false)
+    return "disabled";
   return version === undefined || layoutFor(adapter, version) ? "installed" : "other_version";
 }
 

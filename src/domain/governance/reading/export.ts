@@ -3,7 +3,7 @@
 
 import { numberReferenceTo, referenceIn, referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject, ownMember } from "../../../platform/text/json-object.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";
@@ -56,7 +56,7 @@ export type ManagedSources = Readonly<
 const withSources = (document: GovernanceConfig, sources: ManagedSources): GovernanceConfig => ({
   ...document,
   packages: document.packages.map((managed) => {
-    const source = sources[managed.id];
+    const source = ownMember(sources, managed.id);
     return source ? { ...managed, managed_source: source } : managed;
   }),
 });

@@ -2,7 +2,7 @@
 // search: exports replace what it finds by references, the console hides it until a reader asks for it, and the review and the form
 // of an MCP server warn before it is sent to workstations.
 import { pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject, ownMember } from "../../../platform/text/json-object.ts";
 import type { McpServer } from "../model.ts";
 import { splitParts } from "../publishing/document-paths.ts";
 import { isDescription, isNameOfSecretNumber, isSecretName } from "./secret-names.ts";
@@ -88,7 +88,7 @@ class Walk {
     const members = Object.entries(value).map(([name, member]) => {
       const mark = isEntryList(at.path) ? at : markOf(name, at);
       const { isNamed, isVariable } = mark;
-      const place = { path: [...at.path, name], former: beside[name], isNamed, isVariable };
+      const place = { path: [...at.path, name], former: ownMember(beside, name), isNamed, isVariable };
       const replaced = this.replaced(member, place);
       isChanged ||= replaced !== member;
       return [name, replaced];

@@ -3,6 +3,7 @@
 
 import { compare, type SemVer } from "semver";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import type { ManagedPackage } from "../../catalog/model.ts";
 import { componentsOf } from "../../catalog/service.ts";
@@ -29,7 +30,7 @@ const partsOf = ({ packages, harnesses }: GovernanceConfig, key: HarnessKey): Pa
   packages.flatMap((managed, index) => {
     const adapter = managed.adapters[key];
     const overrides = harnesses[key]?.package_overrides ?? {};
-    const isDisabled = Object.hasOwn(overrides, managed.id) && overrides[managed.id]?.enabled === false;
+    const isDisabled = ownMember(overrides, managed.id)?.enabled === false;
     if (!adapter || isDisabled) return [];
     return [
       {

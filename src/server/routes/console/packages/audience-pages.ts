@@ -1,6 +1,8 @@
 // Who gets a package of the policy, in the console.
+
 import { listAudiences } from "../../../../domain/governance/delivery/audiences.ts";
 import { DomainError } from "../../../../platform/errors.ts";
+import { ownMember } from "../../../../platform/text/json-object.ts";
 import type { Console } from "../../../console/console.ts";
 import { audiencePath, PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
 import { statedBody, statedIn, versionText } from "../../../console/parts/stated-version.ts";
@@ -38,7 +40,7 @@ const placeIn =
   ({ actor }: Reader, id: string, stated?: string): AudiencePlace => {
     const draft = drafts.ownOrNew(actor);
     const managed = draft.document.packages.find((one) => one.id === id);
-    const audience = listAudiences(draft)[id];
+    const audience = ownMember(listAudiences(draft), id);
     if (!managed || !audience) throw noSuchPackage(id);
     const read = stated === undefined ? draft : statedIn(stated);
     return {

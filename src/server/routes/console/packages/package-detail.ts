@@ -7,6 +7,7 @@ import { withHiddenSecrets } from "../../../../domain/governance/shown/hidden-se
 import { HARNESS_KEYS } from "../../../../domain/harnesses/harnesses.ts";
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
+import { ownMember } from "../../../../platform/text/json-object.ts";
 import { CONTENTS } from "../../../console/packages/package-archive.tsx";
 import type { PackagePageProps } from "../../../console/packages/package-page.tsx";
 import type { HarnessUse } from "../../../console/packages/package-uses.tsx";
@@ -93,7 +94,7 @@ function usesOf(
   return (own.length === 0 ? HARNESS_KEYS : own).map((harness) => {
     if (entered?.harness === harness) return entered;
     const overrides = harnesses[harness]?.package_overrides ?? {};
-    const override = Object.hasOwn(overrides, id) ? overrides[id] : undefined;
+    const override = ownMember(overrides, id);
     const stored = override?.settings ?? {};
     const path = ["harnesses", harness, "package_overrides", id, "settings"];
     const settings = isHidden ? withHiddenSecrets(stored, { path }) : stored;

@@ -1,4 +1,5 @@
 // The steps after the archive of a new package is stored: inspection, name, layout, audience, and the check of everything.
+
 import {
   type Addition,
   completeAddition,
@@ -6,6 +7,7 @@ import {
 import { proposeIdentity } from "../../../../../domain/governance/additions/proposed-identity.ts";
 import { listAudiences } from "../../../../../domain/governance/delivery/audiences.ts";
 import { invariant } from "../../../../../platform/errors.ts";
+import { ownMember } from "../../../../../platform/text/json-object.ts";
 import type { Console, Done } from "../../../../console/console.ts";
 import type { ConsolePage } from "../../../../console/frame/frame.tsx";
 import type { Fields } from "../../../../console/frame/kept-fields.tsx";
@@ -188,7 +190,7 @@ function audienceStep(domain: Domain) {
   const placeOf = (reader: Reader, addition: Addition, version = addition.version): AudiencePlace => {
     const { identity, audience } = addition;
     const id = identity?.id ?? "";
-    const former = listAudiences(domain.governance.drafts.ownOrNew(reader.actor))[id];
+    const former = ownMember(listAudiences(domain.governance.drafts.ownOrNew(reader.actor)), id);
     return {
       title: "Who gets it",
       breadcrumbs: NEW_BREADCRUMBS,
