@@ -49,17 +49,20 @@ export const completeAddition = (addition: Addition): CompleteAddition | undefin
   return identity && adapters && audience ? { ...addition, identity, adapters, audience } : undefined;
 };
 
-/** @returns the package as the policy has it; without layouts as long as that step is not done */
-export const packageOf = ({
-  source,
-  identity,
-  adapters = {},
-}: AdditionContent & { identity: AdditionIdentity }) => ({
+/**
+ * @param replaced the package with its id, whose settings stay; its name, too, if no other one is given
+ * @returns the package as the policy has it; without layouts as long as that step is not done
+ */
+export const packageOf = (
+  { source, identity, adapters = {} }: AdditionContent & { identity: AdditionIdentity },
+  { name: formerName = "", settings }: Partial<Pick<ManagedPackage, "name" | "settings">> = {},
+) => ({
   id: identity.id,
-  ...(identity.name !== "" && { name: identity.name }),
+  ...((identity.name || formerName) && { name: identity.name || formerName }),
   version: identity.version,
   source_ref: source.sourceRef,
   artifact_id: source.artifactId,
   sha256: source.sha256,
   adapters,
+  ...(settings && { settings }),
 });

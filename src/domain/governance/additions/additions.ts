@@ -16,7 +16,6 @@ import { unservedBy } from "../versions/coverage.ts";
 import {
   ADDITION_DAYS_MAX,
   type Addition,
-  type AdditionContent,
   type AdditionIdentity,
   type AdditionSource,
   completeAddition,
@@ -66,7 +65,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Names the package.
+   * Names the package. With another id, it is another package, whose audience is chosen anew.
    * @param isReplacement whether it may replace a package of the draft with that id
    * @throws DomainError `package_addition.none`, `package_addition.changed`, `governance.invalid` with pointers into the package
    */
@@ -79,7 +78,11 @@ export class PackageAdditions {
     const known = packages.find(({ id }) => id === identity.id);
     const problems = packageProblems({ ...this.get(actor), identity, adapters: {} });
     refuseProblems([...problems, ...(known && !isReplacement ? [isTaken(known)] : [])]);
-    return await this.#save(actor, stated, { identity });
+    return await this.#save(actor, stated, ({ audience, ...former }) => ({
+      ...former,
+      identity,
+      ...(former.identity?.id === identity.id && audience && { audience }),
+    }));
   }
 
   /**
@@ -95,7 +98,7 @@ export class PackageAdditions {
     const { managed, problems } = await this.checkLayout(actor, adapters);
     refuseProblems(problems);
     invariant(managed, "a package without problems");
-    return await this.#save(actor, stated, { adapters: managed.adapters });
+    return await this.#save(actor, stated, (former) => ({ ...former, adapters: managed.adapters }));
   }
 
   /**
@@ -118,9 +121,8 @@ export class PackageAdditions {
   async offer(actor: Actor, stated: StatedVersion, audience: PackageAudience): Promise<Addition> {
     const { identity } = this.get(actor);
     if (!identity) throw isUnfinished();
-    return await this.#save(actor, stated, {
-      audience: await this.own.drafts.checkAudience(actor, identity.id, audience),
-    });
+    const checked = await this.own.drafts.checkAudience(actor, identity.id, audience);
+    return await this.#save(actor, stated, (former) => ({ ...former, audience: checked }));
   }
 
   /**
@@ -133,8 +135,10 @@ export class PackageAdditions {
     const whole = completeAddition(addition);
     if (!whole) throw isUnfinished();
     const { drafts, db } = this.own;
-    const stated = { version: drafts.versionOf(actor) };
-    const draft = await drafts.addPackage(actor, stated, packageOf(whole), whole.audience);
+    const own = drafts.ownOrNew(actor);
+    const replaced = own.document.packages.find(({ id }) => id === whole.identity.id);
+    const managed = packageOf(whole, replaced);
+    const draft = await drafts.addPackage(actor, { version: own.version }, managed, whole.audience);
     await db.write((tx) => store.removeAddition(tx, addition.ownerId, version), "unobserved");
     return draft;
   }
@@ -161,13 +165,17 @@ export class PackageAdditions {
     }, "unobserved");
   }
 
-  async #save(actor: Actor, { version }: StatedVersion, change: Partial<AdditionContent>): Promise<Addition> {
+  async #save(
+    actor: Actor,
+    { version }: StatedVersion,
+    change: (former: Addition) => Addition,
+  ): Promise<Addition> {
     const { clock, db } = this.own;
     return await db.write((tx) => {
       const former = actor.id === null ? undefined : store.findAddition(tx, actor.id);
       if (!former) throw noAddition();
       if (former.version !== version) throw additionChanged();
-      const addition = { ...former, ...change, version: version + 1, savedAtMs: clock.nowMs() };
+      const addition = { ...change(former), version: version + 1, savedAtMs: clock.nowMs() };
       store.putAddition(tx, addition);
       return addition;
     }, "unobserved");

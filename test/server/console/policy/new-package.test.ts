@@ -103,6 +103,45 @@ test("CON-66 an id that the draft has replaces that package only when that is co
   expect(packages.map(({ id, version }) => [id, version])).toEqual([["taken", "2.0.0"]]);
 });
 
+test("CON-66 a package that is replaced keeps its audience, name and settings, also if another id was entered before", async () => {
+  const { drafts } = governance;
+  const entry = packageOf("taken", { name: "Taken", settings: { level: 3 } });
+  const own = await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, entry);
+  const audience = { scope: "users" as const, user_ids: [actor.id ?? ""] };
+  await drafts.audience(actor, own, "taken", audience);
+  await upload(fileOf(ARCHIVE));
+  await send("identity");
+  await send("layout", CODEX_ONLY);
+  expect((await send("audience", { scope: "organization", act: "save" })).path).toBe(`${NEW}/check`);
+  await send("identity", { id: "taken", replaces: "yes" });
+  await send("layout", CODEX_ONLY);
+  expect((await browser.visit(`${NEW}/check`)).path).toBe(`${NEW}/audience`);
+  expect((await send("audience", { act: "save" })).path).toBe(`${NEW}/check`);
+  await send("check");
+  const { document, audiences } = drafts.existing(actor);
+  expect(audiences.taken?.user_ids).toEqual([actor.id ?? ""]);
+  expect(document.packages).toMatchObject([
+    { id: "taken", version: "1.2.0", name: "Taken", settings: { level: 3 } },
+  ]);
+});
+
+test("CON-66 a package may have the name of a member that every object inherits", async () => {
+  await upload(fileOf(ARCHIVE, "constructor-1.0.0.tar.gz"));
+  await send("identity");
+  await send("layout", CODEX_ONLY);
+  expect((await browser.visit(`${NEW}/audience`)).status).toBe(200);
+  await send("audience", { scope: "organization", act: "save" });
+  expect((await send("check")).path).toBe("/console/policy/review");
+  const draft = governance.drafts.existing(actor);
+  expect(draft.audiences).toEqual({});
+  await governance.draftPublishing.publish(actor, { draft: draft.id, version: draft.version });
+  for (const path of ["/console/system/export", "/console/packages/constructor/audience"])
+    expect((await browser.visit(path)).status).toBe(200);
+  const token = admin.accessToken;
+  const { status, body } = await site.request("GET", "/admin/blue-config/export", { token });
+  expect([status, JSON.stringify(body).includes("managed_source")]).toEqual([200, false]);
+});
+
 test("CON-66 all problems of a layout are named at once beside what was entered, and nothing is saved", async () => {
   await upload(fileOf(ARCHIVE));
   await send("identity");
