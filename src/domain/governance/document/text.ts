@@ -10,7 +10,7 @@ import { DOCUMENT_BYTES_MAX } from "../model.ts";
 /** Limit for YAML tokens; a document of DOCUMENT_BYTES_MAX with ordinary packages has about 480,000. */
 export const DOCUMENT_TOKENS_MAX = 600_000;
 const SECTION = "governance";
-const BOUNDS = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: DOCUMENT_TOKENS_MAX };
+const BOUNDS = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: DOCUMENT_TOKENS_MAX, hidesText: true };
 
 /** A document as text, not yet checked. */
 export interface DocumentText {

@@ -8,8 +8,8 @@ export const noDraft = (): DomainError =>
   });
 
 export const draftNotShared = (): DomainError =>
-  new DomainError("not_found", "policy_draft.not_shared", "the author of this draft does not share it now", {
-    hint: "the draft still exists; ask its author to share it again",
+  new DomainError("not_found", "policy_draft.not_shared", "the author of this draft does not share it", {
+    hint: "the draft still exists; ask its author to share it",
   });
 
 export const noPackage = (id: string): DomainError =>

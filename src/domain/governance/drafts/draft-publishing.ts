@@ -1,5 +1,6 @@
 // Brings a draft up to date and publishes it. A draft is published only on the revision that it began from.
 import { isDeepStrictEqual } from "node:util";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { updateOf } from "../../catalog/service.ts";
@@ -12,7 +13,13 @@ import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
 import { parseInTurn, policyText } from "../publishing/judged.ts";
 import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
-import { brokenText, commentRequired, draftChanged, secondAdministratorRequired } from "./draft-errors.ts";
+import {
+  brokenText,
+  commentRequired,
+  draftChanged,
+  noDraft,
+  secondAdministratorRequired,
+} from "./draft-errors.ts";
 import { type Decision, NOTHING_UNDECIDED, type Policy, type Undecided } from "./draft-merge.ts";
 import { type Draft, type StatedVersion, type TypedProblem, typedProblems } from "./draft-model.ts";
 import * as store from "./draft-store.ts";
@@ -152,7 +159,7 @@ export class DraftPublishing {
       draft: {
         writtenBy: this.#writerOf(draft, actor),
         remove: (tx) => {
-          if (!store.isUnchanged(tx, draft)) throw draftChanged();
+          if (!store.isUnchanged(tx, draft)) throw changedOrEnded(tx, draft);
           store.removeDraft(tx, draft.ownerId);
         },
       },
@@ -239,3 +246,7 @@ export class DraftPublishing {
     return this.parts.identity.findUserById(this.parts.db.read, ownerId)?.email;
   }
 }
+
+/** Somebody may have discarded or published the draft in the meantime: then there is nothing to read again. */
+const changedOrEnded = (tx: Tx, { organizationId, id }: Draft) =>
+  store.findDraft(tx, organizationId, id) ? draftChanged() : noDraft();

@@ -75,7 +75,7 @@ export function readSettingsText(
   isOver?: () => boolean,
 ): ReadSettings & Pick<YamlText, "positionsOf"> {
   const problems = new ProblemList();
-  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX, isOver };
+  const bounds = { bytesMax: DOCUMENT_BYTES_MAX, tokensMax: SETTINGS_TOKENS_MAX, isOver, hidesText: true };
   const { content, positionsOf } = readYamlText(Buffer.from(text), problems, bounds);
   const value = content ?? {};
   if (problems.count === 0 && !isJsonObject(value)) problems.add("", "must be a mapping of settings");

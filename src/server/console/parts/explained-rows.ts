@@ -8,6 +8,8 @@ export interface Explained {
   /** address of the person, and which policy */
   label: string;
   explanation: Explanation;
+  /** why this person may run nothing, whatever the policy says */
+  refusal?: string | undefined;
 }
 
 type ExplainedValue = Explanation["values"][number];

@@ -128,13 +128,13 @@ const MayRun = ({ sides }: { sides: readonly Explained[] }) => (
   <section aria-labelledby="may-run">
     <h2 id="may-run">May it run?</h2>
     <ul class="plain">
-      {sides.map(({ label, explanation }) => (
-        <li key={label}>
-          <State tone={refusalOf(explanation) === undefined ? "good" : "bad"}>
-            {refusalOf(explanation) === undefined ? "Yes" : "No"}
+      {sides.map((side) => (
+        <li key={side.label}>
+          <State tone={refusalOf(side) === undefined ? "good" : "bad"}>
+            {refusalOf(side) === undefined ? "Yes" : "No"}
           </State>{" "}
-          <Text value={label} />
-          {refusalOf(explanation) !== undefined && <>: {refusalOf(explanation)}</>}
+          <Text value={side.label} />
+          {refusalOf(side) !== undefined && <>: {refusalOf(side)}</>}
         </li>
       ))}
     </ul>
@@ -201,8 +201,8 @@ const PackageState = ({ version, state }: ExplainedPackage) => (
   </>
 );
 
-const refusalOf = ({ isAllowed, versionRefusal }: Explanation): string | undefined =>
-  isAllowed ? versionRefusal : "the policy does not allow this harness";
+const refusalOf = ({ refusal, explanation }: Explained): string | undefined =>
+  refusal ?? (explanation.isAllowed ? explanation.versionRefusal : "the policy does not allow this harness");
 
 interface RowsProps<Row> {
   sides: readonly Explained[];

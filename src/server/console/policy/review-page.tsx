@@ -28,6 +28,7 @@ import {
   EDIT_PATH,
   MERGE_PATH,
   REVIEW_PATH,
+  reviewPath,
   revisionText,
 } from "./words.ts";
 
@@ -65,15 +66,7 @@ export function reviewPage(props: ReviewProps): ConsolePage {
           ) : (
             <>Begun on {revisionText(review.base)}</>
           )}
-          , saved <Time at={draft.savedAtMs} />.{" "}
-          {isOwn && (
-            <>
-              <a href={EDIT_PATH} data-edit>
-                Edit
-              </a>{" "}
-              · <a href={DRAFT_FILE_PATH}>Download</a> · <a href={DISCARD_PATH}>Discard</a>
-            </>
-          )}
+          , saved <Time at={draft.savedAtMs} />. <DraftLinks {...props} />
         </p>
         <section aria-labelledby="changes">
           <h2 id="changes">What changes</h2>
@@ -103,6 +96,19 @@ export function reviewPage(props: ReviewProps): ConsolePage {
   };
 }
 
+function DraftLinks({ draft, isOwn }: Pick<ReviewProps, "draft" | "isOwn">) {
+  const { mayAdminister } = useReader();
+  if (!isOwn) return mayAdminister ? <a href={`${DRAFT_FILE_PATH}?draft=${draft.id}`}>Download</a> : null;
+  return (
+    <>
+      <a href={EDIT_PATH} data-edit>
+        Edit
+      </a>{" "}
+      · <a href={DRAFT_FILE_PATH}>Download</a> · <a href={DISCARD_PATH}>Discard</a>
+    </>
+  );
+}
+
 /** The request names the draft: without its id, a program publishes the draft of its own account. */
 const PublishCommand = ({ draft: { id, version }, owner, comment }: ReviewProps) => (
   <AsCommand
@@ -115,8 +121,7 @@ const PublishCommand = ({ draft: { id, version }, owner, comment }: ReviewProps)
 );
 
 /** A refused publication is answered at an address without the draft. */
-const pathOf = ({ draft, isOwn }: ReviewProps): string =>
-  isOwn ? REVIEW_PATH : `${REVIEW_PATH}?draft=${draft.id}`;
+const pathOf = ({ draft, isOwn }: ReviewProps): string => reviewPath(isOwn ? undefined : draft.id);
 
 /** After a restore of an older backup, for example. */
 const isBaseGone = ({ draft, review }: ReviewProps): boolean => draft.baseRevision !== review.base.id;

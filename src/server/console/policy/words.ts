@@ -15,6 +15,9 @@ export const ROLLOUT_PATH = `${POLICY_PATH}/rollout`;
 export const EDIT_PATH = `${POLICY_PATH}/edit`;
 export const REVIEW_PATH = `${POLICY_PATH}/review`;
 export const PEOPLE_CSV_PATH = `${REVIEW_PATH}/people.csv`;
+/** @param draft id of a draft of somebody else */
+export const reviewPath = (draft: string | undefined): string =>
+  draft === undefined ? REVIEW_PATH : `${REVIEW_PATH}?draft=${encodeURIComponent(draft)}`;
 export const MERGE_PATH = `${POLICY_PATH}/merge`;
 export const CONFLICTS_PATH = `${POLICY_PATH}/conflicts`;
 export const DRAFT_FILE_PATH = `${REVIEW_PATH}/draft.yaml`;

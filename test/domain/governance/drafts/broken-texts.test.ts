@@ -41,6 +41,20 @@ describe("a text with problems", () => {
     expect((await discardText(drafts, world.ana, policy, "policy")).typed.policy).toBeUndefined();
   });
 
+  test("does not quote an alias, which may be a secret", async () => {
+    await using world = await createDraftWorld();
+    const { drafts } = world.governance;
+    const secret = "s3cr3t-value";
+    const harness = { managedConfigYaml: `api_token: *${secret}\n` };
+    const draft = await drafts.saveHarness(world.ana, { version: 0 }, "codex", harness);
+    const problems = [
+      ...typedProblems(draft.typed),
+      ...(await drafts.checkPolicy(world.ana, `a: *${secret}\n`)),
+    ];
+    expect(problems).toMatchObject([{ line: 1 }, { line: 1 }]);
+    expect(JSON.stringify(problems)).not.toContain(secret);
+  });
+
   test("names its text, also beside one of another harness", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;

@@ -183,7 +183,7 @@ test("CON-52 a draft that its author no longer shares is said to exist", async (
   await governance.drafts.share(ana.actor, { version: version + 1 }, false);
   for (const answer of [await theirs.visit(path), await theirs.submit(formTo(opened, REVIEW), {})]) {
     expect(answer.status).toBe(404);
-    expect(answer.html).toContain("does not share it now");
+    expect(answer.html).toContain("does not share it");
     expect(answer.html).not.toContain("a draft ends when");
   }
 });

@@ -83,7 +83,8 @@ const publisherOf =
 export function draftActionPages(context: RouteContext, console: Console) {
   draftDiscardPages(context, console);
   const { router, domain } = context;
-  const { drafts, draftPublishing, revisions } = domain.governance;
+  const { drafts, revisions } = domain.governance;
+  const merge = mergerOf(domain);
   return router
     .post(
       `${REVIEW_PATH}/share`,
@@ -104,38 +105,9 @@ export function draftActionPages(context: RouteContext, console: Console) {
     .post(
       MERGE_PATH,
       ({ request }) =>
-        console.actLong(request, { ...ACTION, back: REVIEW_PATH }, async (reader, fields) => {
-          const { actor } = reader;
-          const version = statedIn(fields.version ?? String(drafts.versionOf(actor))).version;
-          const decided = decisionsIn(fields);
-          const remembered = decisionsIn(fields, REMEMBERED);
-          try {
-            const stated = { version, isHidden: true, decidedOn: fields.current };
-            const merge = await draftPublishing.merge(actor, stated, decided);
-            if (merge.undecided.count > 0) {
-              const isIncomplete = areSomeUndecided(fields);
-              return namedMergePage(domain, reader, {
-                merge,
-                decided: Object.keys(decided).length,
-                remembered,
-                isIncomplete,
-              });
-            }
-          } catch (error) {
-            if (error instanceof DomainError && error.reason === "policy_draft.broken_text") return BROKEN;
-            if (!isDraftChanged(error)) throw error;
-            const now = { version: drafts.versionOf(actor), isHidden: true };
-            const merge = await draftPublishing.merge(actor, now, {});
-            if (merge.undecided.count > 0)
-              return namedMergePage(domain, reader, {
-                merge,
-                decided: 0,
-                remembered: { ...remembered, ...decided },
-                isStale: true,
-              });
-          }
-          return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
-        }),
+        console.actLong(request, { ...ACTION, back: REVIEW_PATH }, (reader, fields) =>
+          unlessBroken(() => merge(reader, fields)),
+        ),
       uploadRoute(formOperation("sendPolicyMerge", "Merges what was published since with the draft")),
     )
     .post(
@@ -161,6 +133,42 @@ export function draftActionPages(context: RouteContext, console: Console) {
       ),
     );
 }
+
+/** @returns a function that merges the draft, and asks where both changed the same place */
+const mergerOf =
+  (domain: RouteContext["domain"]) =>
+  async (reader: Reader, fields: Fields): Promise<ConsolePage | Done> => {
+    const { drafts, draftPublishing } = domain.governance;
+    const { actor } = reader;
+    const version = statedIn(fields.version ?? String(drafts.versionOf(actor))).version;
+    const decided = decisionsIn(fields);
+    const remembered = decisionsIn(fields, REMEMBERED);
+    try {
+      const stated = { version, isHidden: true, decidedOn: fields.current };
+      const merge = await draftPublishing.merge(actor, stated, decided);
+      if (merge.undecided.count > 0) {
+        const isIncomplete = areSomeUndecided(fields);
+        return namedMergePage(domain, reader, {
+          merge,
+          decided: Object.keys(decided).length,
+          remembered,
+          isIncomplete,
+        });
+      }
+    } catch (error) {
+      if (!isDraftChanged(error)) throw error;
+      const now = { version: drafts.versionOf(actor), isHidden: true };
+      const merge = await draftPublishing.merge(actor, now, {});
+      if (merge.undecided.count > 0)
+        return namedMergePage(domain, reader, {
+          merge,
+          decided: 0,
+          remembered: { ...remembered, ...decided },
+          isStale: true,
+        });
+    }
+    return { to: REVIEW_PATH, notice: "The draft is merged. Look at it again before you publish." };
+  };
 
 function namedMergePage(
   domain: RouteContext["domain"],
@@ -189,7 +197,16 @@ const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePag
     },
   });
 
-/** A form that was opened before: the review names what to do first. */
+/** @returns what the work does; the review, which names what to do first, if a text of the draft has problems */
+async function unlessBroken<Answer>(work: () => Promise<Answer>): Promise<Answer | Done> {
+  try {
+    return await unlessEnded(work);
+  } catch (error) {
+    if (error instanceof DomainError && error.reason === "policy_draft.broken_text") return BROKEN;
+    throw error;
+  }
+}
+
 const BROKEN: Done = {
   to: REVIEW_PATH,
   notice: { kind: "attention", text: "The draft is not merged: solve the problems of its texts first." },

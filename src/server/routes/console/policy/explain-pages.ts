@@ -59,7 +59,8 @@ async function answersFor(
       const question = { userId: user.id, harness: asked.harness, version: asked.installed || undefined };
       const explanation = await governance.explain({ organizationId }, question, revision);
       await setImmediate(); // other requests run between two explanations, which may have thousands of values
-      return [{ label: `${user.email}, ${name}`, explanation }];
+      const refusal = user.status === "active" ? undefined : `the user is ${user.status}`;
+      return [{ label: `${user.email}, ${name}`, explanation, refusal }];
     } catch (error) {
       if (!(error instanceof DomainError) || !["invalid", "not_found"].includes(error.kind)) throw error;
       const about = error.reason === "governance.bad_version" ? "installed" : field;
