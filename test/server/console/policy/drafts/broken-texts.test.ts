@@ -90,3 +90,21 @@ test("CON-54 the review of an outdated draft with problems says what to do first
   expect(sent.heading).toBe("Review your draft");
   expect(sent.html).toContain("solve the problems of its texts first");
 });
+
+test("CON-49 the API refuses to replace a text with problems, names its harness, and discards it", async () => {
+  await breakHarness(CODEX);
+  const put = async (part: object) => {
+    const version = drafts.versionOf(ana.actor);
+    const sent = { token: ana.accessToken, body: { version, ...part } };
+    const answer = await site.request("PUT", "/admin/policy-draft", sent);
+    return { status: answer.status, body: await answer.json() };
+  };
+  const text = { managed_yaml: managedText({ ttl_seconds: 777 }) };
+  expect(await put(text)).toMatchObject({ status: 409, body: { reason: "policy_draft.broken_text" } });
+  expect(await put({ shared: true })).toMatchObject({
+    body: { problems: [{ text: "codex", pointer: "/harnesses/codex/managed_config_yaml", line: 2 }] },
+  });
+  expect((await put({ discard_text: "vim" })).status).toBe(400);
+  expect(await put({ discard_text: "codex" })).toMatchObject({ status: 200, body: { problems: [] } });
+  expect((await put(text)).status).toBe(200);
+});
