@@ -33,7 +33,9 @@ describe("the link", () => {
     expect(page.url()).toBe(workstation.link);
     expect(await page.getByLabel("Confirmation code").inputValue()).toBe(grouped(workstation.userCode));
     expect(await page.locator("dl").textContent()).toContain("127.0.0.1");
-    expect(await page.getByRole("listitem").allTextContents()).toHaveLength(3);
+    const permissions = await page.getByRole("listitem").allTextContents();
+    expect(permissions).toHaveLength(4);
+    expect(permissions.join()).toContain("Administer the service");
     expect(await page.getByText("Deny this request if you did not start it yourself.").isVisible()).toBe(
       true,
     );
