@@ -27,6 +27,8 @@ export interface AdditionIdentity {
 export interface AdditionContent {
   source: AdditionSource;
   identity?: AdditionIdentity;
+  /** version of the package with its id that it may replace; undefined if there was none */
+  replaces?: string | undefined;
   adapters?: ManagedPackage["adapters"];
   audience?: PackageAudience;
 }
@@ -41,7 +43,7 @@ export interface Addition extends AdditionContent {
 }
 
 /** An addition whose steps are all done. */
-export type CompleteAddition = Addition & Required<AdditionContent>;
+export type CompleteAddition = Addition & Required<Omit<AdditionContent, "replaces">>;
 
 /** @returns the addition if no step is missing */
 export const completeAddition = (addition: Addition): CompleteAddition | undefined => {

@@ -81,6 +81,7 @@ export class PackageAdditions {
     return await this.#save(actor, stated, ({ audience, ...former }) => ({
       ...former,
       identity,
+      replaces: known?.version,
       ...(former.identity?.id === identity.id && audience && { audience }),
     }));
   }
@@ -137,6 +138,7 @@ export class PackageAdditions {
     const { drafts, db } = this.own;
     const own = drafts.ownOrNew(actor);
     const replaced = own.document.packages.find(({ id }) => id === whole.identity.id);
+    if (replaced && replaced.version !== whole.replaces) refuseProblems([isTaken(replaced)]);
     const managed = packageOf(whole, replaced);
     const draft = await drafts.addPackage(actor, { version: own.version }, managed, whole.audience);
     await db.write((tx) => store.removeAddition(tx, addition.ownerId, version), "unobserved");

@@ -205,3 +205,24 @@ function withoutOverrides(document: GovernanceConfig, isGone: (id: string) => bo
   });
   return { ...document, harnesses: Object.fromEntries(harnesses) };
 }
+
+/** @returns the document with the overrides that the source has of those packages */
+export function withOverridesOf(
+  source: Pick<GovernanceConfig, "harnesses">,
+  document: GovernanceConfig,
+  ids: ReadonlySet<string>,
+): GovernanceConfig {
+  if (ids.size === 0) return document;
+  const plain = withoutOverrides(document, (id) => ids.has(id));
+  const harnesses = Object.entries(plain.harnesses).map(([key, policy]: [string, HarnessPolicy]) => {
+    const sources: Readonly<Record<string, HarnessPolicy>> = source.harnesses;
+    const own = Object.entries(ownMember(sources, key)?.package_overrides ?? {}).filter(([id]) =>
+      ids.has(id),
+    );
+    return [
+      key,
+      { ...policy, package_overrides: { ...policy.package_overrides, ...Object.fromEntries(own) } },
+    ];
+  });
+  return { ...plain, harnesses: Object.fromEntries(harnesses) };
+}

@@ -67,31 +67,38 @@ const NO_PARTS: Parts = new Map();
 /** Members of a package that name its archive. */
 const ARCHIVE_MEMBERS = ["version", "source_ref", "artifact_id", "sha256", "platform_sources"];
 
+/** Members of an MCP server that say what runs: a mixture of two authors is a program that nobody wrote. */
+const PROGRAM_MEMBERS = ["command", "args", "env", "url", "transport"];
+
 /** @returns whether a mixture of both sides would be neither's: one of them is chosen as it is */
 function isOneValue(path: readonly string[], versions: Versions<unknown>): boolean {
   const [first, , third] = path;
   if (path.length === 2 && first === "package_audiences") return true;
   const isPackage = path.length === 2 && first === "packages";
   const isServer = path.length === 4 && third === "mcp";
-  if ((isPackage || isServer) && versions.baseline === undefined) return true; // both added it
-  return isPackage && areOfTwoArchives(versions);
+  if (!isPackage && !isServer) return false;
+  if (versions.baseline === undefined) return true; // both added it
+  return isServer ? areChangedByBoth(versions, PROGRAM_MEMBERS) : areOfTwoArchives(versions);
 }
 
-/** @returns whether both sides changed archive or layout of a package, and one of them the archive: a layout is that of an archive */
-function areOfTwoArchives({ baseline, current, wanted }: Versions<unknown>): boolean {
-  const partsOf = (members: readonly string[]) =>
-    [baseline, current, wanted].map((value) =>
-      members.map((member) => (isJsonObject(value) ? value[member] : undefined)),
-    );
-  const differ = ([before, ours, theirs]: readonly unknown[]) => ({
-    ours: !isDeepStrictEqual(before, ours),
-    theirs: !isDeepStrictEqual(before, theirs),
-    sides: !isDeepStrictEqual(ours, theirs),
-  });
-  const archive = differ(partsOf(ARCHIVE_MEMBERS));
-  const whole = differ(partsOf([...ARCHIVE_MEMBERS, "adapters"]));
-  return (archive.ours || archive.theirs) && whole.ours && whole.theirs && whole.sides;
-}
+/** A layout is that of an archive. */
+const areOfTwoArchives = (versions: Versions<unknown>): boolean =>
+  areChangedByBoth(versions, [...ARCHIVE_MEMBERS, "adapters"]) &&
+  (isChanged(versions, "current", ARCHIVE_MEMBERS) || isChanged(versions, "wanted", ARCHIVE_MEMBERS));
+
+const areChangedByBoth = (versions: Versions<unknown>, members: readonly string[]): boolean =>
+  isChanged(versions, "current", members) &&
+  isChanged(versions, "wanted", members) &&
+  !isDeepStrictEqual(membersOf(versions.current, members), membersOf(versions.wanted, members));
+
+const isChanged = (
+  { baseline, ...sides }: Versions<unknown>,
+  side: "current" | "wanted",
+  members: readonly string[],
+): boolean => !isDeepStrictEqual(membersOf(baseline, members), membersOf(sides[side], members));
+
+const membersOf = (value: unknown, members: readonly string[]): unknown[] =>
+  members.map((member) => (isJsonObject(value) ? value[member] : undefined));
 
 /** `undefined` means that there was no value, or that it was removed. */
 function mergeAt(path: readonly string[], versions: Versions<unknown>, found: Found): unknown {

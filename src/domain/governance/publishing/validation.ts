@@ -5,6 +5,7 @@ import { type Problem, pointerOf } from "../../../platform/errors.ts";
 import { extendHarnesses } from "../../harnesses/harness-extension.ts";
 import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { type ArtifactReference, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
+import { withOverridesOf } from "../delivery/audiences.ts";
 import { readDraft } from "../document/draft.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
@@ -229,9 +230,12 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   const baseline = known ? parse(known.baseline) : withoutRevisionFields(safeDefault());
   const says = wanted === undefined ? baseline : parse(wanted);
   const inForce = current === undefined ? undefined : parse(current);
-  const { merged, conflicts: found } = inForce
+  const { merged: joined, conflicts: found } = inForce
     ? mergeDocuments({ baseline, current: withoutRevisionFields(inForce), wanted: says })
     : { merged: says, conflicts: [] };
+  const merged = inForce
+    ? withOverridesOf(inForce, joined, addedByBoth({ baseline, inForce, says }))
+    : joined;
   const sides = { current: merged, wanted: says };
   const conflicts = inForce ? openConflicts([...(known?.conflicts ?? []), ...found], sides) : [];
   const problems = inForce ? joinedProblems(unstamped(merged), inForce) : [];
@@ -247,6 +251,14 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
     changed: isChanged && inForce ? placesOf(inForce, document) : [],
   };
 }
+
+/** @returns the packages that file and dashboard added: the dashboard's is in force, so the file's overrides are not meant for it */
+function addedByBoth({ baseline, inForce, says }: { baseline: Packaged; inForce: Packaged; says: Packaged }) {
+  const idsOf = ({ packages }: Packaged) => new Set(packages.map(({ id }) => id));
+  return idsOf(inForce).intersection(idsOf(says)).difference(idsOf(baseline));
+}
+
+type Packaged = Pick<GovernanceConfig, "packages">;
 
 export interface Sides {
   /** a document with its audiences as JSON */

@@ -162,8 +162,26 @@ describe("a place that both changed differently", () => {
     const { conflicts } = await world.start(
       sectionOf({ packages: [packageOf("one", { version: "file" })], ...server("https://three.example") }),
     );
-    expect(new Set(conflicts)).toEqual(new Set(["/harnesses/codex/mcp/a~1b/url", "/packages/one"]));
+    expect(new Set(conflicts)).toEqual(new Set(["/harnesses/codex/mcp/a~1b", "/packages/one"]));
   });
+});
+
+test("a package that file and dashboard added has the uses of the dashboard, whose package is in force", async () => {
+  const one = (version: string) => packageOf("one", { version, adapters: { codex: { skills_dir: "s" } } });
+  const off = (settings: object) => ({ codex: { package_overrides: { one: { enabled: false, settings } } } });
+  await using world = await createGovernanceWorld(sectionOf({}));
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [one("dashboard")],
+  });
+  const section = sectionOf({
+    packages: [one("file")],
+    harnesses: off({ endpoint: "https://file.example" }),
+  });
+  expect(await world.start(section)).toMatchObject({ conflicts: ["/packages/one"] });
+  const { packages, harnesses } = world.inForce().document;
+  expect(packages).toMatchObject([{ id: "one", version: "dashboard" }]);
+  expect(harnesses.codex?.package_overrides ?? {}).toEqual({});
 });
 
 test("a valid file and a valid dashboard that conflict keep the current policy and are tried again", async () => {

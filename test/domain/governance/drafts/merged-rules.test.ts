@@ -1,11 +1,10 @@
 // A merge of two valid policies may break a rule of one member. The review says so, and nothing of it is published.
 import { expect, test } from "bun:test";
 import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
-import { managedText, packageOf, refusalOf } from "../governance-world.ts";
+import { managedText, packageOf } from "../governance-world.ts";
 import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
 
 const local = { name: "x", command: "/x" };
-const BOTH = "belongs to local servers";
 
 /** Publishes servers of Codex at once, as another administrator. */
 const publishServers = ({ governance, admin, inForce }: DraftWorld, ...codex: object[]) =>
@@ -15,30 +14,31 @@ const publishServers = ({ governance, admin, inForce }: DraftWorld, ...codex: ob
     mcp: { codex },
   });
 
-test("CON-54 two changes of one MCP server that are valid only apart cannot be published together", async () => {
+test("CON-53 what an MCP server runs is one value: two changes of it are never mixed", async () => {
   await using world = await createDraftWorld();
   const { drafts, draftPublishing } = world.governance;
   await publishServers(world, local);
-  const draft = await drafts.saveMcp(
-    world.ana,
-    { version: 0 },
-    { codex: [{ name: "x", url: "https://h/x" }] },
-  );
+  const mine = { name: "x", url: "https://h/x", disabled: false };
+  const draft = await drafts.saveMcp(world.ana, { version: 0 }, { codex: [mine] });
   await publishServers(world, { ...local, env: { K: "v" } });
-  const merged = await draftPublishing.merge(world.ana, draft, {});
-  expect(merged.undecided.count).toBe(0);
-  const { problems } = await draftPublishing.review(world.ana, merged.draft);
-  expect(problems).toMatchObject([{ detail: expect.stringContaining(BOTH) }]);
-  const publication = { draft: draft.id, version: merged.draft.version };
-  expect(await refusalOf(() => draftPublishing.publish(world.ana, publication))).toMatchObject({
-    reason: "governance.invalid",
-    pointers: ["/harnesses/codex/mcp/0/env"],
-  });
-  const solved = await drafts.saveMcp(world.ana, merged.draft, {
-    codex: [{ name: "x", url: "https://h/x" }],
-  });
-  await draftPublishing.publish(world.ana, { draft: draft.id, version: solved.version });
-  expect(world.inForce().document.harnesses.codex?.mcp).toMatchObject([{ name: "x", url: "https://h/x" }]);
+  const path = "/harnesses/codex/mcp/x";
+  const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+  expect(JSON.parse(undecided.text)).toMatchObject([{ path, mine, theirs: { env: { K: "v" } } }]);
+  const merged = await draftPublishing.merge(world.ana, draft, { [path]: "mine" });
+  await draftPublishing.publish(world.ana, { draft: draft.id, version: merged.draft.version });
+  expect(world.inForce().document.harnesses.codex?.mcp).toEqual([mine]);
+});
+
+test("CON-53 a server that one turned off and the other changed is changed and off", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  await publishServers(world, local);
+  const off = { codex: [{ ...local, disabled: true }] };
+  const draft = await drafts.saveMcp(world.ana, { version: 0 }, off);
+  await publishServers(world, { ...local, env: { K: "v" } });
+  const { draft: merged, undecided } = await draftPublishing.merge(world.ana, draft, {});
+  expect(undecided.count).toBe(0);
+  expect(merged.document.harnesses.codex?.mcp).toMatchObject([{ env: { K: "v" }, disabled: true }]);
 });
 
 test("CON-54 a range that one removed and the other relied on cannot be published", async () => {

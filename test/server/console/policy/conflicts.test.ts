@@ -72,17 +72,15 @@ test.each([-1, 0, 1])("a page lists the first conflicts and counts the others (l
   const count = CONFLICTS_SHOWN_MAX + more;
   // The first test has left one conflict.
   const names = Array.from({ length: count - 1 }, (_, at) => `K${at}`);
-  const servers = (value: string) => {
-    const env = Object.fromEntries(names.map((name) => [name, `${value}${more}`]));
-    return { codex: [{ name: "many", command: "many", env }] };
+  const inFile = (value: string) => {
+    const managed_config = Object.fromEntries(names.map((name) => [name, `${value}${more}`]));
+    return { harnesses: { codex: { managed_config } } };
   };
-  const inFile = (value: string) => ({ harnesses: { codex: { mcp: servers(value).codex } } });
   await publishFirst(site, { ttl_seconds: 320, ...inFile("a") });
-  const baseRevision = current().id;
-  await governance.publishing.publishExtensions(admin.actor, {
+  const { id: baseRevision, document } = current();
+  await governance.publishing.publishPolicy(admin.actor, {
     baseRevision,
-    packages: [],
-    mcp: servers("b"),
+    managedYaml: managedText({ ttl_seconds: document.ttl_seconds, ...inFile("b") }),
   });
   await publishFirst(site, { ttl_seconds: 320, ...inFile("c") });
   expect(governance.deployments.conflicts(site.world.organizationId)).toHaveLength(count);

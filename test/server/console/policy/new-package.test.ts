@@ -103,6 +103,21 @@ test("CON-66 an id that the draft has replaces that package only when that is co
   expect(packages.map(({ id, version }) => [id, version])).toEqual([["taken", "2.0.0"]]);
 });
 
+test("CON-66 a package that came into the draft during the steps is replaced only when that is confirmed", async () => {
+  const { drafts } = governance;
+  await upload(fileOf(ARCHIVE));
+  await send("identity", { id: "late" });
+  await send("layout", CODEX_ONLY);
+  await send("audience", { scope: "organization", act: "save" });
+  const late = packageOf("late", { version: "5.0.0" });
+  await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, late);
+  const refused = await send("check");
+  expect(refused.status).toBe(400);
+  expect(refused.html).toContain("the draft has a package late 5.0.0 already");
+  await send("identity", { id: "late", replaces: "yes" });
+  expect((await send("check")).path).toBe("/console/policy/review");
+});
+
 test("CON-66 a package that is replaced keeps its audience, name and settings, also if another id was entered before", async () => {
   const { drafts } = governance;
   const entry = packageOf("taken", { name: "Taken", settings: { level: 3 } });

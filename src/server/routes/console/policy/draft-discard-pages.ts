@@ -110,12 +110,13 @@ export async function discardTextStep(
     });
   };
   return await unlessEnded(async () => {
-    if (fields.confirmed !== "yes") return question();
+    const isRead = statedIn(fields.version).version === drafts.existing(actor).version;
+    if (fields.confirmed !== "yes") return question(isRead ? undefined : TEXT_SAVED_SINCE);
     try {
       await discardText(drafts, actor, statedIn(fields.version), name);
     } catch (error) {
       if (!isDraftChanged(error)) throw error;
-      return question("The draft was saved after this page was opened. Look at the text again.");
+      return question(TEXT_SAVED_SINCE);
     }
     return {
       to: textPath(name),
@@ -124,4 +125,5 @@ export async function discardTextStep(
   });
 }
 
+const TEXT_SAVED_SINCE = "The draft was saved after this page was opened. Look at the text again.";
 const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";

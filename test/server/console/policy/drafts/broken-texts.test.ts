@@ -64,6 +64,16 @@ test("CON-49 a text with problems is discarded after a question", async () => {
   expect((await browser.submit(formTo(again, EDIT), {})).html).not.toContain("required: [");
 });
 
+test("CON-118 the question whether to discard a text says that it was saved after its page was opened", async () => {
+  await breakHarness(CODEX);
+  const old = await browser.visit(CODEX);
+  await breakHarness(CLAUDE);
+  const question = await browser.submit(formTo(old, CODEX), { act: "discard" });
+  expect(question.html).toContain("was saved after this page was opened");
+  const now = await send(CODEX, { act: "discard" });
+  expect(now.html).not.toContain("was saved after this page was opened");
+});
+
 test("CON-55 the review names and links the text of each problem", async () => {
   await breakHarness(CODEX);
   await breakHarness(CLAUDE);
