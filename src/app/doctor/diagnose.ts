@@ -16,6 +16,7 @@ import { DomainError } from "../../platform/errors.ts";
 import { diskSpace } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
 import { checkForwarding } from "../audit-forwarding/check.ts";
+import { checkPolicyFile } from "../files/check-policy-file.ts";
 import { readHarnessFacts } from "../files/harness-facts-file.ts";
 import { directoryToExamine, type ExistingInstallation, openReadOnly } from "../installation/installation.ts";
 import { upgradeRemedy } from "../installation/older-schema.ts";
@@ -154,7 +155,7 @@ const DATABASE_CHECKS: Readonly<Record<string, DatabaseCheck>> = {
   signing_keys: domainChecks.checkSigningKeys,
   token_memory: domainChecks.checkTokenMemory,
   policy: domainChecks.checkPolicy,
-  policy_file: domainChecks.checkPolicyFile,
+  policy_file: checkPolicyFile,
   policy_drafts: domainChecks.checkPolicyDrafts,
   jobs: domainChecks.checkJobs,
   backup: checkBackups,

@@ -14,8 +14,6 @@ import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 import { trustedPeerCheck } from "../../server/listener/peer-address.ts";
-import { runTaskHere } from "../documents/document-threads.ts";
-import { sectionOf } from "../files/governance-file.ts";
 import { lacksScimToken, NO_SCIM_TOKEN } from "../service/configuration/provisioning-start.ts";
 import type { Check, Finding } from "./finding.ts";
 
@@ -91,33 +89,6 @@ export function checkPolicy(
   return wrong
     ? check.warning(`${wrong.pointer} ${wrong.detail}`, "correct it: quartermaster policy apply FILE")
     : check.ok(`revision ${revision.id} is in force`);
-}
-
-/**
- * Reports a policy section of the configuration file that is not in force.
- * @throws DomainError why the service would not start with it
- */
-export async function checkPolicyFile(
-  check: Check,
-  { domain, config, organizationId }: Pick<Examined, "domain" | "config" | "organizationId">,
-): Promise<Finding> {
-  const section = sectionOf({ config, file: config.content, runTask: runTaskHere });
-  if (!section) return check.ok("the configuration file has no policy");
-  const plan = await domain.governance.deployments.plan(organizationId, section);
-  const [problem] = plan?.problems ?? [];
-  if (problem)
-    return check.failed(
-      `nothing of it is in force, because it is invalid together with the published policy: ${problem.pointer} ${problem.detail}`,
-      "change the file or the policy there, then restart the service",
-    );
-  if (plan?.isChanged)
-    return check.warning("it has changes that are not in force", "restart the service, or send it SIGHUP");
-  const places = plan?.conflicts.length ?? 0;
-  return check.ok(
-    places === 0
-      ? "nothing of it waits to be published"
-      : `the policy keeps other values in ${places === 1 ? "1 place" : `${places} places`}: quartermaster policy conflicts list`,
-  );
 }
 
 /** Time before the end of a draft in which it is reported. */

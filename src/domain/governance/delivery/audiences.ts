@@ -6,11 +6,11 @@ import type { Steps } from "../../../platform/steps.ts";
 import { ownMember } from "../../../platform/text/json-object.ts";
 import type { User } from "../../identity/service.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
+import { withoutStrayOverrides } from "../document/package-overrides.ts";
 import {
   AUDIENCE_GROUPS_MAX,
   AUDIENCE_USERS_MAX,
   type GovernanceConfig,
-  type HarnessPolicy,
   type PackageAudience,
   type PackageAudiences,
   type Revision,
@@ -183,46 +183,4 @@ export function withoutPackages(document: GovernanceConfig, hidden: readonly str
   const isHidden = new Set(hidden);
   const packages = document.packages.filter(({ id }) => !isHidden.has(id));
   return withoutStrayOverrides({ ...document, packages });
-}
-
-/** @returns the document without overrides of packages that it does not have */
-export function withoutStrayOverrides(document: GovernanceConfig): GovernanceConfig {
-  const ids = new Set(document.packages.map(({ id }) => id));
-  return withoutOverrides(document, (id) => !ids.has(id));
-}
-
-/** @returns the document without overrides of packages that only the former one has: they end with the package */
-export function withoutFormerOverrides(document: GovernanceConfig, former: Packages): GovernanceConfig {
-  const ids = new Set(document.packages.map(({ id }) => id));
-  const gone = new Set(former.map(({ id }) => id).filter((id) => !ids.has(id)));
-  return gone.size === 0 ? document : withoutOverrides(document, (id) => gone.has(id));
-}
-
-function withoutOverrides(document: GovernanceConfig, isGone: (id: string) => boolean): GovernanceConfig {
-  const harnesses = Object.entries(document.harnesses).map(([key, policy]: [string, HarnessPolicy]) => {
-    const overrides = Object.entries(policy.package_overrides).filter(([id]) => !isGone(id));
-    return [key, { ...policy, package_overrides: Object.fromEntries(overrides) }];
-  });
-  return { ...document, harnesses: Object.fromEntries(harnesses) };
-}
-
-/** @returns the document with the overrides that the source has of those packages */
-export function withOverridesOf(
-  source: Pick<GovernanceConfig, "harnesses">,
-  document: GovernanceConfig,
-  ids: ReadonlySet<string>,
-): GovernanceConfig {
-  if (ids.size === 0) return document;
-  const plain = withoutOverrides(document, (id) => ids.has(id));
-  const harnesses = Object.entries(plain.harnesses).map(([key, policy]: [string, HarnessPolicy]) => {
-    const sources: Readonly<Record<string, HarnessPolicy>> = source.harnesses;
-    const own = Object.entries(ownMember(sources, key)?.package_overrides ?? {}).filter(([id]) =>
-      ids.has(id),
-    );
-    return [
-      key,
-      { ...policy, package_overrides: { ...policy.package_overrides, ...Object.fromEntries(own) } },
-    ];
-  });
-  return { ...plain, harnesses: Object.fromEntries(harnesses) };
 }

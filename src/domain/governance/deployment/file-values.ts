@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { tokensOf } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
-import { withoutFormerOverrides } from "../delivery/audiences.ts";
+import { withoutFormerOverrides } from "../document/package-overrides.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
 import { finalizeUnchanged, joinedProblems, withoutRevisionFields } from "../publishing/finalize.ts";
@@ -102,7 +102,7 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const before = parse(base);
   const wanted = parse(file);
   const whole = withValuesOf(wanted, unstamped(before), placesAt(paths));
-  const taken = withoutFormerOverrides(whole, before.packages);
+  const taken = withoutFormerOverrides(whole, before);
   const problems = joinedProblems(taken, before);
   const document = finalizeUnchanged(taken, { ...frame, problems });
   return problems.length > 0 ? refused(problems) : judged(document, before);

@@ -2,10 +2,15 @@
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf, tokensOf } from "../../../platform/errors.ts";
-import { isJsonObject, ownMember } from "../../../platform/text/json-object.ts";
-import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
-import { carryOverAudiences, withoutStrayOverrides } from "../delivery/audiences.ts";
-import { type GovernanceConfig, NO_POLICY, type PackageAudience, type PackageAudiences } from "../model.ts";
+import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { carryOverAudiences } from "../delivery/audiences.ts";
+import {
+  packageIds,
+  withOwnOverrides,
+  withOwnRules,
+  withoutStrayOverrides,
+} from "../document/package-overrides.ts";
+import type { GovernanceConfig, PackageAudience, PackageAudiences } from "../model.ts";
 import { changedPlaces, splitParts, type ValueAt } from "../publishing/document-paths.ts";
 import { type FinalizeContext, finalizeUnchanged, withoutRevisionFields } from "../publishing/finalize.ts";
 import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/merge.ts";
@@ -109,7 +114,7 @@ export function mergeDraft(request: MergeRequest): Merged {
 
 /** @returns whether a place is a question: what only one side says of a package that the other lacks follows from the package */
 function askedIn({ current, wanted }: Versions<object>): (path: string) => boolean {
-  const [ours, theirs] = [current, wanted].map((side) => idsIn(partsOf(side)));
+  const [ours, theirs] = [current, wanted].map((side) => packageIds(partsOf(side).document));
   return (path) => {
     const [first, second, third, fourth] = tokensOf(path);
     const id = first === "package_audiences" ? second : third === "package_overrides" ? fourth : undefined;
@@ -147,39 +152,14 @@ function partsOf(whole: object): Policy {
 function withWholePackages(merged: Policy, versions: Versions<object>, decided: Merging["decided"]): Policy {
   const owners = new Map(ownersOf(merged.document, versions));
   const chosen = new Map([...owners, ...chosenOf(merged.document, versions, decided)]);
-  const harnesses = { ...merged.document.harnesses };
-  for (const key of HARNESS_KEYS) {
-    const overridesOf = ({ document }: Policy) => document.harnesses[key]?.package_overrides ?? {};
-    const overrides = withOwnRules(overridesOf(merged), chosen, overridesOf);
-    const policy = harnesses[key] ?? NO_POLICY;
-    if (harnesses[key] || Object.keys(overrides).length > 0)
-      harnesses[key] = { ...policy, package_overrides: overrides };
-  }
+  const documents = new Map([...chosen].map(([id, side]) => [id, side.document]));
   const audiences = withOwnRules(merged.audiences, owners, (side) => side.audiences);
-  return { document: { ...merged.document, harnesses }, audiences };
+  return { document: withOwnOverrides(merged.document, documents), audiences };
 }
-
-/** @returns the rules by package id; those of the owners for the packages that they own */
-function withOwnRules<Rule>(
-  merged: Rules<Rule>,
-  owners: ReadonlyMap<string, Policy>,
-  rulesOf: (side: Policy) => Rules<Rule>,
-): Rules<Rule> {
-  const shared = Object.entries(merged).filter(([id]) => !owners.has(id));
-  const own = [...owners].flatMap(([id, side]): [string, Rule][] => {
-    const rule = ownMember(rulesOf(side), id);
-    return rule === undefined ? [] : [[id, rule]];
-  });
-  return Object.fromEntries([...shared, ...own]);
-}
-
-type Rules<Rule> = Readonly<Record<string, Rule>>;
-
-const idsIn = ({ document }: Policy): Set<string> => new Set(document.packages.map(({ id }) => id));
 
 /** @returns for each package that only one side has, that side */
 function ownersOf({ packages }: GovernanceConfig, { current, wanted }: Versions<object>) {
-  const known = [current, wanted].map(partsOf).map((side) => ({ side, ids: idsIn(side) }));
+  const known = [current, wanted].map(partsOf).map((side) => ({ side, ids: packageIds(side.document) }));
   return packages.flatMap(({ id }): [string, Policy][] => {
     const [owner, ...others] = known.filter(({ ids }) => ids.has(id));
     return owner && others.length === 0 ? [[id, owner.side]] : [];
@@ -193,7 +173,7 @@ function chosenOf(
   decided: Merging["decided"],
 ): [string, Policy][] {
   if (baseline === UNKNOWN_BASELINE) return [];
-  const former = idsIn(partsOf(baseline));
+  const former = packageIds(partsOf(baseline).document);
   const sides = { theirs: partsOf(current), mine: partsOf(wanted) };
   return packages.flatMap(({ id }): [string, Policy][] => {
     const decision = former.has(id) ? undefined : decided.get(pointerOf(["packages", id]));

@@ -1,12 +1,12 @@
 // Checks what administrators send against the current policy, and merges the deployment file with it. These are pure functions
 // of plain values, because a thread may run them (tasks.ts). Documents are JSON texts here, which are cheap to copy to a
 // thread. publishing.ts and deployment.ts do what needs the database: artifacts, users, the transaction.
-import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { extendHarnesses } from "../../harnesses/harness-extension.ts";
-import type { HarnessKey } from "../../harnesses/harnesses.ts";
+import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { type ArtifactReference, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
-import { withOverridesOf } from "../delivery/audiences.ts";
 import { readDraft } from "../document/draft.ts";
+import { packageIds, withOwnOverrides } from "../document/package-overrides.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
@@ -233,11 +233,11 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   const { merged: joined, conflicts: found } = inForce
     ? mergeDocuments({ baseline, current: withoutRevisionFields(inForce), wanted: says })
     : { merged: says, conflicts: [] };
-  const merged = inForce
-    ? withOverridesOf(inForce, joined, addedByBoth({ baseline, inForce, says }))
-    : joined;
+  const kept = found.flatMap((path) => keptPackage(path, baseline));
+  const merged = inForce ? withOwnOverrides(joined, new Map(kept.map((id) => [id, inForce]))) : joined;
   const sides = { current: merged, wanted: says };
-  const conflicts = inForce ? openConflicts([...(known?.conflicts ?? []), ...found], sides) : [];
+  const places = [...(known?.conflicts ?? []), ...found, ...kept.flatMap(usesOf)];
+  const conflicts = inForce ? openConflicts(places, sides) : [];
   const problems = inForce ? joinedProblems(unstamped(merged), inForce) : [];
   const document = finalizeUnchanged(merged, { ...frame, problems });
   const isChanged = inForce === undefined || !isSameDocument(inForce, document);
@@ -252,13 +252,16 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   };
 }
 
-/** @returns the packages that file and dashboard added: the dashboard's is in force, so the file's overrides are not meant for it */
-function addedByBoth({ baseline, inForce, says }: { baseline: Packaged; inForce: Packaged; says: Packaged }) {
-  const idsOf = ({ packages }: Packaged) => new Set(packages.map(({ id }) => id));
-  return idsOf(inForce).intersection(idsOf(says)).difference(idsOf(baseline));
+/** @returns the id at a conflict of a package that file and dashboard added: that of the dashboard is kept, and so are its uses */
+function keptPackage(path: string, baseline: Pick<GovernanceConfig, "packages">): string[] {
+  const [list, id, ...rest] = tokensOf(path);
+  return list === "packages" && id !== undefined && rest.length === 0 && !packageIds(baseline).has(id)
+    ? [id]
+    : [];
 }
 
-type Packaged = Pick<GovernanceConfig, "packages">;
+const usesOf = (id: string): string[] =>
+  HARNESS_KEYS.map((key) => pointerOf(["harnesses", key, "package_overrides", id]));
 
 export interface Sides {
   /** a document with its audiences as JSON */

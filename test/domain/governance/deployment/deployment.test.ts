@@ -178,10 +178,25 @@ test("a package that file and dashboard added has the uses of the dashboard, who
     packages: [one("file")],
     harnesses: off({ endpoint: "https://file.example" }),
   });
-  expect(await world.start(section)).toMatchObject({ conflicts: ["/packages/one"] });
+  expect(await world.start(section)).toMatchObject({
+    conflicts: ["/packages/one", "/harnesses/codex/package_overrides/one"],
+  });
   const { packages, harnesses } = world.inForce().document;
   expect(packages).toMatchObject([{ id: "one", version: "dashboard" }]);
   expect(harnesses.codex?.package_overrides ?? {}).toEqual({});
+});
+
+test("a package that file and dashboard added alike has the uses of the file", async () => {
+  const one = packageOf("one", { adapters: { codex: { skills_dir: "s" } } });
+  const overrides = { one: { enabled: false, settings: {} } };
+  await using world = await createGovernanceWorld(sectionOf({}));
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [one],
+  });
+  const section = sectionOf({ packages: [one], harnesses: { codex: { package_overrides: overrides } } });
+  expect(await world.start(section)).toMatchObject({ outcome: "deployed", conflicts: [] });
+  expect(world.inForce().document.harnesses.codex?.package_overrides).toEqual(overrides);
 });
 
 test("a valid file and a valid dashboard that conflict keep the current policy and are tried again", async () => {

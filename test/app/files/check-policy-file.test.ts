@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkPolicyFile } from "../../../src/app/doctor/domain-checks.ts";
 import { checkOf } from "../../../src/app/doctor/finding.ts";
 import { runTaskHere } from "../../../src/app/documents/document-threads.ts";
+import { checkPolicyFile } from "../../../src/app/files/check-policy-file.ts";
 import { sectionOf as sectionIn } from "../../../src/app/files/governance-file.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { createGovernanceWorld, packageOf, sectionOf } from "../../domain/governance/governance-world.ts";
@@ -41,5 +41,10 @@ test("CON-45 a file that is valid only without the published policy is reported 
   await restart(third);
   const kept = await found(third);
   expect(kept).toMatchObject({ result: "ok", detail: expect.stringContaining("policy conflicts list") });
+  expect(await found(written({ requird: true }))).toMatchObject({
+    result: "failed",
+    detail: expect.stringContaining("/governance/requird"),
+    remedy: expect.stringContaining("quartermaster config check"),
+  });
   rmSync(folder, { recursive: true });
 });
