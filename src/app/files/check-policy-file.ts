@@ -20,7 +20,10 @@ export async function checkPolicyFile(
     plan = await domain.governance.deployments.plan(organizationId, section);
   } catch (error) {
     if (!(error instanceof DomainError) || error.reason !== "governance.invalid") throw error;
-    return check.failed(error.message, "correct it; each problem with its line: quartermaster config check");
+    return check.failed(
+      error.message,
+      `see each line: quartermaster config check --config ${config.file ?? "FILE"}`,
+    );
   }
   const [problem] = plan?.problems ?? [];
   if (problem)

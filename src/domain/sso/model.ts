@@ -63,15 +63,15 @@ export const SSO_REASONS = [
 export type SsoReason = (typeof SSO_REASONS)[number];
 
 /**
- * Only a browser stated these: anybody can begin a sign-in and make up its end. They are shown to operators as reports, and never
- * instead of a failure that this service saw itself.
+ * Failures that only a browser reported. Anybody can begin a sign-in and invent its end, so operators see these as reports. They never
+ * replace a failure that the service saw.
  */
 const REPORTED_BY_BROWSER: ReadonlySet<string> = new Set<SsoReason>([
   "sso.callback_error",
   "sso.callback_issuer",
 ]);
 
-/** @param reason of a failed sign-in @returns whether nobody but a browser vouches for it */
+/** @param reason of a failed sign-in @returns whether only a browser reported it */
 export const isReportedByBrowser = (reason: string): boolean => REPORTED_BY_BROWSER.has(reason);
 
 export const CLAIM_TEXT_LENGTH_MAX = 320;

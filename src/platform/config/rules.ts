@@ -150,7 +150,7 @@ function problemsOfProvider(config: Settings): readonly Problem[] {
   ];
 }
 
-/** A rule that is invalid is a problem by itself, so that this only looks for rules that are empty. */
+/** An invalid rule is a problem of its own, so this looks only for empty rules. */
 const admitsEverybody = (config: Settings): boolean =>
   config.get("identity.oidc.provisioning") === "jit" &&
   config.get("identity.oidc.allowed_groups")?.length === 0 &&
@@ -167,7 +167,7 @@ const isOfManyTenants = (issuer: string | undefined): boolean =>
     .split("/")
     .some((segment) => SHARED_TENANTS.includes(segment));
 
-/** A provider decodes the path. @returns it without escapes of ASCII characters, also if those are escaped */
+/** A provider decodes the path. @returns the path without escaped ASCII characters, also if they are escaped twice */
 function unescaped(path: string): string {
   const once = path.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

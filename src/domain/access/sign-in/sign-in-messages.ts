@@ -22,7 +22,7 @@ export type SignInMethod =
       providerSessionId: string | null;
       /** when the person proved who they are at the provider */
       authTimeMs: number | null;
-      /** not before this the person logged on again, of a provider that was asked for that and does not say when */
+      /** earliest time of a forced log-on, if the provider does not say when it happened */
       confirmedAtMs?: number;
       acr: string | null;
     };

@@ -27,8 +27,8 @@ export interface AdditionIdentity {
 export interface AdditionContent {
   source: AdditionSource;
   identity?: AdditionIdentity;
-  /** version of the package with its id that it may replace; undefined if there was none */
-  replaces?: string | undefined;
+  /** the package with its id that it may replace; undefined if there was none */
+  replaces?: ManagedPackage | undefined;
   adapters?: ManagedPackage["adapters"];
   audience?: PackageAudience;
 }

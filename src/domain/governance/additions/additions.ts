@@ -1,5 +1,6 @@
 // Packages that administrators add step by step: the archive first, then the name, the layouts and the audience, and in the end all
 // of it goes into the draft. The steps so far survive the session, the browser and the service. An administrator adds one at a time.
+import { isDeepStrictEqual } from "node:util";
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
 import type { KeptArchives } from "../../catalog/service.ts";
@@ -81,7 +82,7 @@ export class PackageAdditions {
     return await this.#save(actor, stated, ({ audience, ...former }) => ({
       ...former,
       identity,
-      replaces: known?.version,
+      replaces: known,
       ...(former.identity?.id === identity.id && audience && { audience }),
     }));
   }
@@ -138,7 +139,7 @@ export class PackageAdditions {
     const { drafts, db } = this.own;
     const own = drafts.ownOrNew(actor);
     const replaced = own.document.packages.find(({ id }) => id === whole.identity.id);
-    if (replaced && replaced.version !== whole.replaces) refuseProblems([isTaken(replaced)]);
+    if (replaced && !isDeepStrictEqual(replaced, whole.replaces)) refuseProblems([isTaken(replaced)]);
     const managed = packageOf(whole, replaced);
     const draft = await drafts.addPackage(actor, { version: own.version }, managed, whole.audience);
     await db.write((tx) => store.removeAddition(tx, addition.ownerId, version), "unobserved");

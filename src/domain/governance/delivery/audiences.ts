@@ -116,7 +116,7 @@ function userProblem(id: string, check: AudienceCheck, known: ReadonlySet<string
   const user = check.findUser(id);
   if (known.has(id)) return undefined; // an erased user has no row
   if (user?.organizationId !== check.organizationId) return "no user has this id";
-  return user.status === "active" ? undefined : `this user is ${user.status}`;
+  return user.status === "active" ? undefined : `${user.email} is ${user.status}`;
 }
 
 /** @returns the audiences of the packages that still exist; new packages are for everybody */

@@ -112,7 +112,7 @@ export function mergeDraft(request: MergeRequest): Merged {
   };
 }
 
-/** @returns whether a place is a question: what only one side says of a package that the other lacks follows from the package */
+/** @returns whether a place must be decided: the rules of a package that only one side has follow from the package */
 function askedIn({ current, wanted }: Versions<object>): (path: string) => boolean {
   const [ours, theirs] = [current, wanted].map((side) => packageIds(partsOf(side).document));
   return (path) => {

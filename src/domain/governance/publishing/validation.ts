@@ -6,7 +6,7 @@ import { extendHarnesses } from "../../harnesses/harness-extension.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { type ArtifactReference, artifactReferences, sourceWarningsOf } from "../delivery/artifacts.ts";
 import { readDraft } from "../document/draft.ts";
-import { packageIds, withOwnOverrides } from "../document/package-overrides.ts";
+import { withOwnOverrides, withoutFormerOverrides } from "../document/package-overrides.ts";
 import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
@@ -233,10 +233,11 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   const { merged: joined, conflicts: found } = inForce
     ? mergeDocuments({ baseline, current: withoutRevisionFields(inForce), wanted: says })
     : { merged: says, conflicts: [] };
-  const kept = found.flatMap((path) => keptPackage(path, baseline));
-  const merged = inForce ? withOwnOverrides(joined, new Map(kept.map((id) => [id, inForce]))) : joined;
+  const open = [...(known?.conflicts ?? []), ...found];
+  const kept = open.flatMap(packageAt);
+  const merged = inForce ? withUsesOf(inForce, joined, kept) : joined;
   const sides = { current: merged, wanted: says };
-  const places = [...(known?.conflicts ?? []), ...found, ...kept.flatMap(usesOf)];
+  const places = [...open, ...kept.flatMap((id) => usesOf(id, new Set(open)))];
   const conflicts = inForce ? openConflicts(places, sides) : [];
   const problems = inForce ? joinedProblems(unstamped(merged), inForce) : [];
   const document = finalizeUnchanged(merged, { ...frame, problems });
@@ -252,16 +253,25 @@ export function joinSection({ current, known, wanted, frame }: JoinRequest): Joi
   };
 }
 
-/** @returns the id at a conflict of a package that file and dashboard added: that of the dashboard is kept, and so are its uses */
-function keptPackage(path: string, baseline: Pick<GovernanceConfig, "packages">): string[] {
+/** @returns the id of the package whose whole entry is a conflict */
+function packageAt(path: string): string[] {
   const [list, id, ...rest] = tokensOf(path);
-  return list === "packages" && id !== undefined && rest.length === 0 && !packageIds(baseline).has(id)
-    ? [id]
-    : [];
+  return list === "packages" && id !== undefined && rest.length === 0 ? [id] : [];
 }
 
-const usesOf = (id: string): string[] =>
-  HARNESS_KEYS.map((key) => pointerOf(["harnesses", key, "package_overrides", id]));
+/** The dashboard's package is in force at a conflict, and so are its uses. Uses of a package that the file removed end with it. */
+const withUsesOf = (
+  inForce: GovernanceConfig,
+  joined: GovernanceConfig,
+  kept: readonly string[],
+): GovernanceConfig =>
+  withoutFormerOverrides(withOwnOverrides(joined, new Map(kept.map((id) => [id, inForce]))), inForce);
+
+/** @param open conflicts @returns the places of the uses of a package that no open conflict contains */
+const usesOf = (id: string, open: ReadonlySet<string>): string[] =>
+  HARNESS_KEYS.map((key) => ["harnesses", key, "package_overrides", id])
+    .filter((tokens) => !tokens.some((_, at) => open.has(pointerOf(tokens.slice(0, at)))))
+    .map(pointerOf);
 
 export interface Sides {
   /** a document with its audiences as JSON */

@@ -124,7 +124,7 @@ export class Identities {
 /** Without the subject, which is personal data at the provider. */
 export const summaryOf = ({ issuer, linkedBy }: store.IdentityRow) => ({ issuer, linked_by: linkedBy });
 
-/** White space, or a character that shows nothing, at an end: from copying, and never seen again. */
+/** White space or an invisible character at either end, usually left by copying. */
 const BLANK_AT_END = /^[\s\p{Cf}]|[\s\p{Cf}]$/u;
 
 /** Subjects are compared exactly, so that nothing is trimmed. @returns why nobody can have this subject */

@@ -29,7 +29,7 @@ export function throwRemembered(failed: Remembered | undefined, clock: Clock): v
 
 const RETRY = { hint: "try again", retryAfterSeconds: FAILURE_REMEMBERED_SECONDS };
 const ASK = { hint: "ask an administrator: quartermaster sso verify names the problem" };
-/** For what only a real sign-in shows, so that `sso verify` finds nothing. */
+/** For faults that only a real sign-in shows: `sso verify` does not find them. */
 const ASK_LOG = { hint: "ask an administrator: the log of the service names the problem" };
 
 /** @returns text that is safe in one line of a log */
@@ -41,7 +41,7 @@ export function forLog(text: string): string {
   return escaped.length <= LOGGED_TEXT_LENGTH_MAX ? escaped : `${escaped.slice(0, LOGGED_TEXT_LENGTH_MAX)}…`;
 }
 
-/** What is wrong with an answer of the provider, as far as there is something to do about it. */
+/** A fault in the provider's answer that an operator can act on. */
 export type ProviderFault =
   | "certificate"
   | "certificate_name"
@@ -54,7 +54,7 @@ export type ProviderFault =
   | "issuer"
   | "endpoint";
 
-/** An error that also says what is wrong with the answer of the provider. */
+/** An error with the fault in the provider's answer. */
 export class ProviderFailure extends DomainError {
   fault: ProviderFault | undefined;
 }
@@ -91,7 +91,7 @@ export const interactionRequired = failure(
   { hint: "sign in again" },
 );
 
-/** The browser says so. */
+/** As the browser reports it. */
 export const callbackError = failure(
   "upstream",
   "sso.callback_error",
@@ -99,7 +99,7 @@ export const callbackError = failure(
   ASK_LOG,
 );
 
-/** RFC 9207 section 2.4. The browser says so. */
+/** RFC 9207 section 2.4, as the browser reports it. */
 export const callbackIssuer = failure(
   "upstream",
   "sso.callback_issuer",

@@ -80,7 +80,7 @@ test("reports every problem of users and groups of one audience", () => {
   const input = { scope: "users" as const, user_ids: ["user-0"], group_ids: ["gone", "group-1", "group-1"] };
   expect(faultsOf({ one: input }, { ...member, status: "suspended" })).toEqual([
     "/package_audiences/one/group_ids names a group twice",
-    "/package_audiences/one/user_ids/0 this user is suspended",
+    `/package_audiences/one/user_ids/0 ${member.email} is suspended`,
     "/package_audiences/one/group_ids/0 no group has this id",
   ]);
   expect(faultsOf({ one: { scope: "organization", group_ids: ["group-1"] } })).toEqual([

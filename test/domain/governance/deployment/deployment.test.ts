@@ -184,6 +184,24 @@ test("a package that file and dashboard added has the uses of the dashboard, who
   const { packages, harnesses } = world.inForce().document;
   expect(packages).toMatchObject([{ id: "one", version: "dashboard" }]);
   expect(harnesses.codex?.package_overrides ?? {}).toEqual({});
+  const changed = sectionOf({ packages: [one("file")], harnesses: off({ more: 1 }) });
+  expect((await world.start(changed)).conflicts).toContain("/harnesses/codex/package_overrides/one");
+  expect(world.inForce().document.harnesses.codex?.package_overrides ?? {}).toEqual({});
+});
+
+test("a package that the file removes ends with the uses that the dashboard has for it", async () => {
+  const section = sectionOf({ packages: [packageOf("one", { adapters: { codex: { skills_dir: "s" } } })] });
+  await using world = await createGovernanceWorld(section);
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: world.inForce().document.packages,
+    packageOverrides: { codex: { one: { enabled: false, settings: {} } } },
+  });
+  expect(await world.start(sectionOf({ ttl_seconds: 60 }))).toMatchObject({
+    outcome: "deployed",
+    problems: [],
+  });
+  expect(world.inForce().document).toMatchObject({ packages: [], ttl_seconds: 60 });
 });
 
 test("a package that file and dashboard added alike has the uses of the file", async () => {

@@ -232,7 +232,7 @@ test("CON-62 a former audience is published again, although somebody in it has l
   const draft = await drafts.saveFormer(world.ana, { version: 0 }, former.id);
   expect(await draftPublishing.review(world.ana, draft)).toMatchObject({
     problems: [],
-    warnings: [{ pointer: "/package_audiences/one/user_ids/0", detail: "this user is suspended" }],
+    warnings: [{ pointer: "/package_audiences/one/user_ids/0", detail: `${user.email} is suspended` }],
   });
   await draftPublishing.publish(world.ana, { draft: draft.id, version: draft.version });
   expect(world.inForce().audiences).toEqual({ one: only(user.id) });

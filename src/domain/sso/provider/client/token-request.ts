@@ -55,7 +55,7 @@ export async function redeemCode(
   return redeemedIn(members);
 }
 
-/** RFC 6749 section 5.2. Only the code comes from the browser, so that a malformed request is one with a malformed code. */
+/** RFC 6749 section 5.2. Only the code comes from the browser, so a malformed request means a malformed code. */
 function refused(status: number, { error, error_description }: JsonObject) {
   if (error === "invalid_request") return callbackError(forLog(`${error}: ${error_description}`));
   if (typeof error === "string" && error !== "") return refusalOf(error, error_description);

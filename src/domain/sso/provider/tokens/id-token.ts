@@ -36,7 +36,7 @@ function refuseOldLogOn(claims: JWTPayload, checks: TokenChecks): void {
   if (maxAgeSeconds === undefined && claims.auth_time === undefined) return;
   const seconds = secondsOf(claims, "auth_time");
   if (seconds < 0) throw tokenInvalid("auth_time is negative");
-  // `iat` was not in the future, so the clocks do not explain it.
+  // `iat` was not in the future, so the clocks agree.
   if (isFuture(seconds, checks)) throw tokenInvalid("auth_time is in the future, although iat is not");
   if (maxAgeSeconds === undefined) return;
   const oldestMs = checks.nowMs - (maxAgeSeconds + clockSkewSeconds) * SECOND_MS;
