@@ -42,11 +42,15 @@ export function endBody(
   response: Response,
 ): Response | Promise<Response> {
   const isChunked = request.headers.has("transfer-encoding");
-  const isLimited = isChunked || (!exchange.isAdmitted && Number(request.headers.get("content-length")) > 0);
-  if (!isLimited) return response;
   if (isChunked) response.headers.set("connection", "close");
-  return request.bodyUsed && !isChunked ? response : endUnread(request, exchange, response);
+  else if (request.bodyUsed || !(Number(request.headers.get("content-length")) > 0)) return response;
+  else if (exchange.isAdmitted && !closesAfterAnswer(request)) return response;
+  return endUnread(request, exchange, response);
 }
+
+/** The runtime reads the rest of a body on a connection that stays open, but closes one like this with the rest unread. */
+const closesAfterAnswer = ({ headers }: Request): boolean =>
+  headers.get("connection")?.toLowerCase().includes("close") === true;
 
 /**
  * Reads what is left of the body. The runtime exposes no body for GET and HEAD, so their connection is closed instead; a body that
