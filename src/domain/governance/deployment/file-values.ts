@@ -1,12 +1,17 @@
 // The values of the deployment file where the policy differs from it, and a document that takes them. Pure functions of plain
 // values, because a thread may run them (tasks.ts).
 import { isDeepStrictEqual } from "node:util";
-import { tokensOf } from "../../../platform/errors.ts";
+import { type Problem, tokensOf } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
 import { withoutFormerOverrides } from "../document/package-overrides.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
-import { finalizeUnchanged, joinedProblems, withoutRevisionFields } from "../publishing/finalize.ts";
+import {
+  addedProblems,
+  finalizeUnchanged,
+  joinedProblems,
+  withoutRevisionFields,
+} from "../publishing/finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
@@ -103,8 +108,9 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const wanted = parse(file);
   const whole = withValuesOf(wanted, unstamped(before), placesAt(paths));
   const taken = withoutFormerOverrides(whole, before);
-  const problems = joinedProblems(taken, before);
-  const document = finalizeUnchanged(taken, { ...frame, problems });
+  const found: Problem[] = [];
+  const document = finalizeUnchanged(taken, { ...frame, problems: found });
+  const problems = [...joinedProblems(taken, before), ...addedProblems(found, before, frame)];
   return problems.length > 0 ? refused(problems) : judged(document, before);
 }
 

@@ -6,7 +6,7 @@ import { isJsonObject, ownMember } from "../../../platform/text/json-object.ts";
 import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { artifactProblems } from "../delivery/artifacts.ts";
+import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
 import { type AudienceInput, carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
 import { deploymentWith } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
@@ -146,7 +146,9 @@ export class Edits {
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
     const base = await documentText(content);
     const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor) });
-    const archives = await runInTurns(artifactProblems(catalog, actor.organizationId, judged.references));
+    const known = new Set(artifactReferences(content.document).map(nameOf));
+    const references = judged.references.filter((reference) => !known.has(nameOf(reference)));
+    const archives = await runInTurns(artifactProblems(catalog, actor.organizationId, references));
     const read = await this.audiences(actor, { packages: judged.packages, former: content.audiences }, input);
     const own = [...judged.before, ...archives, ...judged.after, ...read.problems];
     refuseProblems([...own, ...(judged.whole?.problems ?? [])]);
@@ -260,9 +262,12 @@ export class Edits {
 
   #frame(actor: Actor): FinalizeContext {
     const { publisher, revisions } = this.parts;
-    return publisher.frame({ gateway: publisher.hasGateway(actor, revisions.current(actor.organizationId)) });
+    const gateway = publisher.hasGateway(actor, revisions.current(actor.organizationId));
+    return { ...publisher.frame({ gateway }), isEdit: true };
   }
 }
+
+const nameOf = ({ id, sha256 }: ArtifactReference): string => `${id} ${sha256}`;
 
 async function withDocument(content: DraftContent, text: string): Promise<DraftContent> {
   const document = await parseInTurn(text);

@@ -19,6 +19,8 @@ export interface FinalizeContext {
   revision: string;
   /** of the current harness facts */
   extension: HarnessExtension;
+  /** set for an edit of a draft: rules that its document breaks already are left to the review */
+  isEdit?: true;
 }
 
 /**
@@ -32,13 +34,36 @@ export function finalizeDocument(
   document: GovernanceConfig,
   { base, problems, ...frame }: FinalizeContext & { base: GovernanceConfig | undefined; problems: Problem[] },
 ): GovernanceConfig {
-  const stamped = finalizeUnchanged(document, { ...frame, problems });
+  const found: Problem[] = [];
+  const stamped = finalizeUnchanged(document, { ...frame, problems: found });
   const harnesses = extendHarnesses(frame.extension);
-  const known = [...problems, ...(base ? checkRanges(base, harnesses) : [])];
+  const known = [...problems, ...found, ...(base ? checkRanges(base, harnesses) : [])];
   const isNew = (problem: Problem) => !known.some((one) => isDeepStrictEqual(one, problem));
+  problems.push(...(base && frame.isEdit ? addedProblems(found, base, frame) : found));
   problems.push(...checkRanges(stamped, harnesses).filter(isNew));
   return stamped;
 }
+
+/**
+ * @param found by finalizeUnchanged, after a change
+ * @param base the document before the change
+ * @returns the problems that the change adds
+ */
+export function addedProblems(
+  found: readonly Problem[],
+  base: GovernanceConfig,
+  frame: FinalizeContext,
+): readonly Problem[] {
+  if (found.length === 0) return found;
+  const former: Problem[] = [];
+  finalizeUnchanged(unstamped(base), { ...frame, problems: former });
+  const known = Map.groupBy(former, withoutNumbers);
+  return found.filter((problem) => known.get(withoutNumbers(problem))?.pop() === undefined);
+}
+
+/** The numbers of packages differ after one was added or removed; the text names the package. */
+const withoutNumbers = ({ pointer, detail }: Problem): string =>
+  `${pointer.replace(/\/\d+(?=\/|$)/g, "/*")} ${detail}`;
 
 /**
  * The same, except that ranges without a certified version are allowed: a document that was published before, or that stands in

@@ -11,7 +11,7 @@ import { safeDefault } from "../document/safe-default.ts";
 import { unstamped } from "../document/stamp.ts";
 import { readDocumentText } from "../document/text.ts";
 import type { Policy } from "../drafts/draft-merge.ts";
-import type { GovernanceConfig } from "../model.ts";
+import { type GovernanceConfig, NO_POLICY } from "../model.ts";
 import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { checkRanges } from "../versions/coverage.ts";
 import { readAuthored } from "./authored-document.ts";
@@ -89,7 +89,7 @@ export function validateExtensions({
   // The draft lacks unreadable packages, so the following ones would get wrong numbers.
   const areRead = !problems.some(({ pointer }) => pointer.startsWith("/packages"));
   const after: Problem[] = [];
-  if (problems.length === 0)
+  if (problems.length === 0 && !frame.isEdit)
     finalizeDocument(document, { ...frame, gateway: false, base: undefined, problems: after });
   const isSound = problems.length === 0 && after.length === 0;
   return {
@@ -142,27 +142,25 @@ export function validateHarness(
     ...(requirement && { version_requirement: requirement }),
     ...(publication.allowUnverifiedVersions && { allow_unverified_versions: true }),
     managed_config: settings,
-    mcp,
-    package_overrides,
-    gateway_models,
   };
-  const draft = readDraft({
-    ...before,
-    allowed_harnesses: allowedWith(before.allowed_harnesses, harness, publication.isAllowed),
-    harnesses: { ...before.harnesses, [harness]: policy },
-  });
-  const problems = draft.problems;
+  const { document: read, problems } = readDraft({ revision: "", harnesses: { [harness]: policy } });
   const placed = () => refused(problems.map(harnessPointer(harness, source)));
   if (problems.length > 0) return { unread, whole: placed() };
-  const document = finalizeDocument(draft.document, { ...frame, base: current, problems });
+  const own = { ...(read.harnesses[harness] ?? NO_POLICY), mcp, package_overrides };
+  const wanted = {
+    ...before,
+    allowed_harnesses: allowedWith(before.allowed_harnesses, harness, publication.isAllowed),
+    harnesses: { ...before.harnesses, [harness]: { ...own, ...(gateway_models && { gateway_models }) } },
+  };
+  const document = finalizeDocument(wanted, { ...frame, base: current, problems });
   return { unread, whole: problems.length > 0 ? placed() : judged(document, current) };
 }
 
 function allowedWith(
-  allowed: readonly HarnessKey[],
+  allowed: HarnessKey[],
   harness: HarnessKey,
   isAllowed: boolean | undefined,
-): readonly HarnessKey[] {
+): HarnessKey[] {
   if (isAllowed === undefined || allowed.includes(harness) === isAllowed) return allowed;
   return isAllowed ? [...allowed, harness] : allowed.filter((key) => key !== harness);
 }

@@ -1,7 +1,8 @@
 // A merge of two valid policies may break a rule of one member. The review says so, and nothing of it is published.
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { typedProblems } from "../../../../src/domain/governance/drafts/draft-model.ts";
 import { changesIn } from "../../../../src/domain/governance/shown/change-list.ts";
-import { managedText, packageOf } from "../governance-world.ts";
+import { managedText, packageOf, refusalOf } from "../governance-world.ts";
 import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
 
 const local = { name: "x", command: "/x" };
@@ -236,4 +237,65 @@ test("CON-62 a former audience is published again, although somebody in it has l
   });
   await draftPublishing.publish(world.ana, { draft: draft.id, version: draft.version });
   expect(world.inForce().audiences).toEqual({ one: only(user.id) });
+});
+
+describe("CON-54 after a merge that breaks rules of two harnesses", () => {
+  const since = "2.0.12";
+  const served = (version: string) => ({ version_requirement: version, allow_unverified_versions: true });
+  const policy = (claude: string, codex: string) => ({
+    harnesses: { claude: served(claude), codex: served(codex) },
+  });
+  const adapters = {
+    claude: { introduced: since, skills_dir: "skills" },
+    codex: { introduced: "0.145.0", skills_dir: "skills" },
+  };
+  const settings = (versionRequirement: string) => ({
+    ...{ managedConfigYaml: "", versionRequirement, allowUnverifiedVersions: true },
+  });
+
+  /** @returns a draft that added a package while the ranges of its harnesses became wider */
+  async function createBrokenMerge(world: DraftWorld) {
+    const { drafts, draftPublishing } = world.governance;
+    await world.publish(policy(`>=${since}, <3`, ">=0.145.0, <1"));
+    const packages = [packageOf("guide", { adapters })];
+    const draft = await drafts.saveExtensions(world.ana, { version: 0 }, { packages });
+    await world.publish(policy(">=1.0.0, <3", ">=0.100.0, <1"));
+    const merged = await draftPublishing.merge(world.ana, draft, {});
+    const { problems } = await draftPublishing.review(world.ana, merged.draft);
+    expect(problems.map(({ pointer }) => pointer)).toEqual([
+      "/packages/0/adapters/codex",
+      "/packages/0/adapters/claude",
+    ]);
+    return merged.draft;
+  }
+
+  test("each is corrected by itself", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const merged = await createBrokenMerge(world);
+    const one = await drafts.saveHarness(world.ana, merged, "claude", settings(`>=${since}, <3`));
+    expect(typedProblems(one.typed)).toEqual([]);
+    const both = await drafts.saveHarness(world.ana, one, "codex", settings(">=0.145.0, <1"));
+    expect((await draftPublishing.review(world.ana, both)).problems).toEqual([]);
+  });
+
+  test("other parts are edited meanwhile, and no edit adds a problem", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const merged = await createBrokenMerge(world);
+    const withServer = await drafts.saveMcp(world.ana, merged, { kimi: [local] });
+    const added = await drafts.takePackage(world.ana, withServer, packageOf("other"));
+    const moved = await drafts.saveExtensions(world.ana, added, {
+      packages: [packageOf("other"), packageOf("guide", { adapters })],
+      mcp: { kimi: [local] },
+    });
+    expect(
+      await refusalOf(() => drafts.takePackage(world.ana, moved, packageOf("more", { adapters }))),
+    ).toMatchObject({
+      reason: "governance.invalid",
+      pointers: ["/packages/2/adapters/codex", "/packages/2/adapters/claude"],
+    });
+    const { problems } = await draftPublishing.review(world.ana, moved);
+    expect(problems).toHaveLength(2);
+  });
 });
