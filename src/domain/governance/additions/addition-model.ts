@@ -1,6 +1,8 @@
 // Shapes of a package that an administrator adds step by step: its archive, its name, its layouts and who gets it.
+import { isDeepStrictEqual } from "node:util";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import type { ManagedPackage } from "../../catalog/service.ts";
-import type { PackageAudience } from "../model.ts";
+import type { PackageAudience, PackageAudiences } from "../model.ts";
 
 /** Days after its last step until an addition is removed. */
 export const ADDITION_DAYS_MAX = 30;
@@ -31,6 +33,8 @@ export interface AdditionContent {
   replaces?: ManagedPackage | undefined;
   adapters?: ManagedPackage["adapters"];
   audience?: PackageAudience;
+  /** who got the package with its id when the audience was chosen; undefined for everybody */
+  formerAudience?: PackageAudience | undefined;
 }
 
 export interface Addition extends AdditionContent {
@@ -43,13 +47,19 @@ export interface Addition extends AdditionContent {
 }
 
 /** An addition whose steps are all done. */
-export type CompleteAddition = Addition & Required<Omit<AdditionContent, "replaces">>;
+export type CompleteAddition = Addition & Required<Omit<AdditionContent, "replaces" | "formerAudience">>;
 
 /** @returns the addition if no step is missing */
 export const completeAddition = (addition: Addition): CompleteAddition | undefined => {
   const { identity, adapters, audience } = addition;
   return identity && adapters && audience ? { ...addition, identity, adapters, audience } : undefined;
 };
+
+/** @returns whether the draft says otherwise who gets the package than when its audience was chosen */
+export const hasOtherAudience = (
+  { identity, formerAudience }: Pick<Addition, "identity" | "formerAudience">,
+  { audiences }: { audiences: PackageAudiences },
+): boolean => !isDeepStrictEqual(identity && ownMember(audiences, identity.id), formerAudience);
 
 /**
  * @param replaced the package with its id, whose settings stay; its name, too, if no other one is given

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
+import { ownMember } from "../../../platform/text/json-object.ts";
 import type { KeptArchives } from "../../catalog/service.ts";
 import { checkPackages } from "../../catalog/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
@@ -20,6 +21,7 @@ import {
   type AdditionIdentity,
   type AdditionSource,
   completeAddition,
+  hasOtherAudience,
   packageOf,
 } from "./addition-model.ts";
 import * as store from "./addition-store.ts";
@@ -124,7 +126,8 @@ export class PackageAdditions {
     const { identity } = this.get(actor);
     if (!identity) throw isUnfinished();
     const checked = await this.own.drafts.checkAudience(actor, identity.id, audience);
-    return await this.#save(actor, stated, (former) => ({ ...former, audience: checked }));
+    const formerAudience = ownMember(this.own.drafts.ownOrNew(actor).audiences, identity.id);
+    return await this.#save(actor, stated, (former) => ({ ...former, audience: checked, formerAudience }));
   }
 
   /**
@@ -139,7 +142,10 @@ export class PackageAdditions {
     const { drafts, db } = this.own;
     const own = drafts.ownOrNew(actor);
     const replaced = own.document.packages.find(({ id }) => id === whole.identity.id);
-    if (replaced && !isDeepStrictEqual(replaced, whole.replaces)) refuseProblems([isTaken(replaced)]);
+    refuseProblems([
+      ...(replaced && !isDeepStrictEqual(replaced, whole.replaces) ? [isTaken(replaced)] : []),
+      ...(replaced && hasOtherAudience(whole, own) ? [isOfferedAnew(replaced)] : []),
+    ]);
     const managed = packageOf(whole, replaced);
     const draft = await drafts.addPackage(actor, { version: own.version }, managed, whole.audience);
     await db.write((tx) => store.removeAddition(tx, addition.ownerId, version), "unobserved");
@@ -201,6 +207,11 @@ const inPackage = ({ pointer, ...problem }: Problem): Problem => ({
 const isTaken = ({ id, version }: { id: string; version: string }): Problem => ({
   pointer: "/id",
   detail: `the draft has a package ${id} ${version} already; confirm that this one replaces it, or choose another id`,
+});
+
+const isOfferedAnew = ({ id }: { id: string }): Problem => ({
+  pointer: "/audience",
+  detail: `the draft says otherwise who gets ${id} since you chose it; choose it again`,
 });
 
 const noAddition = (): DomainError =>

@@ -89,11 +89,7 @@ function Outcome({ outcome: { added, unknown, inactive } }: { outcome: PasteOutc
     `${numberText(number, language)} ${number === 1 ? one : many}`;
   return (
     <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-      <h2>
-        {added === 0
-          ? "Nobody was added"
-          : `${counted(added, "person was", "people were")} added to the draft`}
-      </h2>
+      <h2>{added === 0 ? "Nobody was added" : `${counted(added, "person was", "people were")} added`}</h2>
       <ul>
         {unknown > 0 && (
           <li>

@@ -118,7 +118,7 @@ describe("CON-67 pasted addresses", () => {
     const pasted = [addressOf(0), "nobody@example.com", "left@example.com", "no address"].join("\n");
     const page = await send({ ...only, addresses: pasted });
     expect(page.status).toBe(200);
-    expect(page.html).toContain("1 person was added to the draft");
+    expect(page.html).toContain("1 person was added</h2>");
     expect(page.html).toContain("3 addresses were not found.");
     expect(page.html).toContain("(suspended)");
     expect(textIn(page.html)).toBe("nobody@example.com\nleft@example.com\nno\naddress");
@@ -142,7 +142,7 @@ describe("CON-67 pasted addresses", () => {
     const unknown = Array.from({ length: half }, (_, at) => `unknown${at}@example.com`);
     const pasted = unknown.flatMap((address, at) => [address, addressOf(at)]);
     const page = await send({ ...only, addresses: pasted.join("\r\n") });
-    expect(page.html).toContain("5,000 people were added to the draft");
+    expect(page.html).toContain("5,000 people were added</h2>");
     expect(page.html).toContain("5,000 addresses were not found.");
     expect(textIn(page.html)).toBe(unknown.join("\n"));
     expect(audience()?.user_ids).toHaveLength(half);

@@ -92,7 +92,7 @@ test("CON-66 an id that the draft has replaces that package only when that is co
   const asked = await send("identity", { replaces: "" });
   expect(asked.status).toBe(400);
   expect(asked.html).toContain("the draft has a package taken 1.0.0 already");
-  expect((await browser.submit(formTo(asked, `${NEW}/identity`), { replaces: "yes" })).path).toBe(
+  expect((await browser.submit(formTo(asked, `${NEW}/identity`), { replaces: "taken 1.0.0" })).path).toBe(
     `${NEW}/layout`,
   );
   await send("layout", CODEX_ONLY);
@@ -113,8 +113,9 @@ test("CON-66 a package that came into the draft during the steps is replaced onl
   await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, late);
   const refused = await send("check");
   expect(refused.status).toBe(400);
-  expect(refused.html).toContain("the draft has a package late 5.0.0 already");
-  await send("identity", { id: "late", replaces: "yes" });
+  expect(refused.html).toContain(`<a href="${NEW}/identity"><bdi>the draft has a package late 5.0.0 already`);
+  expect(formTo(await browser.visit(`${NEW}/identity`), `${NEW}/identity`).fields.replaces).toBeUndefined();
+  await send("identity", { id: "late", replaces: "late 5.0.0" });
   expect((await send("check")).path).toBe("/console/policy/review");
 });
 
@@ -128,7 +129,7 @@ test("CON-66 a package that is replaced keeps its audience, name and settings, a
   await send("identity");
   await send("layout", CODEX_ONLY);
   expect((await send("audience", { scope: "organization", act: "save" })).path).toBe(`${NEW}/check`);
-  await send("identity", { id: "taken", replaces: "yes" });
+  await send("identity", { id: "taken", replaces: "taken 1.0.0" });
   await send("layout", CODEX_ONLY);
   expect((await browser.visit(`${NEW}/check`)).path).toBe(`${NEW}/audience`);
   expect((await send("audience", { act: "save" })).path).toBe(`${NEW}/check`);
@@ -138,6 +139,41 @@ test("CON-66 a package that is replaced keeps its audience, name and settings, a
   expect(document.packages).toMatchObject([
     { id: "taken", version: "1.2.0", name: "Taken", settings: { level: 3 } },
   ]);
+});
+
+test("CON-66 a confirmation counts only for the package that it names", async () => {
+  const { drafts } = governance;
+  await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, packageOf("other"));
+  await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
+  const asked = await send("identity", { id: "other", replaces: "taken 1.0.0" });
+  expect(asked.html).toContain("the draft has a package other 1.0.0 already");
+  expect(formTo(asked, `${NEW}/identity`).fields.replaces).toBeUndefined();
+});
+
+test("CON-66 an audience that became narrower during the steps is not widened again", async () => {
+  const { drafts } = governance;
+  await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
+  await send("identity", { replaces: "taken 1.0.0" });
+  await send("layout", CODEX_ONLY);
+  await send("audience", { scope: "organization", act: "save" });
+  const narrower = { scope: "users" as const, user_ids: [actor.id ?? ""] };
+  await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", narrower);
+  const refused = await send("check");
+  expect(refused.html).toContain(`<a href="${NEW}/audience"><bdi>the draft says otherwise who gets taken`);
+  const form = formTo(await browser.visit(`${NEW}/audience`), `${NEW}/audience`);
+  expect(form.fields.scope).toBe("users");
+  await browser.submit(form, { act: "save" });
+  expect((await send("check")).path).toBe("/console/policy/review");
+  expect(drafts.existing(actor).audiences.taken?.user_ids).toEqual(narrower.user_ids);
+});
+
+test("CON-66 people and groups that are chosen during the steps are not called a part of the draft", async () => {
+  await upload(fileOf(ARCHIVE));
+  await send("identity");
+  await send("layout", CODEX_ONLY);
+  const addresses = "ana@example.com\nnobody@example.com";
+  const { html } = await send("audience", { scope: "users", addresses, act: "save" });
+  expect(html).toContain("1 person was added</h2>");
 });
 
 test("CON-66 a package may have the name of a member that every object inherits", async () => {

@@ -63,8 +63,15 @@ export function checkPage({
       />
     </>
   );
-  return stepPage({ step: "check", title: "Check the package", addition, refused, content }, () => undefined);
+  const page = { step: "check" as const, title: "Check the package", addition, refused, content };
+  return stepPage(page, (pointer) => STEP_OF[pointer]?.path);
 }
+
+/** The step that solves a problem. */
+const STEP_OF: Readonly<Record<string, { path: string }>> = {
+  "/id": STEPS.identity,
+  "/audience": STEPS.audience,
+};
 
 function Finish({ version }: { version: number }) {
   const { mayAdminister } = useReader();

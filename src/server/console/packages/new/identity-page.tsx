@@ -19,6 +19,11 @@ export interface IdentityPageProps {
   refused?: RefusedStep | undefined;
 }
 
+const FIELD = /^\/(?:id|version|name)$/;
+
+/** Names the package that may be replaced, so that a tick for one id does not count for another. */
+export const packageName = ({ id, version }: { id: string; version: string }): string => `${id} ${version}`;
+
 /** ID_PATTERN for browsers, which reject an unescaped hyphen. */
 const ID_CHARACTERS = "[a-z0-9\\-]+";
 
@@ -27,7 +32,7 @@ export function identityPage(props: IdentityPageProps): ConsolePage {
   const { addition, refused } = props;
   const content = <Form {...props} />;
   const page = { step: "identity" as const, title: "Name the package", addition, refused, content };
-  return stepPage(page, (pointer) => /^\/(id|version|name)$/.exec(pointer)?.[1]);
+  return stepPage(page, (pointer) => (FIELD.test(pointer) ? `#${pointer.slice(1)}` : undefined));
 }
 
 function Form({ addition, entered, known, isReplacement, refused }: IdentityPageProps) {
@@ -101,8 +106,8 @@ const Replaces = ({
 }) => (
   <p>
     <label>
-      <input type="checkbox" name="replaces" value="yes" checked={isReplacement} /> Replace{" "}
-      <Text value={`${known.id} ${known.version}`} />, which the draft has. What harnesses do with it stays.
+      <input type="checkbox" name="replaces" value={packageName(known)} checked={isReplacement} /> Replace{" "}
+      <Text value={packageName(known)} />, which the draft has. What harnesses do with it stays.
     </label>
   </p>
 );

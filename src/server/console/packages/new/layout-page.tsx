@@ -36,7 +36,11 @@ export function layoutPage(props: LayoutPageProps): ConsolePage {
   const { addition, refused } = props;
   const content = <Form {...props} />;
   const page = { step: "layout" as const, title: "What harnesses use", addition, refused, content };
-  return stepPage(page, controlOf, controlLabel);
+  const hrefOf = (pointer: string) => {
+    const control = controlOf(pointer);
+    return control && `#${control}`;
+  };
+  return stepPage(page, hrefOf, controlLabel);
 }
 
 function Form({ addition, harnesses, entries, paths, refused }: LayoutPageProps) {

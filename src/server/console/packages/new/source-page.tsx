@@ -52,7 +52,7 @@ export function sourcePage(props: SourcePageProps): ConsolePage {
     </>
   );
   return stepPage({ step: "source", title: "Add a package", addition, refused, content }, (pointer) =>
-    LABELS[pointer] === undefined ? undefined : pointer.slice(1),
+    LABELS[pointer] === undefined ? undefined : `#${pointer.slice(1)}`,
   );
 }
 

@@ -64,10 +64,10 @@ export function refusedStepOf(error: unknown): RefusedStep {
 type TextOf = (pointer: string) => string | undefined;
 
 /**
- * @param fieldOf the id of the control that has the problem
+ * @param hrefOf the control that has the problem, or the step that solves it
  * @param labelOf the label of that control, for problems that do not name it
  */
-export function stepPage(page: StepPage, fieldOf: TextOf, labelOf: TextOf = () => undefined): ConsolePage {
+export function stepPage(page: StepPage, hrefOf: TextOf, labelOf: TextOf = () => undefined): ConsolePage {
   const { step, title, addition, content, refused, longText } = page;
   return {
     ...{
@@ -80,7 +80,7 @@ export function stepPage(page: StepPage, fieldOf: TextOf, labelOf: TextOf = () =
     content: (
       <>
         <Steps step={step} addition={addition} />
-        {refused && <Refused {...refused} fieldOf={fieldOf} labelOf={labelOf} />}
+        {refused && <Refused {...refused} hrefOf={hrefOf} labelOf={labelOf} />}
         {content}
         {addition && <Stop />}
       </>
@@ -105,9 +105,9 @@ const Steps = ({ step, addition }: Pick<StepPage, "step" | "addition">) => (
 const Refused = ({
   message,
   problems,
-  fieldOf,
+  hrefOf,
   labelOf,
-}: RefusedStep & { fieldOf: TextOf; labelOf: TextOf }) => (
+}: RefusedStep & { hrefOf: TextOf; labelOf: TextOf }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       <Text value={message} />
@@ -115,7 +115,7 @@ const Refused = ({
     {problems.length > 0 && (
       <ul>
         {problems.map(({ pointer, detail, line }) => {
-          const field = fieldOf(pointer);
+          const href = hrefOf(pointer);
           const label = labelOf(pointer);
           const isNamed = label !== undefined && detail.startsWith(label);
           const parts = [
@@ -126,7 +126,7 @@ const Refused = ({
           const text = <Text value={parts.filter((part) => part !== undefined).join(": ")} />;
           return (
             <li key={pointer + detail}>
-              {field === undefined ? text : <a href={`#${field}`}>{text}</a>}
+              {href === undefined ? text : <a href={href}>{text}</a>}
               <RangeLinks detail={detail} />
             </li>
           );

@@ -74,7 +74,7 @@ export function createAudienceForms(domain: Domain) {
       const group = sent["add-group"];
       if (group !== undefined) {
         const saved = await save(reader, place, { ...fields, scope: "users", group });
-        const stays = { to: place.action, notice: "The draft is saved. Nothing is published yet." };
+        const stays = { to: place.action, notice: "The group is added. Nothing is published yet." };
         return "to" in saved ? stays : saved;
       }
       return await save(reader, place, fields);

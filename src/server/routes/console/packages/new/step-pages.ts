@@ -1,8 +1,10 @@
 // The steps after the archive of a new package is stored: inspection, name, layout, audience, and the check of everything.
 
+import { isDeepStrictEqual } from "node:util";
 import {
   type Addition,
   completeAddition,
+  hasOtherAudience,
 } from "../../../../../domain/governance/additions/addition-model.ts";
 import { proposeIdentity } from "../../../../../domain/governance/additions/proposed-identity.ts";
 import { listAudiences } from "../../../../../domain/governance/delivery/audiences.ts";
@@ -12,7 +14,7 @@ import type { Console, Done } from "../../../../console/console.ts";
 import type { ConsolePage } from "../../../../console/frame/frame.tsx";
 import type { Fields } from "../../../../console/frame/kept-fields.tsx";
 import { checkPage } from "../../../../console/packages/new/check-page.tsx";
-import { identityPage } from "../../../../console/packages/new/identity-page.tsx";
+import { identityPage, packageName } from "../../../../console/packages/new/identity-page.tsx";
 import { inspectionPage } from "../../../../console/packages/new/inspection-page.tsx";
 import {
   isOpen,
@@ -153,7 +155,12 @@ function nameAgain(domain: Domain, reader: Reader, addition: Addition): ConsoleP
   const { identity, source } = addition;
   const entered = identity ?? proposeIdentity(source.sourceRef);
   const known = inDraft(domain, reader, entered.id);
-  return identityPage({ addition, entered, known, isReplacement: identity !== undefined });
+  return identityPage({
+    addition,
+    entered,
+    known,
+    isReplacement: isDeepStrictEqual(known, addition.replaces),
+  });
 }
 
 interface SentName {
@@ -171,7 +178,8 @@ async function nameIt(
     version: body.version?.trim() ?? "",
     name: body.name?.trim() ?? "",
   };
-  const isReplacement = body.replaces !== undefined;
+  const known = inDraft(domain, reader, entered.id);
+  const isReplacement = known !== undefined && body.replaces === packageName(known);
   try {
     const stated = statedIn(body.version_read);
     await domain.packageAdditions.identify(reader.actor, stated, { ...entered, isReplacement });
@@ -179,7 +187,6 @@ async function nameIt(
   } catch (error) {
     const refused = refusedStepOf(error);
     const now = domain.packageAdditions.find(reader.actor) ?? addition;
-    const known = inDraft(domain, reader, entered.id);
     return identityPage({ addition: now, entered, known, isReplacement, refused });
   }
 }
@@ -189,15 +196,16 @@ function audienceStep(domain: Domain) {
   const forms = createAudienceForms(domain);
   const placeOf = (reader: Reader, addition: Addition, version = addition.version): AudiencePlace => {
     const { identity, audience } = addition;
-    const id = identity?.id ?? "";
-    const former = ownMember(listAudiences(domain.governance.drafts.ownOrNew(reader.actor)), id);
+    const draft = domain.governance.drafts.ownOrNew(reader.actor);
+    const former = ownMember(listAudiences(draft), identity?.id ?? "");
+    const chosen = former && hasOtherAudience(addition, draft) ? undefined : audience;
     return {
       title: "Who gets it",
       breadcrumbs: NEW_BREADCRUMBS,
       ...{ action: STEPS.audience.path, verb: "Continue", cancel: STEPS.layout.path },
       ...{
         version: String(addition.version),
-        audience: audience ?? former ?? { scope: "organization", user_ids: [] },
+        audience: chosen ?? former ?? { scope: "organization", user_ids: [] },
       },
       next: { to: STEPS.check.path },
       save: async (wanted) =>
