@@ -90,13 +90,19 @@ export const managedText = (more: object): string => JSON.stringify(sectionOf(mo
 /** @returns the reason and the places of a refusal */
 export async function refusalOf(
   work: () => unknown,
-): Promise<{ kind: string; reason: string; pointers: string[]; problems: readonly Problem[] }> {
+): Promise<{
+  kind: string;
+  reason: string;
+  message: string;
+  pointers: string[];
+  problems: readonly Problem[];
+}> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    const { kind, reason, problems } = error;
-    return { kind, reason, pointers: problems.map(({ pointer }) => pointer), problems };
+    const { kind, reason, message, problems } = error;
+    return { kind, reason, message, pointers: problems.map(({ pointer }) => pointer), problems };
   }
   throw new Error("nothing was refused");
 }

@@ -23,6 +23,15 @@ export const draftChanged = (): DomainError =>
     hint: "read it again; nothing is lost",
   });
 
+/** @returns the error for an author whose draft ended; the input is not saved, and may begin a new draft */
+export const draftEnded = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "policy_draft.changed",
+    "the draft was published or discarded after you opened it",
+    { hint: "look at the policy in force; saving again begins a new draft" },
+  );
+
 /** @param what for example `the text of the policy` */
 export const brokenText = (what: string): DomainError =>
   new DomainError("conflict", "policy_draft.broken_text", `${what} has problems that must be solved first`, {

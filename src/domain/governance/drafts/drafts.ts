@@ -13,7 +13,7 @@ import type { PackageAudience } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
-import { draftChanged, draftNotShared, noDraft } from "./draft-errors.ts";
+import { draftChanged, draftEnded, draftNotShared, noDraft } from "./draft-errors.ts";
 import {
   DRAFT_DAYS_MAX,
   type Draft,
@@ -275,7 +275,9 @@ export class Drafts {
     { version, baseRevision }: StatedVersion,
     change: (content: Draft) => Promise<NextContent>,
   ): Promise<Draft> {
-    const draft = this.own(actor) ?? this.#begun(actor, baseRevision);
+    const own = this.own(actor);
+    if (!own && version > 0) throw draftEnded();
+    const draft = own ?? this.#begun(actor, baseRevision);
     if (draft.version !== version) throw draftChanged();
     return await this.replace(actor, draft, await change(await setImmediate(draft)));
   }
@@ -284,7 +286,8 @@ export class Drafts {
     const texts = await store.draftTexts(draft);
     const savedAtMs = this.parts.clock.nowMs();
     const saved = await this.parts.db.write((tx) => {
-      if (!store.isUnchanged(tx, draft)) throw draftChanged();
+      if (!store.isUnchanged(tx, draft))
+        throw store.findOwn(tx, draft.ownerId) ? draftChanged() : draftEnded();
       record(tx);
       return store.putDraft(tx, { ...draft, savedAtMs, version: store.nextVersion(tx, draft) }, texts);
     }, "unobserved");

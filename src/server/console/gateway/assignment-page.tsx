@@ -57,7 +57,7 @@ export function assignmentPage(props: AssignmentPageProps): ConsolePage {
       <>
         <ErrorSummary error={error} />
         {other && (
-          <SavedElsewhere>
+          <SavedElsewhere version={version}>
             <Facts
               facts={[
                 { label: "Models", value: <Text value={other.models.join(", ") || "none"} /> },

@@ -56,7 +56,7 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
       <>
         <ErrorSummary error={error} />
         <BrokenTexts names={brokenTexts(props.typed)} effect="this form is saved, which replaces it" />
-        {other && <Other view={view} input={other} />}
+        {other && <Other view={view} input={other} version={version} />}
         {problems.length > 0 && (
           <div class="error-summary" role="alert" tabIndex={-1} autofocus>
             <p>The draft is saved, but it cannot be published like this.</p>
@@ -98,8 +98,12 @@ export function harnessPage(props: HarnessPageProps): ConsolePage {
   };
 }
 
-const Other = ({ view: { harness }, input }: Pick<HarnessPageProps, "view" | "input">) => (
-  <SavedElsewhere>
+const Other = ({
+  view: { harness },
+  input,
+  version,
+}: Pick<HarnessPageProps, "view" | "input" | "version">) => (
+  <SavedElsewhere version={version}>
     <Facts
       facts={[
         { label: "May run", value: input.isAllowed ? "Yes" : "No" },
@@ -110,7 +114,7 @@ const Other = ({ view: { harness }, input }: Pick<HarnessPageProps, "view" | "in
       ]}
     />
     <SavedText
-      label="The settings saved elsewhere"
+      label="The settings as they are now"
       text={input.managedConfigYaml}
       href={`${HARNESSES_PATH}/${harness}`}
     />

@@ -55,12 +55,12 @@ export function serverPage(props: ServerPageProps): ConsolePage {
     content: (
       <>
         {other !== undefined && (
-          <SavedElsewhere>
+          <SavedElsewhere version={props.version}>
             {other === null ? (
-              <p>The server was removed there.</p>
+              <p>The server was removed.</p>
             ) : (
               <SavedText
-                label="The server as saved there"
+                label="The server as it is now"
                 text={JSON.stringify(withHiddenServerSecrets(other), null, 2)}
                 href={serverPath(other.name)}
               />

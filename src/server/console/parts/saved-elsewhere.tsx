@@ -1,17 +1,20 @@
-// What a form shows above the reader's input if the draft was saved elsewhere meanwhile: the values that were saved there.
+// What a form shows above the reader's input if the draft was saved elsewhere meanwhile, or ended: the values as they are now.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
+import { statedIn } from "./stated-version.ts";
 import { Text } from "./values.tsx";
 
 /** A longer text is linked instead of shown. */
 export const OTHER_TEXT_SHOWN_MAX = 48 * 1024;
 
-/** @param children the values that were saved elsewhere */
-export const SavedElsewhere = ({ children }: { children: ComponentChildren }) => (
+/** @param version text of the field `version` now @param children the values as they are now */
+export const SavedElsewhere = ({ version, children }: { version: string; children: ComponentChildren }) => (
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
-      The draft was saved elsewhere after you opened it. What you entered is below; saving it again replaces
-      this:
+      {statedIn(version).version === 0
+        ? "The draft was published or discarded after you opened it."
+        : "The draft was saved elsewhere after you opened it."}{" "}
+      What you entered is below; saving it again replaces this:
     </p>
     {children}
   </div>

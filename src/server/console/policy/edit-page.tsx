@@ -45,8 +45,8 @@ export function editPage(props: EditProps): ConsolePage {
     content: (
       <>
         {other !== undefined && (
-          <SavedElsewhere>
-            <SavedText label="The text saved elsewhere" text={other} href={EDIT_PATH} />
+          <SavedElsewhere version={version}>
+            <SavedText label="The text as it is now" text={other} href={EDIT_PATH} />
           </SavedElsewhere>
         )}
         <ErrorSummary error={error} />

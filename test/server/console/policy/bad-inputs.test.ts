@@ -285,6 +285,20 @@ test("CON-58 a range that shuts out the whole fleet is named before it is publis
   expect(closed.html).toContain("Required: No harness is allowed");
 });
 
+test("CON-51 the form of a harness keeps what was typed when the draft was discarded, and says so", async () => {
+  await mine.submit(formTo(await mine.visit(CODEX), CODEX), { allowed: "yes", settings: "model: first" });
+  const open = formTo(await mine.visit(CODEX), CODEX);
+  await governance.drafts.discard(ana.actor, governance.drafts.existing(ana.actor).id);
+  const kept = await mine.submit(open, { allowed: "yes", settings: "model: second" });
+  expect(kept.status).toBe(409);
+  for (const shown of ["published or discarded after you opened it", "model: second"])
+    expect(kept.html).toContain(shown);
+  await mine.submit(formTo(kept, CODEX), { allowed: "yes", settings: "model: second" });
+  expect(governance.drafts.existing(ana.actor).document.harnesses.codex?.managed_config).toEqual({
+    model: "second",
+  });
+});
+
 test("CON-49 CON-51 the form of a harness keeps what was typed when the draft was saved elsewhere, is broken, or the text is too long", async () => {
   const [first, second] = [formTo(await mine.visit(CODEX), CODEX), formTo(await mine.visit(CODEX), CODEX)];
   await mine.submit(first, { allowed: "yes", settings: "model: first" });

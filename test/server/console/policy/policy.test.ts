@@ -258,7 +258,7 @@ test("CON-51 a long text of another tab is linked", async () => {
     const stale = formTo(await browser.visit("/console/policy/edit"), "/console/policy/edit");
     await save(textOf(length), { stay: "yes" });
     const { html } = await browser.submit(stale, { text: "revision: mine" });
-    expect([html.includes("<summary>The text saved elsewhere"), html.includes("in a new tab")]).toEqual([
+    expect([html.includes("<summary>The text as it is now"), html.includes("in a new tab")]).toEqual([
       isShown,
       !isShown,
     ]);

@@ -71,14 +71,12 @@ async function put(
     const saved = memberOf(body, "version");
     if (status === 200 && typeof saved === "number") return { saved, why: "" };
     const isConflict = memberOf(body, "reason") === "policy_draft.changed";
-    return { isConflict, why: isConflict ? CONFLICT : `Not saved: ${reasonOf(status, body)}` };
+    const hint = isConflict ? ". Press Save to see both texts and decide." : "";
+    return { isConflict, why: `Not saved: ${reasonOf(status, body)}${hint}` };
   } catch {
     return { why: "Not saved: the service cannot be reached. The editor tries again by itself." };
   }
 }
-
-const CONFLICT =
-  "Not saved: the draft was saved elsewhere after you opened it. Press Save to see both texts and decide.";
 
 function reasonOf(status: number, body: unknown): string {
   if (status === 401) return "your session has ended. Sign in in another tab; the text stays here.";

@@ -97,26 +97,26 @@ export async function discardTextStep(
   actor: Actor,
   { name, fields }: TextStep,
 ): Promise<ConsolePage | Done> {
-  const question = (changed?: string) => {
-    const { version } = drafts.existing(actor);
-    return confirmationPage({
+  const question = (version: number) =>
+    confirmationPage({
       title: "Discard a text",
       consequences: [
         `Discard ${textLabel(name)} as it was typed? It cannot be brought back. The draft keeps its last version without problems, and everything else.`,
       ],
       fields: { version: String(version), act: "discard", confirmed: "yes" },
-      ...{ action: textPath(name), verb: "Discard", back: textPath(name), breadcrumbs: BREADCRUMBS, changed },
+      ...{ action: textPath(name), verb: "Discard", back: textPath(name), breadcrumbs: BREADCRUMBS },
       api: { method: "PUT", path: "/admin/policy-draft", body: { version, discard_text: name } },
     });
-  };
+  const stale: Done = { to: textPath(name), notice: { kind: "attention", text: TEXT_SAVED_SINCE } };
   return await unlessEnded(async () => {
-    const isRead = statedIn(fields.version).version === drafts.existing(actor).version;
-    if (fields.confirmed !== "yes") return question(isRead ? undefined : TEXT_SAVED_SINCE);
+    const { version } = statedIn(fields.version);
+    if (version !== drafts.existing(actor).version) return stale;
+    if (fields.confirmed !== "yes") return question(version);
     try {
-      await discardText(drafts, actor, statedIn(fields.version), name);
+      await discardText(drafts, actor, { version }, name);
     } catch (error) {
-      if (!isDraftChanged(error)) throw error;
-      return question(TEXT_SAVED_SINCE);
+      if (isDraftChanged(error)) return stale;
+      throw error;
     }
     return {
       to: textPath(name),
@@ -125,5 +125,6 @@ export async function discardTextStep(
   });
 }
 
-const TEXT_SAVED_SINCE = "The draft was saved after this page was opened. Look at the text again.";
+const TEXT_SAVED_SINCE =
+  "The draft was saved after that page was opened, so nothing is discarded. This is the text as it is now.";
 const SAVED_SINCE = "The draft was saved after this page was opened. Look at the number of changes again.";
