@@ -88,9 +88,7 @@ export async function createGovernanceWorld(
 export const managedText = (more: object): string => JSON.stringify(sectionOf(more));
 
 /** @returns the reason and the places of a refusal */
-export async function refusalOf(
-  work: () => unknown,
-): Promise<{
+export async function refusalOf(work: () => unknown): Promise<{
   kind: string;
   reason: string;
   message: string;
