@@ -92,6 +92,7 @@ export async function refusalOf(work: () => unknown): Promise<{
   kind: string;
   reason: string;
   message: string;
+  hint: string | undefined;
   pointers: string[];
   problems: readonly Problem[];
 }> {
@@ -99,8 +100,8 @@ export async function refusalOf(work: () => unknown): Promise<{
     await work();
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    const { kind, reason, message, problems } = error;
-    return { kind, reason, message, pointers: problems.map(({ pointer }) => pointer), problems };
+    const { kind, reason, message, hint, problems } = error;
+    return { kind, reason, message, hint, pointers: problems.map(({ pointer }) => pointer), problems };
   }
   throw new Error("nothing was refused");
 }

@@ -25,6 +25,9 @@ export interface FileConflicts {
 
 const NONE: FoundConflicts = { version: "", total: 0, conflicts: "[]" };
 
+export const NEEDS_ANOTHER_PLACE =
+  "a value of the file may need another one, such as its package: take that one first";
+
 export interface KeptPlaces {
   /** the version that the author has read */
   version: string;
@@ -99,7 +102,7 @@ export class FileConflictSettling {
     const frame = publisher.frame({ gateway: publisher.hasGateway({ kind }, base) });
     const request = { base: JSON.stringify(base.document), file, paths, frame };
     const judged = await runTask("takeFileValues", request);
-    refuseProblems(judged.problems);
+    refuseProblems(judged.problems, { hint: NEEDS_ANOTHER_PLACE });
     const document = await parseInTurn(judged.document);
     const audiences = carryOverAudiences(base.audiences, document.packages);
     return { base, document, changes: diffRevisions(base, { document, audiences }), warnings: [] };

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Problem, tokensOf } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
-import { withoutFormerOverrides } from "../document/package-overrides.ts";
+import { packageIds, withOwnOverrides, withoutFormerOverrides } from "../document/package-overrides.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
 import {
@@ -102,11 +102,15 @@ export interface FileValuesRequest extends BaseRevisionText {
   paths: readonly string[];
 }
 
-/** Takes the values of the file at those paths. As in the file itself, ranges without a certified version are not refused. */
+/**
+ * Takes the values of the file at those paths; a package that the policy does not have comes with its uses. As in the file itself, ranges without a certified version are not refused.
+ */
 export function takeFileValues({ base, file, paths, frame }: FileValuesRequest): Validated {
   const before = parse(base);
   const wanted = parse(file);
-  const whole = withValuesOf(wanted, unstamped(before), placesAt(paths));
+  const valued = withValuesOf(wanted, unstamped(before), placesAt(paths));
+  const added = packageIds(valued).difference(packageIds(before));
+  const whole = withOwnOverrides(valued, new Map([...added].map((id) => [id, wanted])));
   const taken = withoutFormerOverrides(whole, before);
   const found: Problem[] = [];
   const document = finalizeUnchanged(taken, { ...frame, problems: found });

@@ -8,7 +8,7 @@ import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
 import { type AudienceInput, carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
-import { deploymentWith } from "../deployment/file-conflicts.ts";
+import { deploymentWith, NEEDS_ANOTHER_PLACE } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
@@ -247,7 +247,7 @@ export class Edits {
     const base = await documentText(content);
     const request = { base, file, paths, frame: this.#frame(actor) };
     const { problems, document } = await runTask("takeFileValues", request);
-    refuseProblems(problems);
+    refuseProblems(problems, { hint: NEEDS_ANOTHER_PLACE });
     return { ...(await withDocument(content, document)), typed: { harnesses: {} } };
   }
 

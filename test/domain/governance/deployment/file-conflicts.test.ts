@@ -95,6 +95,36 @@ test("a package that the policy no longer has is taken whole", async () => {
   expect(document.packages).toMatchObject([{ id: "one", version: `1.${round}` }]);
 });
 
+test("CON-45 a package that the policy no longer has comes with its uses, and a use needs its package", async () => {
+  const file = (version: string, enabled: boolean) =>
+    sectionOf({
+      packages: [packageOf("one", { version })],
+      harnesses: { codex: { package_overrides: { one: { enabled, settings: {} } } } },
+    });
+  await world.start(file("2.0.0", true));
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    packages: [],
+    mcp: { codex: [{ name: "own", command: "/own" }] },
+  });
+  await world.start(file("3.0.0", false));
+  const use = "/harnesses/codex/package_overrides/one";
+  expect(deployments.conflicts(organizationId)).toEqual(expect.arrayContaining([use, "/packages/one"]));
+  for (const take of [
+    () => drafts.takeFileValues(admin, { version: 0 }, [use]),
+    () => fileConflicts.plan(world.operator, [use]),
+  ])
+    expect(await refusalOf(take)).toMatchObject({
+      ...{ reason: "governance.invalid", pointers: [use] },
+      hint: expect.stringContaining("its package"),
+    });
+  const { document } = await drafts.takeFileValues(admin, { version: 0 }, ["/packages/one"]);
+  expect(document).toMatchObject({
+    packages: [{ id: "one", version: "3.0.0" }],
+    harnesses: { codex: { package_overrides: { one: { enabled: false } } } },
+  });
+});
+
 test("CON-45 a package that the file removed ends with the overrides that the policy has for it", async () => {
   await world.governance.publishing.publishExtensions(world.admin, {
     baseRevision: world.inForce().id,

@@ -49,6 +49,27 @@ test("CON-45 a conflict with the configuration file is settled by its buttons", 
   expect((await auditor.visit("/console/policy")).html).not.toContain("Take the file");
 });
 
+test("CON-45 a value of the file that needs another one is not taken, and the page says so", async () => {
+  const path = "/console/policy/conflicts";
+  const use = "/harnesses/codex/package_overrides/tool";
+  const file = (version: string, enabled: boolean) =>
+    publishFirst(site, {
+      packages: [packageOf("tool", { version })],
+      harnesses: { codex: { package_overrides: { tool: { enabled, settings: {} } } } },
+    });
+  await file("2.0.0", true);
+  await governance.publishing.publishExtensions(admin.actor, {
+    baseRevision: current().id,
+    packages: [],
+    mcp: { codex: [{ name: "own", command: "/own" }] },
+  });
+  await file("3.0.0", false);
+  const refused = await browser.submit(formTo(await browser.visit("/console/policy"), path), { take: use });
+  expect([refused.status, refused.path]).toEqual([200, "/console/policy"]);
+  expect(refused.html).toContain("take that one first");
+  expect(governance.drafts.own(admin.actor)).toBeUndefined();
+});
+
 test("CON-45 the text is in parts that can be folded, each with the one who changes it", async () => {
   const mcp = { codex: [{ name: "docs", command: "docs" }] };
   const baseRevision = current().id;

@@ -1,10 +1,11 @@
 // Settles places where the policy does not follow the configuration file: keeps the value in force, or takes the file's in the draft.
 
 import { DomainError } from "../../../../platform/errors.ts";
-import type { Console } from "../../../console/console.ts";
+import type { Console, Done } from "../../../console/console.ts";
 import { statedIn } from "../../../console/parts/stated-version.ts";
 import { CONFLICTS_PATH, POLICY_PATH, placeText, REVIEW_PATH } from "../../../console/policy/words.ts";
 import { FormField, formOf, formOperation, formRoute } from "../../../pages/html.ts";
+import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const SETTLED = formOf({
@@ -21,7 +22,11 @@ export const conflictPages = ({ router, domain: { governance } }: RouteContext, 
         const { keep, take, version = "" } = body;
         const { drafts, fileConflicts } = governance;
         if (take !== undefined) {
-          await drafts.takeFileValues(actor, statedIn(body.draft), [take]);
+          try {
+            await drafts.takeFileValues(actor, statedIn(body.draft), [take]);
+          } catch (error) {
+            return notTaken(error);
+          }
           const notice = `${placeText(take)}: your draft has the value of the file. Nothing is published yet.`;
           return { to: REVIEW_PATH, notice };
         }
@@ -31,6 +36,13 @@ export const conflictPages = ({ router, domain: { governance } }: RouteContext, 
       }),
     formRoute(SETTLED, formOperation("sendPolicyConflict", "Settles a conflict with the configuration file")),
   );
+
+/** @returns why the value alone makes no valid policy, above the places @throws everything else */
+function notTaken(error: unknown): Done {
+  if (!(error instanceof DomainError) || error.reason !== "governance.invalid") throw error;
+  const text = [error.message, error.hint ?? ""].map(asSentence).join(" ");
+  return { to: POLICY_PATH, notice: { kind: "attention", text } };
+}
 
 const nothingChosen = () =>
   new DomainError("invalid", "policy_conflict.no_choice", "no place was chosen", {
