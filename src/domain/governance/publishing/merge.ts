@@ -76,8 +76,10 @@ function isOneValue(path: readonly string[], versions: Versions<unknown>): boole
   if (path.length === 2 && first === "package_audiences") return true;
   const isPackage = path.length === 2 && first === "packages";
   const isServer = path.length === 4 && third === "mcp";
-  if (!isPackage && !isServer) return false;
+  const isUse = path.length === 4 && third === "package_overrides";
+  if (!isPackage && !isServer && !isUse) return false;
   if (versions.baseline === undefined) return true; // both added it
+  if (isUse) return false;
   return isServer ? areChangedByBoth(versions, PROGRAM_MEMBERS) : areOfTwoArchives(versions);
 }
 

@@ -217,6 +217,22 @@ test("a package that file and dashboard added alike has the uses of the file", a
   expect(world.inForce().document.harnesses.codex?.package_overrides).toEqual(overrides);
 });
 
+test("different uses of a package that file and dashboard added alike are a conflict, and the dashboard's stays", async () => {
+  const one = packageOf("one", { adapters: { codex: { skills_dir: "s" } } });
+  const use = { one: { settings: { level: 1 } } };
+  const mcp = { codex: [{ name: "own", command: "/own" }] };
+  await using world = await createGovernanceWorld(sectionOf({ harnesses: { codex: { mcp: mcp.codex } } }));
+  await world.governance.publishing.publishExtensions(world.admin, {
+    baseRevision: world.inForce().id,
+    ...{ packages: [one], packageOverrides: { codex: use }, mcp },
+  });
+  const off = { package_overrides: { one: { enabled: false, settings: {} } }, mcp: mcp.codex };
+  const path = "/harnesses/codex/package_overrides/one";
+  const section = sectionOf({ packages: [one], harnesses: { codex: off } });
+  expect(await world.start(section)).toMatchObject({ conflicts: [path] });
+  expect(world.inForce().document.harnesses.codex?.package_overrides).toEqual(use);
+});
+
 test("a valid file and a valid dashboard that conflict keep the current policy and are tried again", async () => {
   await using world = await createGovernanceWorld(sectionOf({ packages: [packageOf("one")] }));
   await world.governance.publishing.publishExtensions(world.admin, {

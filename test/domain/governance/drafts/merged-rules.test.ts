@@ -186,6 +186,24 @@ test("CON-53 two entries that both added under one name are never mixed", async 
   expect(merged.draft.document.harnesses.codex?.mcp).toEqual([mine]);
 });
 
+test("CON-53 two uses of one package that both added are never mixed", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const publish = publisherOf(world);
+  await publish([packageOf("one", codexLayout)]);
+  const use = { harness: "codex" as const, isEnabled: true, settings: { level: 1 } };
+  const draft = await drafts.use(world.ana, { version: 0 }, "one", use);
+  const off = { one: { enabled: false, settings: {} } };
+  await publish([packageOf("one", codexLayout)], { packageOverrides: { codex: off } });
+  const { undecided } = await draftPublishing.merge(world.ana, draft, {});
+  const path = "/harnesses/codex/package_overrides/one";
+  expect(JSON.parse(undecided.text)).toMatchObject([
+    { path, mine: { settings: { level: 1 } }, theirs: off.one },
+  ]);
+  const merged = await draftPublishing.merge(world.ana, draft, { [path]: "theirs" });
+  expect(merged.draft.document.harnesses.codex?.package_overrides).toEqual(off);
+});
+
 test.each(["mine", "theirs"] as const)(
   "CON-53 a package that both added has the uses of one author, if the decision is %s",
   async (decision) => {
