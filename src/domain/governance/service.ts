@@ -11,6 +11,7 @@ import { Deployments } from "./deployment/deployment.ts";
 import { FileConflictSettling } from "./deployment/file-conflicts.ts";
 import { DraftPublishing } from "./drafts/draft-publishing.ts";
 import { Drafts } from "./drafts/drafts.ts";
+import { PolicyPreviews } from "./drafts/policy-previews.ts";
 import type { Revision } from "./model.ts";
 import { Documents } from "./publishing/documents.ts";
 import { Publisher } from "./publishing/publisher.ts";
@@ -122,6 +123,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
     views: new Views(parts),
     drafts,
     draftPublishing: new DraftPublishing(parts, drafts),
+    previews: new PolicyPreviews(parts, drafts),
 
     /** @returns the revisions that changed the package, the newest first */
     packageHistory: (organizationId: string, id: string): Steps<PackageChange[]> =>

@@ -5,6 +5,7 @@ import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
 import { settingsText, typedSettings } from "./drafts/texts/typed-settings.ts";
+import { validateDocument } from "./drafts/texts/whole-document.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
@@ -39,6 +40,7 @@ export interface GovernanceTasks {
   harness: typeof validateHarness;
   mcp: typeof validateMcpLists;
   models: typeof validateModels;
+  wholeDocument: typeof validateDocument;
   former: typeof validateFormerRevision;
   section: typeof validateSection;
   join: typeof joinSection;
@@ -77,6 +79,7 @@ export const GOVERNANCE_TASKS: TaskTable<GovernanceTasks> = {
   harness: validateHarness,
   mcp: validateMcpLists,
   models: validateModels,
+  wholeDocument: validateDocument,
   former: validateFormerRevision,
   section: validateSection,
   join: joinSection,

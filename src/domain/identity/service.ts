@@ -26,7 +26,7 @@ import { Users } from "./users/users.ts";
 export type { BootstrapRequest, BootstrapResult } from "./bootstrap.ts";
 export type { IdentitySettings } from "./dependencies.ts";
 export type { Organization, Role, SignInUser, User } from "./model.ts";
-export { emailKey, readEmail } from "./model.ts";
+export { emailKey, isActiveAdministrator, readEmail } from "./model.ts";
 export {
   countLinks as countPasswordLinks,
   removeAllLinks as removeAllPasswordLinks,

@@ -4,6 +4,7 @@ import type { Tx } from "../../../platform/database/database.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { updateOf } from "../../catalog/service.ts";
+import { isActiveAdministrator } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
@@ -38,7 +39,7 @@ export interface Review {
   changes: ChangeList;
   /** problems that prevent the publication */
   problems: (Problem & Partial<TypedProblem>)[];
-  /** what may prevent workstations from fetching an archive or uploading sessions */
+  /** what may prevent workstations from fetching an archive or uploading sessions; people, also the author, who have left */
   warnings: Problem[];
   /** places that look like a key or a token, and were not in the revision that the draft began from */
   newSecrets: NewSecrets;
@@ -190,7 +191,7 @@ export class DraftPublishing {
       ...audiences.problems,
     ];
     const uploads = uploadWarningsOf(draft.document, settings.presignUrl());
-    const warnings = [...sourceWarnings, ...uploads, ...audiences.left];
+    const warnings = [...sourceWarnings, ...uploads, ...audiences.left, ...this.#authorWarnings(draft)];
     const isStale = base.id !== current.id || draft.baseRevision !== current.id;
     const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
     return {
@@ -226,6 +227,14 @@ export class DraftPublishing {
       problems: read.problems.filter((problem) => !isPerson(problem)),
       left: read.problems.filter(isPerson),
     };
+  }
+
+  /** The draft of somebody who left can be published by others until it ends. */
+  #authorWarnings({ ownerId }: Draft): Problem[] {
+    const author = this.parts.identity.findUserById(this.parts.db.read, ownerId);
+    if (author && isActiveAdministrator(author)) return [];
+    const name = author?.email ?? "who wrote this draft";
+    return [{ pointer: "", detail: `${name} is no longer an active administrator` }];
   }
 
   #catalogUpdates({ organizationId }: Actor, { document: { packages } }: Draft): CatalogUpdate[] {

@@ -106,11 +106,6 @@ export class Drafts {
     return await this.parts.runTask("managedText", { document: await documentText({ document }) });
   }
 
-  /** @returns every problem of a text that would be saved with `savePolicy`, with lines; saves nothing */
-  async checkPolicy(actor: Actor, text: string): Promise<readonly Problem[]> {
-    return await this.#edits.policyProblems(actor, this.ownOrNew(actor), text);
-  }
-
   /** Reads the settings in a text of a harness after changes by name, of which undefined removes one; saves nothing. */
   typedSettings(text: string, changes: MemberChanges): Promise<TypedSettings> {
     return this.parts.runTask("typedSettings", { text, changes });

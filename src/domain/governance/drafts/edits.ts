@@ -7,7 +7,7 @@ import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
-import { type AudienceInput, carryOverAudiences, readAudiences } from "../delivery/audiences.ts";
+import { type AudienceInput, readAudiences } from "../delivery/audiences.ts";
 import { deploymentWith, NEEDS_ANOTHER_PLACE } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience, PackageAudiences, Revision } from "../model.ts";
@@ -27,8 +27,8 @@ import {
   isBroken,
   type StatedVersion,
   type Typed,
-  type TypedTexts,
 } from "./draft-model.ts";
+import { withDocument, withHarness, withoutFormer } from "./texts/changed-content.ts";
 
 /** Packages, audiences, overrides and MCP servers; those that are left out are removed. */
 export type ExtensionsInput = Omit<ExtensionsPublication, "baseRevision" | "comment">;
@@ -103,6 +103,25 @@ export class Edits {
     return problems.length > 0 ? problems : (await this.#validatePolicy(actor, content, text)).problems;
   }
 
+  /** @returns every problem of the settings of a harness, with lines; the draft says the rest @throws as harness */
+  async settingsProblems(
+    actor: Actor,
+    content: DraftContent,
+    name: string,
+    text: string,
+  ): Promise<readonly Problem[]> {
+    const harness = readHarnessKey(name);
+    const problems = unicodeProblems(text, "/managed_config_yaml");
+    if (problems.length > 0) return problems;
+    const { version_requirement, allow_unverified_versions } = content.document.harnesses[harness] ?? {};
+    const rest = {
+      versionRequirement: version_requirement,
+      allowUnverifiedVersions: allow_unverified_versions,
+    };
+    return (await this.#validateHarness(actor, content, harness, { managedConfigYaml: text, ...rest }))
+      .problems;
+  }
+
   async #validatePolicy(actor: Actor, content: DraftContent, text: string): Promise<Validated> {
     const base = await documentText(content);
     return await this.parts.runTask("policy", { text, base, frame: this.#frame(actor) });
@@ -130,13 +149,22 @@ export class Edits {
     harness: HarnessKey,
     input: HarnessInput,
   ): Promise<DraftContent> {
+    const { problems, document } = await this.#validateHarness(actor, content, harness, input);
+    const typed = withHarness(content.typed, harness, { input, problems });
+    return problems.length > 0 || document === undefined
+      ? { ...content, typed }
+      : { ...(await withDocument(content, document)), typed };
+  }
+
+  async #validateHarness(
+    actor: Actor,
+    content: DraftContent,
+    harness: HarnessKey,
+    input: HarnessInput,
+  ): Promise<{ problems: readonly Problem[]; document: string | undefined }> {
     const request = { harness, publication: input, base: await documentText(content) };
     const { unread, whole } = await this.parts.runTask("harness", { ...request, frame: this.#frame(actor) });
-    const problems = [...unread, ...(whole?.problems ?? [])];
-    const typed = withHarness(content.typed, harness, { input, problems });
-    return problems.length > 0 || !whole
-      ? { ...content, typed }
-      : { ...(await withDocument(content, whole.document)), typed };
+    return { problems: [...unread, ...(whole?.problems ?? [])], document: whole?.document };
   }
 
   /** @throws DomainError `governance.invalid`, with pointers into the input; the content stays */
@@ -268,21 +296,3 @@ export class Edits {
 }
 
 const nameOf = ({ id, sha256 }: ArtifactReference): string => `${id} ${sha256}`;
-
-async function withDocument(content: DraftContent, text: string): Promise<DraftContent> {
-  const document = await parseInTurn(text);
-  const audiences = carryOverAudiences(content.audiences, document.packages);
-  return { ...content, document, audiences, typed: withoutFormer(content.typed) };
-}
-
-const withoutFormer = ({ former: _former, ...typed }: TypedTexts): TypedTexts => typed;
-
-/** The text of the policy also has the settings of the harness, so it is rewritten, unless it has problems. */
-const withHarness = (
-  { policy, harnesses }: TypedTexts,
-  harness: HarnessKey,
-  typed: NonNullable<TypedTexts["harnesses"][HarnessKey]>,
-): TypedTexts => ({
-  ...(policy && isBroken(policy) && { policy }),
-  harnesses: { ...harnesses, [harness]: typed },
-});

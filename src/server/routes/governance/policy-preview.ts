@@ -1,7 +1,10 @@
 // What a change of the policy would do, before anything is published: the problems of a text, and the effect of a draft.
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { PolicyImpactView, toPolicyImpact } from "../../../domain/clients/rollout/impact-wire.ts";
 import { IMPACT_TURN_MS } from "../../../domain/clients/service.ts";
+import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
+import type { Actor } from "../../../domain/shared/actor.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
@@ -9,7 +12,15 @@ import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 const Text = Type.Object(
-  { managed_yaml: Type.String({ description: "The policy without extensions, as YAML or JSON" }) },
+  {
+    managed_yaml: Type.String({ description: "The text as YAML or JSON" }),
+    part: Type.Optional(
+      Type.Union([Type.Literal("policy"), ...HARNESS_KEYS.map((key) => Type.Literal(key))], {
+        description:
+          "`policy`, the default: the policy without extensions; a harness: its settings, and the own draft or the current policy says the rest",
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 const Checked = Type.Object({
@@ -24,7 +35,17 @@ const Checked = Type.Object({
   ),
 });
 const Previewed = Type.Object(
-  { draft: Type.Optional(Type.String({ description: "Id of a draft; left out, the own one" })) },
+  {
+    draft: Type.Optional(
+      Type.String({ description: "Id of a draft; without it and a document, the own one" }),
+    ),
+    document: Type.Optional(
+      Type.Object(
+        {},
+        { description: "A whole document instead of a draft, as `GET /admin/governance-config` has it" },
+      ),
+    ),
+  },
   { additionalProperties: false },
 );
 
@@ -33,34 +54,43 @@ const busy = {
   503: { description: "`document.busy`, `document.too_slow`: Retry-After says when to try again" },
 };
 const described = {
-  check: documented("checkGovernanceConfig", "All problems of a policy text; publishes nothing", {
+  check: documented("checkGovernanceConfig", "All problems of a text of the policy; publishes nothing", {
     200: { description: "Problems with their lines", schema: Checked },
     404: { description: "No policy is published" },
     ...busy,
   }),
-  impact: documented("previewPolicyImpact", "Whom a draft of the policy would reach", {
+  impact: documented("previewPolicyImpact", "Whom a draft or a document of the policy would reach", {
     200: { description: "Effect", schema: PolicyImpactView },
+    400: {
+      description: "`governance.invalid`: the document has problems; `policy.impact`: a draft and a document",
+    },
     404: { description: "`policy_draft.none`: there is no such draft" },
   }),
 };
 
 /** @returns the operations that show what a change would do */
 export function policyPreviewRoutes({ router, domain: { clients, governance } }: RouteContext) {
-  const { drafts, revisions } = governance;
+  const { drafts, previews, revisions } = governance;
+  const wantedBy = async (actor: Actor, { draft, document }: Static<typeof Previewed>) => {
+    if (document === undefined)
+      return draft === undefined ? drafts.existing(actor) : drafts.show(actor, draft);
+    if (draft === undefined) return await previews.document(actor, document);
+    throw new DomainError("invalid", "policy.impact", "name either a draft or a document");
+  };
   return router
     .post(
       "/admin/governance-config/check",
-      async ({ request, body }) => {
-        const problems = await drafts.checkPolicy(actorOf(request), body.managed_yaml);
+      async ({ request, body: { managed_yaml: text, part = "policy" } }) => {
+        const problems = await previews.check(actorOf(request), text, part);
         return json({ valid: problems.length === 0, problems });
       },
       { requires: "administrator", accepts: "json", body: Text, detail: described.check },
     )
     .post(
       "/admin/governance-config/impact",
-      async ({ request, body: { draft } }) => {
+      async ({ request, body }) => {
         const actor = actorOf(request);
-        const after = draft === undefined ? drafts.existing(actor) : drafts.show(actor, draft);
+        const after = await wantedBy(actor, body);
         const before = revisions.inForce(actor.organizationId);
         const impact = await runInTurns(
           clients.impactOf(actor.organizationId, { before, after }),

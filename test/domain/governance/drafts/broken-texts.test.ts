@@ -49,7 +49,7 @@ describe("a text with problems", () => {
     const draft = await drafts.saveHarness(world.ana, { version: 0 }, "codex", harness);
     const problems = [
       ...typedProblems(draft.typed),
-      ...(await drafts.checkPolicy(world.ana, `a: *${secret}\n`)),
+      ...(await world.governance.previews.check(world.ana, `a: *${secret}\n`, "policy")),
     ];
     expect(problems).toMatchObject([{ line: 1 }, { line: 1 }]);
     expect(JSON.stringify(problems)).not.toContain(secret);

@@ -59,8 +59,10 @@ describe("a draft", () => {
     });
     const save = (text: string) => drafts.saveHarness(world.ana, { version: 0 }, "codex", harness(text));
     expect(await refusalOf(() => save(half))).toMatchObject({ reason, pointers: ["/managed_config_yaml"] });
-    expect(await drafts.checkPolicy(world.ana, published + half)).toMatchObject([{ pointer: "" }]);
-    expect(await drafts.checkPolicy(world.ana, published + whole)).toEqual([]);
+    expect(await world.governance.previews.check(world.ana, published + half, "policy")).toMatchObject([
+      { pointer: "" },
+    ]);
+    expect(await world.governance.previews.check(world.ana, published + whole, "policy")).toEqual([]);
     expect(drafts.own(world.ana)).toBeUndefined();
   });
 

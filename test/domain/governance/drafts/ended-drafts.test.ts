@@ -1,5 +1,7 @@
-// What an author is told about a draft that somebody discarded while it was published.
+// Drafts that ended before their author noticed, and drafts whose author has left.
 import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { users } from "../../../../src/domain/identity/tables.ts";
 import { managedText, refusalOf } from "../governance-world.ts";
 import { createDraftWorld } from "./draft-world.ts";
 
@@ -38,3 +40,27 @@ test("CON-51 a save of a draft that ended says so, also if it ends during the sa
     expect.objectContaining(elsewhere),
   ]);
 });
+
+test.each([{ role: "member" as const }, { status: "suspended" as const }])(
+  "CON-52 the review of a shared draft warns that its author is %j, and it can be published",
+  async (change) => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const draft = await drafts.savePolicy(world.ana, { version: 0 }, managedText({ required: true }));
+    const shared = await drafts.share(world.ana, draft, true);
+    expect((await draftPublishing.review(world.ben, shared)).warnings).toEqual([]);
+    await world.world.db.write((tx) =>
+      tx.update(users).set(change).where(eq(users.id, shared.ownerId)).run(),
+    );
+    const { warnings, problems } = await draftPublishing.review(world.ben, shared);
+    expect({ warnings, problems }).toEqual({
+      warnings: [{ pointer: "", detail: "ana@x.org is no longer an active administrator" }],
+      problems: [],
+    });
+    const { isPublished } = await draftPublishing.publish(world.ben, {
+      draft: shared.id,
+      version: shared.version,
+    });
+    expect(isPublished).toBe(true);
+  },
+);

@@ -130,6 +130,48 @@ test("CON-46 a text is checked without being saved: all problems with their line
   expect((await ask("GET", "")).body.version).toBe(0);
 });
 
+test("CON-46 the settings of a harness are checked with the rest of the draft, and an unknown part is refused", async () => {
+  const check = async (managed_yaml: string, part: string) => {
+    const sent = { token: admin.accessToken, body: { managed_yaml, part } };
+    const answer = await face.request("POST", "/admin/governance-config/check", sent);
+    return { status: answer.status, body: await answer.json() };
+  };
+  expect((await check("model: large", "codex")).body).toEqual({ valid: true, problems: [] });
+  expect((await check("model: a\nmodel: b\n", "codex")).body).toMatchObject({
+    valid: false,
+    problems: [{ pointer: "/managed_config_yaml", line: 2 }],
+  });
+  expect((await check("model: 3", "claude")).body).toMatchObject({ problems: [{ line: 1 }] });
+  expect((await check(managedText({}), "policy")).body).toEqual({ valid: true, problems: [] });
+  expect((await check("model: large", "vim")).status).toBe(422);
+  expect((await ask("GET", "")).body.version).toBe(0);
+});
+
+test("CON-58 the impact of a whole document is computed without a draft, and one with problems is refused", async () => {
+  const impact = async (body: object) => {
+    const answer = await face.request("POST", "/admin/governance-config/impact", {
+      ...{ token: admin.accessToken, body },
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const read = await face.request("GET", "/admin/governance-config", { token: admin.accessToken });
+  const { document } = await read.json();
+  expect(await impact({ document })).toMatchObject({ status: 200, body: { harnesses: [], packages: [] } });
+  const packages = [packageOf("guide", { version: "2.0.0" })];
+  expect(await impact({ document: { ...document, packages } })).toMatchObject({
+    ...{ status: 200, body: { packages: [{ id: "guide", from: "1.0.0", to: "2.0.0" }] } },
+  });
+  expect(await impact({ document: { ...document, requird: true, packages: [{ id: "x" }] } })).toMatchObject({
+    ...{ status: 400, body: { reason: "governance.invalid" } },
+  });
+  const unknown = packageOf("x", { artifact_id: crypto.randomUUID() });
+  expect(await impact({ document: { ...document, packages: [unknown] } })).toMatchObject({
+    body: { errors: [{ pointer: "/packages/0/artifact_id" }] },
+  });
+  expect(await impact({ document, draft: "x" })).toMatchObject({ body: { reason: "policy.impact" } });
+  expect((await ask("GET", "")).body.version).toBe(0);
+});
+
 test("CON-58 the impact of the own draft is computed, and refused without a draft", async () => {
   const impact = async () =>
     (
