@@ -40,6 +40,7 @@ async function main(): Promise<void> {
   });
   const site: Site = { service, keycloak };
   await proveGroups(site);
+  await proveForced(site);
   await proveRotation(site);
   await proveLogout(site);
   await proveDisabled(site);
@@ -74,6 +75,14 @@ async function proveGroups(site: Site): Promise<void> {
   // Keycloak leaves the claim out for somebody without groups, so that the list is unknown.
   const { last } = await arrive(site, "mallory");
   expectEqual("who is in no allowed group is refused", last.status, 403);
+}
+
+/** Before a sensitive change the person logs on again, and the token must say when. */
+async function proveForced(site: Site): Promise<void> {
+  const browser = await signIn(site, "ada");
+  const way = await site.keycloak.signIn(await leave(browser, "?prompt=login"), "ada");
+  const callback = "callback" in way ? way.callback.slice(site.service.baseUrl.length) : "";
+  expectEqual("a forced log-on confirms who it is", (await browser.request(callback)).status, 303);
 }
 
 /** The new key is active at once; the service has cached the former keys. */
@@ -115,8 +124,8 @@ async function proveDisabled(site: Site): Promise<void> {
 const newBrowser = ({ service }: Site) => new FormBrowser(service.baseUrl, (request) => fetch(request));
 
 /** @returns where the service's link to the provider leads */
-async function leave(browser: FormBrowser): Promise<string> {
-  const response = await browser.request("/login/oidc");
+async function leave(browser: FormBrowser, query = ""): Promise<string> {
+  const response = await browser.request(`/login/oidc${query}`);
   return response.headers.get("location") ?? "";
 }
 

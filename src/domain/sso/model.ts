@@ -46,6 +46,7 @@ export const SSO_REASONS = [
   "sso.token_issuer",
   "sso.clock",
   "sso.log_on_too_old",
+  "sso.log_on_unknown",
   "sso.claims_invalid",
   "sso.email_missing",
   "sso.email_unverified",

@@ -17,6 +17,8 @@ const REMEDIES: Partial<Record<SsoReason, string>> = {
   "sso.token_invalid": "compare the client at the provider with `quartermaster sso show`",
   "sso.token_issuer":
     "set identity.oidc.issuer to the claim `iss` of the provider's ID tokens, character by character; for Entra ID it is the issuer of your tenant",
+  "sso.log_on_unknown":
+    "let the provider send the claim `auth_time` in ID tokens (for Entra ID it is an optional claim); until then, make sensitive changes with the commands on the server",
   "sso.claims_invalid": "correct the claim that the log names at the provider",
   "sso.groups_overage":
     "let the provider send only groups that are assigned to this service, name its app roles in identity.oidc.groups_claim, or use SCIM",

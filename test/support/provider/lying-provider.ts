@@ -195,6 +195,7 @@ export class LyingProvider implements AsyncDisposable {
       require_pushed_authorization_requests: this.requiresPushed,
       response_types_supported: ["code"],
       subject_types_supported: ["public"],
+      claims_supported: ["sub", "iss", "auth_time", "email", "email_verified", "groups"],
       id_token_signing_alg_values_supported: [this.keys.algorithm],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt"],

@@ -75,7 +75,7 @@ export const createApprovalCheck =
 
 /**
  * The provider says when the person proved who they are; if its clock is ahead, the sign-in here counts. A provider that does not say
- * so may only have remembered the person. If it was asked to make them log on again, the session is confirmed: see admission.ts.
+ * so may only have remembered the person.
  */
 const isRecentAtProvider = (
   { authTimeMs, createdAtMs, endedAtMs }: sessionStore.LoginSessionRow,

@@ -22,8 +22,6 @@ export type SignInMethod =
       providerSessionId: string | null;
       /** when the person proved who they are at the provider */
       authTimeMs: number | null;
-      /** earliest time of a forced log-on, if the provider does not say when it happened */
-      confirmedAtMs?: number;
       acr: string | null;
     };
 

@@ -39,8 +39,6 @@ export interface ReturningBrowser extends Origin {
   sessionToken?: string | undefined;
   /** when it left for the provider, in UTC milliseconds; for a proof of a password, when it came back */
   startedMs: number;
-  /** the provider was asked to make the person log on again */
-  isForced?: boolean | undefined;
 }
 
 /** The browser that proves with a password that the account is its own. */
@@ -102,13 +100,13 @@ export class Admission {
     const { db, sessions } = this.own;
     const decision = this.#decide(db.read, person);
     if (decision.kind !== "prove_password") throw refusalIn(decision);
-    const { requestId, startedMs, isForced: _, ...request } = browser;
+    const { requestId, startedMs, ...request } = browser;
     const { email } = decision.user;
     const signedIn = await sessions.signIn({
       ...request,
       ...(requestId !== undefined && { requestId }),
       email,
-      how: methodOf(person, browser),
+      how: methodOf(person),
       alongside: (tx, user) => {
         if (this.own.announced.has(person, startedMs)) throw signedOut();
         const now = this.#decide(tx, person);
@@ -171,7 +169,7 @@ export class Admission {
     const { user } = linked;
     const actor = userActor(user, browser);
     const after = this.#follow(tx, linked, { person, actor });
-    const how = methodOf(person, browser);
+    const how = methodOf(person);
     const session = this.own.sessions.enter(tx, user, { actor, origin: browser, how });
     return {
       kind: "signed_in",
@@ -275,15 +273,10 @@ const outcomeOf = (admitted: Admitted | DomainError): SignInOutcome | undefined 
   return admitted.kind === "signed_in" ? "signed_in" : "sso.password_needed";
 };
 
-/** A provider that does not say when the person logged on was at least asked to make them do it, after the browser left. */
-const methodOf = (
-  { issuer, providerSessionId, authTimeMs, acr }: Person,
-  { isForced, startedMs }: ReturningBrowser,
-): SignInMethod => ({
+const methodOf = ({ issuer, providerSessionId, authTimeMs, acr }: Person): SignInMethod => ({
   method: "oidc",
   issuer,
   providerSessionId: providerSessionId ?? null,
   authTimeMs: authTimeMs ?? null,
   acr: acr ?? null,
-  ...(isForced && authTimeMs === undefined && { confirmedAtMs: startedMs }),
 });

@@ -22,7 +22,7 @@ const AttemptSchema = Type.Object({
   state: Type.String(),
   nonce: Type.String(),
   verifier: Type.String(),
-  isForced: Type.Optional(Type.Boolean()),
+  forcedAtMs: Type.Optional(Type.Integer()),
   /** a path of ours */
   callbackURL: Type.Optional(Type.String()),
   startedMs: Type.Integer(),

@@ -160,6 +160,14 @@ export const logOnTooOld = failure(
   { hint: "sign out at the identity provider, then sign in again" },
 );
 
+/** Also if the browser took `max_age` out of the link: then the provider need not say it. */
+export const logOnUnknown = failure(
+  "forbidden",
+  "sso.log_on_unknown",
+  "the identity provider did not say when you logged on there, which this sign-in must prove",
+  { hint: "ask an administrator: the provider must send the claim auth_time" },
+);
+
 export const clockDiffers = failure(
   "upstream",
   "sso.clock",

@@ -66,7 +66,7 @@ export class Provider {
   begin(request: SignInRequest): Promise<{ url: string; attempt: Attempt }> {
     return this.#recorded(async (connection) => {
       const secrets = { state: this.#secret(), nonce: this.#secret(), verifier: this.#secret() };
-      const attempt = { ...secrets, ...(request.isForced && { isForced: true }) };
+      const attempt = { ...secrets, ...(request.isForced && { forcedAtMs: this.parts.clock.nowMs() }) };
       const client = await clientOf(connection);
       const challenge = await client.challengeOf(attempt.verifier);
       const parameters = authorizationParameters(connection.settings, { ...request, attempt, challenge });
@@ -85,7 +85,7 @@ export class Provider {
       const code = readCode(query, attempt.state, metadata);
       const client = await clientOf(connection);
       const redeemed = await client.redeem({ code, redirectUri, verifier: attempt.verifier });
-      const claims = await verifyIdToken(redeemed.idToken, attempt.nonce, this.#checks(connection));
+      const claims = await verifyIdToken(redeemed.idToken, attempt, this.#checks(connection));
       const isEnough = metadata.userinfoEndpoint === undefined || isComplete(claims, connection.settings);
       return isEnough ? claims : completedClaims(claims, await client.userinfo(redeemed, claims.sub));
     });

@@ -47,6 +47,7 @@ export async function verifyProvider(
     endpointsFinding(metadata),
     algorithmsFinding(metadata),
     challengeFinding(metadata),
+    logOnFinding(metadata),
     await keysFinding(connection, metadata),
     clockFinding(connection),
     ...(await clientFindings(connection, metadata, parts)),
@@ -55,7 +56,7 @@ export async function verifyProvider(
   ];
 }
 
-const NEEDS_DISCOVERY = ["endpoints", "algorithms", "pkce", "keys", "clock", "client"];
+const NEEDS_DISCOVERY = ["endpoints", "algorithms", "pkce", "log_on", "keys", "clock", "client"];
 
 const ok = (check: string, detail: string): ProviderFinding => ({
   check,
@@ -127,6 +128,19 @@ const challengeFinding = ({ challengeMethods }: ProviderMetadata): ProviderFindi
         "the provider does not say that it supports PKCE with S256",
         "turn PKCE on for this client at the provider; sign-ins send it in any case",
       );
+
+/** What is sensitive is confirmed by a forced log-on only if the token says when it was: see tokens/id-token.ts. */
+function logOnFinding({ claims }: ProviderMetadata): ProviderFinding {
+  const check = "log_on";
+  if (claims === undefined)
+    return { check, result: "skipped", detail: "the provider does not list its claims", remedy: null };
+  if (claims.includes("auth_time")) return ok(check, "ID tokens can say when a person logged on (auth_time)");
+  return warning(
+    check,
+    "the provider does not list auth_time, without which nobody can confirm a sensitive change by signing in again",
+    "let the provider send auth_time in ID tokens; until then, make such changes with the commands on the server",
+  );
+}
 
 async function keysFinding(
   { keys }: Connection,

@@ -84,8 +84,7 @@ export function providerPages(context: RouteContext, browser: Browser) {
         exchangeOf(request).next = next;
         const person = await signIn.finish(taken, settings).catch(asInteraction);
         if (!person) return seeOther(chooseSignInPath(next));
-        const { isForced } = taken.attempt;
-        const returning = { ...returningBrowser(request, baseUrl()), startedMs, isForced };
+        const returning = { ...returningBrowser(request, baseUrl()), startedMs };
         const admitted = await sso.admission.admit(person, returning);
         if (admitted.kind === "signed_in" && admitted.isRoleKept)
           exchangeOf(request).warning = "sign_in.role_kept";

@@ -125,8 +125,10 @@ describe("SSO-22 a token with a valid signature is refused unless it is an ID to
     const checks = { settings, keys, nowMs: world.clock.nowMs(), clockOffsetMs: undefined };
     const sound = { nonce: "ours", ...ADA };
     const tokenWith = (members: object) => idp.logoutToken({ ...sound, ...members }, { typ: "JWT" });
-    expect(await verifyIdToken(await tokenWith({}), "ours", checks)).toMatchObject(sound);
-    const error = await verifyIdToken(await tokenWith(claims), "ours", checks).catch((thrown) => thrown);
+    expect(await verifyIdToken(await tokenWith({}), { nonce: "ours" }, checks)).toMatchObject(sound);
+    const error = await verifyIdToken(await tokenWith(claims), { nonce: "ours" }, checks).catch(
+      (thrown) => thrown,
+    );
     expect([error.reason, error.cause]).toEqual(["sso.token_invalid", cause]);
   });
 });
@@ -161,7 +163,43 @@ test("SSO-22 a log-on older than max_age is refused", async () => {
   idp.faults = { idToken: { auth_time: now - 661 } };
   expect(await refusalOf(signIn(provider))).toBe("forbidden sso.log_on_too_old");
   idp.faults = { idToken: { auth_time: undefined } };
+  expect(await refusalOf(signIn(provider))).toBe("forbidden sso.log_on_unknown");
+  idp.faults = { idToken: { auth_time: "now" } };
   expect(await refusalOf(signIn(provider))).toBe("upstream sso.token_invalid");
+});
+
+describe("SSO-22 a forced log-on", () => {
+  const forced = async (authTime: number | undefined, provider = relyingParty()) => {
+    const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI, isForced: true });
+    idp.faults = { idToken: { auth_time: authTime } };
+    const stripped = new URL(url);
+    for (const name of ["prompt", "max_age"]) stripped.searchParams.delete(name);
+    world.clock.advance(5_000);
+    const query = await idp.authorize(stripped.href);
+    return await provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+  };
+  const now = () => Math.floor(world.clock.nowMs() / 1000);
+
+  test("must have happened after the browser left, within the clock skew", async () => {
+    expect(await forced(now() - 60)).toMatchObject(ADA);
+    expect(await refusalOf(forced(now() - 61))).toBe("forbidden sso.log_on_too_old");
+    world.clock.advance(999); // auth_time has whole seconds
+    const exact = relyingParty({ clockSkewSeconds: 0 });
+    expect(await forced(now(), exact)).toMatchObject(ADA);
+    expect(await refusalOf(forced(now() - 1, exact))).toBe("forbidden sso.log_on_too_old");
+  });
+
+  test("is refused if the provider does not say when it was, because the browser can change the link", async () => {
+    for (const maxAgeSeconds of [undefined, 600])
+      expect(await refusalOf(forced(undefined, relyingParty({ maxAgeSeconds })))).toBe(
+        "forbidden sso.log_on_unknown",
+      );
+  });
+
+  test("is not satisfied by a log-on within max_age", async () => {
+    const provider = relyingParty({ maxAgeSeconds: 600 });
+    expect(await refusalOf(forced(now() - 61, provider))).toBe("forbidden sso.log_on_too_old");
+  });
 });
 
 test("SSO-25 a refusal names `sso verify` only where that command finds the fault", async () => {
@@ -224,7 +262,7 @@ test.each([600, undefined])(
       isForced: true,
     });
     const { prompt, max_age } = Object.fromEntries(new URL(url).searchParams);
-    expect([prompt, max_age, attempt.isForced]).toEqual(["login", "0", true]);
+    expect([prompt, max_age, attempt.forcedAtMs]).toEqual(["login", "0", world.clock.nowMs()]);
   },
 );
 

@@ -42,6 +42,7 @@ test("SSO-33 an honest provider passes every check, and signs nobody in", async 
     "endpoints ok",
     "algorithms ok",
     "pkce ok",
+    "log_on ok",
     "keys ok",
     "clock ok",
     "client ok",
@@ -52,7 +53,9 @@ test("SSO-33 an honest provider passes every check, and signs nobody in", async 
 
 const DISCOVERY_FAILED = [
   "discovery failed",
-  ...["endpoints", "algorithms", "pkce", "keys", "clock", "client"].map((check) => `${check} skipped`),
+  ...["endpoints", "algorithms", "pkce", "log_on", "keys", "clock", "client"].map(
+    (check) => `${check} skipped`,
+  ),
 ];
 
 const FAULTS: Record<string, [Faults, string[]]> = {
@@ -72,6 +75,8 @@ const FAULTS: Record<string, [Faults, string[]]> = {
     { metadata: { code_challenge_methods_supported: ["plain"] } },
     ["pkce warning"],
   ],
+  "does not say when people log on": [{ metadata: { claims_supported: ["sub"] } }, ["log_on warning"]],
+  "does not list its claims": [{ metadata: { claims_supported: undefined } }, ["log_on skipped"]],
   "has no keys to fetch": [{ keys: "missing" }, ["keys failed"]],
   "identifies clients in another way": [
     { metadata: { token_endpoint_auth_methods_supported: ["client_secret_post"] } },

@@ -1,11 +1,15 @@
 // The confirmation before severe actions for every kind of account: with a second factor, with a password only, and with neither.
 import { afterAll, describe, expect, test } from "bun:test";
 import { CONFIRMATION_TTL_MS } from "../../../../src/domain/access/second-factor/model.ts";
-import { PROVIDER_ATTEMPT_TTL_MS } from "../../../../src/domain/sso/browser/attempts.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { type FormBrowser, formTo } from "../../../support/browser/form-browser.ts";
-import { createProviderSite, leave, signInAt } from "../../../support/provider/provider-site.ts";
+import {
+  createProviderSite,
+  leave,
+  type ProviderSite,
+  signInAt,
+} from "../../../support/provider/provider-site.ts";
 import { giveApp } from "../../../support/second-factor/given-factors.ts";
 import { createTestServer, PASSWORD } from "../../../support/server.ts";
 
@@ -72,6 +76,14 @@ test("CON-146 a factor that was set up is asked for, and only while the setting 
   expect(off.domain.access.ownFactors.confirmsWith(caller.actor)).toBe("password");
 });
 
+/** Signs in as the page of a confirmation asks for it. */
+async function forced(site: ProviderSite, browser: FormBrowser) {
+  const begun = await browser.request("/login/oidc?prompt=login");
+  const there = new URL(begun.headers.get("location") ?? "");
+  expect(there.searchParams.get("max_age")).toBe("0");
+  return await browser.visit(`/api/auth/callback/oidc?${await site.idp.authorize(there)}`);
+}
+
 describe("CON-146 an account that has neither a password nor a factor", () => {
   const CLAIMS = { sub: "subject-ada", email: "ada@example.com", email_verified: true, groups: ["admins"] };
   const create = () =>
@@ -119,40 +131,29 @@ describe("CON-146 an account that has neither a password nor a factor", () => {
     expect(await severe(browser)).toBe("access.confirmation_needed");
   });
 
-  test("is fresh without auth_time only if the provider was asked to make the person log on again", async () => {
+  test("is not fresh without auth_time, and a forced log-on without it is refused: the browser may have changed the link", async () => {
     await using site = await create();
     site.idp.claims = { ...CLAIMS, auth_time: undefined };
     const browser = site.browser();
     await signInAt(site, browser);
     expect(await severe(browser)).toBe("access.confirmation_needed");
-    const again = async () => {
-      const begun = await browser.request("/login/oidc?prompt=login");
-      const there = new URL(begun.headers.get("location") ?? "");
-      expect(there.searchParams.get("max_age")).toBe("0");
-      return `/api/auth/callback/oidc?${await site.idp.authorize(there)}`;
-    };
-    await browser.visit(await again());
+    const refused = await forced(site, browser);
+    expect([refused.status, refused.html.includes("did not say when you logged on")]).toEqual([403, true]);
+    expect(await severe(browser)).toBe("access.confirmation_needed"); // still signed in
+    site.idp.claims = { ...CLAIMS };
+    await forced(site, browser);
     expect(await severe(browser)).toBe("done");
-    site.world.clock.advance(CONFIRMATION_TTL_MS);
-    expect(await severe(browser)).toBe("access.confirmation_needed");
-    const way = await again();
-    site.world.clock.advance(PROVIDER_ATTEMPT_TTL_MS - 1);
-    await browser.visit(way);
-    expect(await severe(browser)).toBe("done");
-    site.world.clock.advance(1); // ten minutes since the browser left
-    expect(await severe(browser)).toBe("access.confirmation_needed");
   });
 
-  test("is not fresh by a forced sign-in whose auth_time is old: the browser may have changed the link", async () => {
+  test("is refused after a forced log-on whose auth_time is old: the browser may have changed the link", async () => {
     await using site = await create();
     const authTime = Math.floor(site.world.clock.nowMs() / 1000);
     site.idp.claims = { ...CLAIMS, auth_time: authTime };
-    site.world.clock.advance(CONFIRMATION_TTL_MS);
     const browser = site.browser();
-    const begun = await browser.request("/login/oidc?prompt=login");
-    await browser.visit(
-      `/api/auth/callback/oidc?${await site.idp.authorize(begun.headers.get("location") ?? "")}`,
-    );
+    await signInAt(site, browser);
+    site.world.clock.advance(CONFIRMATION_TTL_MS);
+    const refused = await forced(site, browser);
+    expect([refused.status, refused.html.includes("too long ago")]).toEqual([403, true]);
     expect(await severe(browser)).toBe("access.confirmation_needed");
   });
 

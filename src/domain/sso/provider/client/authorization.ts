@@ -21,7 +21,7 @@ export const scopesOf = ({ extraScopes }: Pick<SsoSettings, "extraScopes">): rea
 
 /**
  * OpenID Connect Core 1.0 section 3.1.2.1. A forced log-on has `max_age` too: then the ID token must say when it happened (section 2,
- * auth_time), which shows a link from which the browser removed `prompt`. `response_mode` stays at its default for codes, which
+ * auth_time). id-token.ts requires it, because the browser can remove both from the link. `response_mode` stays at its default for codes, which
  * is the query.
  */
 export function authorizationParameters(

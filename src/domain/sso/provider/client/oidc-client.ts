@@ -16,8 +16,8 @@ export interface Attempt {
   nonce: string;
   /** PKCE code verifier (RFC 7636) */
   verifier: string;
-  /** the provider was asked to make the person log on again */
-  isForced?: boolean;
+  /** when the provider was asked to make the person log on again, in UTC milliseconds; absent if it was not */
+  forcedAtMs?: number;
 }
 
 interface ClientParts {

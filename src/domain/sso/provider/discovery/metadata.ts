@@ -21,6 +21,8 @@ export interface ProviderMetadata {
   tokenAlgorithms: readonly string[] | undefined;
   clientMethods: readonly string[] | undefined;
   clientAlgorithms: readonly string[] | undefined;
+  /** some that the provider can send; it may send others */
+  claims: readonly string[] | undefined;
 }
 
 export const ENDPOINT_LENGTH_MAX = 2_000;
@@ -57,6 +59,7 @@ export function readMetadata(document: JsonObject, issuer: string): ProviderMeta
     tokenAlgorithms: texts(document.id_token_signing_alg_values_supported),
     clientMethods: texts(document.token_endpoint_auth_methods_supported),
     clientAlgorithms: texts(document.token_endpoint_auth_signing_alg_values_supported),
+    claims: texts(document.claims_supported),
   };
 }
 

@@ -2,7 +2,8 @@
 // the signature nor look at `iat`.
 import type { JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
-import { logOnTooOld, tokenInvalid } from "../failures.ts";
+import type { Attempt } from "../client/oidc-client.ts";
+import { logOnTooOld, logOnUnknown, tokenInvalid } from "../failures.ts";
 import { isFuture, offsetText, secondsOf, type TokenChecks, verifiedClaims } from "./token-checks.ts";
 
 /** Claims of a verified ID token. */
@@ -12,13 +13,13 @@ export interface IdTokenClaims extends JWTPayload {
 }
 
 /**
- * @param nonce of the attempt
- * @throws DomainError `sso.token_invalid`, `sso.clock`, `sso.log_on_too_old`, those of ProviderKeys
+ * @param attempt for which the token was issued
+ * @throws DomainError `sso.token_invalid`, `sso.clock`, `sso.log_on_unknown`, `sso.log_on_too_old`, those of ProviderKeys
  * @source OpenID Connect Core 1.0 section 3.1.3.7
  */
 export async function verifyIdToken(
   token: string,
-  nonce: string,
+  { nonce, forcedAtMs }: Pick<Attempt, "nonce" | "forcedAtMs">,
   checks: TokenChecks,
 ): Promise<IdTokenClaims> {
   const { claims } = await verifiedClaims(token, checks, "sign_in");
@@ -26,20 +27,33 @@ export async function verifyIdToken(
   if (typeof iss !== "string" || typeof sub !== "string" || sub === "") throw tokenInvalid("sub is missing");
   if (exp === undefined) throw tokenInvalid("exp is missing");
   if (claims.nonce !== nonce) throw tokenInvalid("nonce is missing or another");
-  refuseOldLogOn(claims, checks);
+  refuseOldLogOn(claims, forcedAtMs, checks);
   return { ...claims, iss, sub };
 }
 
-/** The provider was asked to make the person log on again (section 3.1.2.1, max_age). */
-function refuseOldLogOn(claims: JWTPayload, checks: TokenChecks): void {
-  const { maxAgeSeconds, clockSkewSeconds } = checks.settings;
-  if (maxAgeSeconds === undefined && claims.auth_time === undefined) return;
+/**
+ * A provider that was asked for a recent log-on must say when it was (section 2, auth_time). The browser can remove the request from
+ * the link, so that a token without the time proves nothing.
+ */
+function refuseOldLogOn(claims: JWTPayload, forcedAtMs: number | undefined, checks: TokenChecks): void {
+  const oldestMs = oldestLogOnMs(forcedAtMs, checks);
+  if (claims.auth_time === undefined) {
+    if (oldestMs === undefined) return;
+    throw logOnUnknown("auth_time is missing, although max_age was asked for");
+  }
   const seconds = secondsOf(claims, "auth_time");
   if (seconds < 0) throw tokenInvalid("auth_time is negative");
   // `iat` was not in the future, so the clocks agree.
   if (isFuture(seconds, checks)) throw tokenInvalid("auth_time is in the future, although iat is not");
-  if (maxAgeSeconds === undefined) return;
-  const oldestMs = checks.nowMs - (maxAgeSeconds + clockSkewSeconds) * SECOND_MS;
-  if (seconds * SECOND_MS < oldestMs)
+  if (oldestMs !== undefined && seconds * SECOND_MS < oldestMs)
     throw logOnTooOld(`auth_time is older than max_age; ${offsetText(checks.clockOffsetMs)}`);
+}
+
+/** A forced log-on happens after the browser left. @returns undefined if any log-on is accepted */
+function oldestLogOnMs(forcedAtMs: number | undefined, { settings, nowMs }: TokenChecks): number | undefined {
+  const { maxAgeSeconds, clockSkewSeconds } = settings;
+  const skewMs = clockSkewSeconds * SECOND_MS;
+  // auth_time has whole seconds.
+  if (forcedAtMs !== undefined) return Math.floor(forcedAtMs / SECOND_MS) * SECOND_MS - skewMs;
+  return maxAgeSeconds === undefined ? undefined : nowMs - maxAgeSeconds * SECOND_MS - skewMs;
 }
