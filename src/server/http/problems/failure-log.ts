@@ -1,5 +1,7 @@
 // Logs requests that failed on our side, one line with request id and cause each. Unauthenticated callers can overload the
-// service, and then every request fails the same way; beyond a rate limit failures are only counted, by route and reason.
+// service, and then every request fails the same way; beyond a rate limit failures are only counted, by route and reason. A failure
+// that only a browser reported may be invented, so it has an event and a level of its own.
+import { isReportedByBrowser } from "../../../domain/sso/service.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/observe/log.ts";
 import { createRates, type RateLimit } from "../../../platform/rate-limit.ts";
@@ -15,6 +17,8 @@ interface Kind {
   /** undefined for an unexpected error */
   reason: string | undefined;
 }
+
+const isReport = ({ reason }: Kind): boolean => reason !== undefined && isReportedByBrowser(reason);
 
 export interface FailureLog {
   /** @param line content of the log line, used unless it is suppressed */
@@ -32,7 +36,9 @@ export function createFailureLog({ log, clock }: { log: Log; clock: Clock }): Fa
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    for (const counted of counts.values()) log.error("http.failures_counted", { ...counted });
+    for (const counted of counts.values())
+      if (isReport(counted)) log.warning("http.reports_counted", { ...counted });
+      else log.error("http.failures_counted", { ...counted });
     counts.clear();
   };
   return {
@@ -41,7 +47,8 @@ export function createFailureLog({ log, clock }: { log: Log; clock: Clock }): Fa
       if (timer && clock.nowMs() >= dueAtMs) flush();
       const key = `${kind.route} ${kind.reason}`;
       if (lines.take(key) === 0) {
-        log.error("http.failed", line);
+        if (isReport(kind)) log.warning("http.failure_reported", line);
+        else log.error("http.failed", line);
         return;
       }
       counts.set(key, { ...kind, count: (counts.get(key)?.count ?? 0) + 1 });

@@ -27,6 +27,21 @@ async function createFailures() {
   return { world, lines, failures: createFailureLog({ log, clock: world.clock }) };
 }
 
+test.each(["sso.callback_error", "sso.callback_issuer"])(
+  "what only a browser reported is no error, because anybody can invent it: %s",
+  async (reason) => {
+    const { world, lines, failures } = await createFailures();
+    await using _ = world;
+    const reports = FAILURE_LINES.burst + 2;
+    for (let at = 0; at < reports; at += 1) failures.note({ route: "/callback", reason }, { reason });
+    failures.flush();
+    expect(new Set(lines.slice(0, -1).map((line) => line.join(" ")))).toEqual(
+      new Set([`warning http.failure_reported ${reason} `]),
+    );
+    expect(lines.at(-1)).toEqual(["warning", "http.reports_counted", reason, 2]);
+  },
+);
+
 test.each([
   [FAILURE_LINES.burst - 1, 0],
   [FAILURE_LINES.burst, 0],

@@ -111,9 +111,9 @@ test.each([
     const refused = await browser.visit(await leave(site, browser));
     expect(refused.status).toBe(502);
     expect(shownIn(site)).toBe("sso.callback_issuer");
-    const failed = site.logged.filter(({ event }) => event === "http.failed");
-    expect(failed).toMatchObject([{ error: { reason: "sso.callback_issuer" } }]);
-    expect(JSON.stringify(failed)).toContain(
+    const reported = site.logged.filter(({ event }) => event === "http.failure_reported");
+    expect(reported).toMatchObject([{ level: "warning", error: { reason: "sso.callback_issuer" } }]);
+    expect(JSON.stringify(reported)).toContain(
       callback.iss === undefined ? "iss is missing" : "https://other.example",
     );
     expect(refused.html).not.toContain("other.example");
