@@ -226,6 +226,13 @@ test("a malformed text is refused in pieces as well", () => {
   );
 });
 
+test("a comma without an element before it is refused at every cut, also behind white space", () => {
+  for (const blank of ["", " ", "\n", "  \t "])
+    for (const text of [`[${blank},1]`, `{${blank},"a":1}`, `[[2],[${blank},1],3]`])
+      for (const characters of [1, 2, 3, 4, 8])
+        expect([text, parsedInPieces(text, characters)]).toEqual([text, "refused"]);
+});
+
 test("a text is cut at the first comma after each piece", () => {
   const { cuts } = runSynchronously(findViolationInSteps('[1,{"a":[22,3],"b":4},5]', UNLIMITED, 4));
   expect(cuts).toEqual([
