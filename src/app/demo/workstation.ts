@@ -48,6 +48,8 @@ export interface WorkstationParts {
   report: ReportDemoEvent<WorkstationEvent>;
   /** from the news of a revision until the workstation applies it */
   catchUpMs: number;
+  /** called with the news of a revision, before the workstation applies it */
+  onRevision(): void;
 }
 
 /** `silent` until the first report */
@@ -95,9 +97,12 @@ export class Workstation {
 
   async #advance(): Promise<void> {
     this.#login ??= await this.#signIn();
-    const { signal, catchUpMs } = this.parts;
+    const { signal, catchUpMs, onRevision } = this.parts;
     const hasChange = this.#applied && (await this.#readEvents(this.#login, this.#applied.policy.revision));
-    if (hasChange) await sleep(catchUpMs, undefined, { signal });
+    if (hasChange) {
+      onRevision();
+      await sleep(catchUpMs, undefined, { signal });
+    }
     await this.#synchronize(this.#login);
     if (!hasChange) await sleep(RECONNECT_MS, undefined, { signal });
   }
