@@ -10,6 +10,12 @@ export const TEST_COMMAND: readonly string[] = [
   join(ROOT, "test/support/cli/cli-child.ts"),
 ];
 
+/** the product from its sources; it stops early in a command, until it gets a line: held-child.ts */
+export const HELD_COMMAND: readonly string[] = [
+  process.execPath,
+  join(ROOT, "test/support/cli/held-child.ts"),
+];
+
 export interface CliOptions {
   /** the whole environment of the child except SHORT_LIVED; default: empty */
   env?: Readonly<Record<string, string>>;

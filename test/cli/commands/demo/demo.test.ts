@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runOnTerminal } from "../../../support/cli/cli.ts";
+import { HELD_COMMAND, runOnTerminal } from "../../../support/cli/cli.ts";
 import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
 import { expectGolden } from "../../../support/cli/golden.ts";
 import { runHere } from "../../../support/in-process.ts";
@@ -132,8 +132,10 @@ test.concurrent("CLI-3 --json prints each event as a line", async () => {
 describe("leaves nothing behind", () => {
   test.concurrent("when it is interrupted during the start", async () => {
     const place = createPlace();
-    const answers = [{ after: "Starting", answer: "\u0003" }];
-    const { screen, exitCode } = await runOnTerminal(["demo"], { env: environmentAt(place), answers });
+    // The line after Ctrl-C lets the start go on.
+    const answers = [{ after: "Starting", answer: "\u0003\n" }];
+    const options = { command: HELD_COMMAND, env: environmentAt(place), answers };
+    const { screen, exitCode } = await runOnTerminal(["demo"], options);
     expect(screen).toMatch(/error:\S* interrupted/);
     expect(exitCode).toBe(130);
     await expectNothingLeft(place, screen);
