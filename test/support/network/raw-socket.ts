@@ -15,31 +15,38 @@ export interface Conversation {
   isClosed: boolean;
 }
 
-/** Bytes to write, or milliseconds to wait before the next ones. */
-export type Step = string | number;
+/** Bytes to write, or what to wait for before the next ones: milliseconds, or an event. */
+export type Step = string | number | Promise<unknown>;
 
 /** Milliseconds to wait for the server to close the connection after the last step. */
 const PATIENCE_MS = 400;
 
-/** Writes the steps one after another. @returns the response until the server closed the connection, or the time limit passed */
+/**
+ * Writes the steps one after another.
+ * @param wait milliseconds to wait after the last step, or what the response will contain
+ * @returns the response until the server closed the connection, or the wait was over
+ */
 export async function converse(
   { address }: Place,
   steps: readonly Step[],
-  waitMaxMs = PATIENCE_MS,
+  wait: number | RegExp = PATIENCE_MS,
 ): Promise<Conversation> {
   const socket = socketTo(address);
   const closed = Promise.withResolvers<boolean>();
+  const found = Promise.withResolvers<boolean>();
   let text = "";
   socket.on("data", (bytes) => {
     text += String(bytes);
+    if (wait instanceof RegExp && wait.test(text)) found.resolve(false);
   });
   socket.on("error", () => {}); // a write after the server closed; `close` follows
   socket.on("close", () => closed.resolve(true));
   for (const step of steps) {
-    if (typeof step === "number") await Promise.race([Bun.sleep(step), closed.promise]);
-    else if (socket.writable) socket.write(step);
+    if (typeof step === "string") void (socket.writable && socket.write(step));
+    else await Promise.race([typeof step === "number" ? Bun.sleep(step) : step, closed.promise]);
   }
-  const isClosed = await Promise.race([closed.promise, Bun.sleep(waitMaxMs).then(() => false)]);
+  const over = wait instanceof RegExp ? found.promise : Bun.sleep(wait).then(() => false);
+  const isClosed = await Promise.race([closed.promise, over]);
   socket.destroy();
   return { text, isClosed };
 }

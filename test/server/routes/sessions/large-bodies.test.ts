@@ -15,7 +15,8 @@ import { converse, type Step } from "../../../support/network/raw-socket.ts";
 
 const BYTES = "captured ".repeat(Math.ceil(INLINE_BYTES_MAX / 8));
 const HALF = BYTES.slice(0, BYTES.length / 2);
-const PATIENCE_MS = 5_000;
+/** the end of a problem */
+const PROBLEM = /"request_id":"[^"]+"[\s\S]*\}/;
 
 const thread = new WriteThread();
 let face: ListeningServer;
@@ -42,7 +43,7 @@ const temporaryFiles = async (): Promise<string[]> =>
   (await readdir(join(face.world.directory, "sessions"))).filter((name) => name.startsWith("put-"));
 
 /** Writes a raw request. */
-function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step[], waitMaxMs: number) {
+function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step[], wait: number | RegExp) {
   const { pathname, search, host } = new URL(url);
   const head = [
     `PUT ${pathname}${search} HTTP/1.1`,
@@ -50,7 +51,7 @@ function talk({ upload_url: url, headers }: PresignedOnWire, body: readonly Step
     `Content-Type: ${headers["content-type"]}`,
     `Content-Length: ${BYTES.length}`,
   ];
-  return converse({ address: face.origin }, [`${head.join("\r\n")}\r\n\r\n`, ...body], waitMaxMs);
+  return converse({ address: face.origin }, [`${head.join("\r\n")}\r\n\r\n`, ...body], wait);
 }
 
 /** The plain retry of the client. */
@@ -70,10 +71,11 @@ test("SES-57 SES-61 a large body that is cut leaves no file, and the retry succe
 
 test("SES-57 SES-61 an upload whose thread ends is refused with 503 and a request id, and the retry succeeds", async () => {
   const presigned = await announced();
-  const answer = talk(presigned, [HALF, 300, BYTES.slice(HALF.length)], PATIENCE_MS);
-  while ((await temporaryFiles()).length === 0) await Bun.sleep(5);
-  thread[Symbol.dispose]();
-  const { text } = await answer;
+  const threadEnded = (async () => {
+    while ((await temporaryFiles()).length === 0) await Bun.sleep(5);
+    thread[Symbol.dispose]();
+  })();
+  const { text } = await talk(presigned, [HALF, threadEnded, BYTES.slice(HALF.length)], PROBLEM);
   expect(text).toStartWith("HTTP/1.1 503 ");
   expect(text).toMatch(/"reason":"artifact.thread_ended".*"request_id":"[^"]+"/);
   expect(await temporaryFiles()).toEqual([]);
