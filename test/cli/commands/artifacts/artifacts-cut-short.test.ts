@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomFillSync } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { OPTIMIZED, productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
+import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
+import { stopAt } from "../../../support/cli/stop-child.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 import { createConnectProxy } from "../../../support/network/connect-proxy.ts";
 import { createInstalledHost, HOST_CONFIG } from "../../../support/sources/installed-host.ts";
@@ -16,14 +16,18 @@ const FILE_BYTES = 4 * 1024 * 1024;
 
 let bench: Bench;
 let host: RepositoryHost;
-beforeEach(async () => {
+beforeEach(begin);
+afterEach(end);
+
+async function begin(): Promise<void> {
   bench = await createInstallation();
   host = await createInstalledHost(bench.folder);
-});
-afterEach(() => {
+}
+
+function end(): void {
   host[Symbol.dispose]();
   bench[Symbol.dispose]();
-});
+}
 
 const NAMED = "--connection forge --repository acme/tools --ref main";
 
@@ -47,30 +51,57 @@ const namesIn = (folder: string): string[] =>
 const workFolders = () => namesIn("sources");
 const halfStored = () => namesIn("artifacts").filter((name) => name.startsWith("put-"));
 
-const STORED = "the archive is stored";
+/** Makes the host leave the requests unanswered that `isHeld` chooses. @returns whether there was one */
+function holdRequests(isHeld: (path: string) => boolean): () => boolean {
+  let isHolding = false;
+  host.instead = ({ url }) => {
+    if (!isHeld(url)) return undefined;
+    isHolding = true;
+    return new Promise(() => {});
+  };
+  return () => isHolding;
+}
 
+/** Adds a commit whose archive takes longer to make and to store. */
 function commitLarge(): void {
   const large = randomFillSync(Buffer.alloc(FILE_BYTES / 2)).toString("hex");
   host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Guide\n", "large.txt": large }));
 }
 
-/** Points at which the process is killed, in their order. */
-const STEPS: Readonly<Record<string, () => boolean>> = {
-  "the host resolves the ref": () => host.seen.length > 0,
-  "the host is asked for the archive": () => host.seen.some(({ path }) => path.includes("/archive/")),
-  "the archive is made": () => workFolders().length > 0,
-  [STORED]: () => halfStored().length > 0,
+/** Points at which the process is killed, in their order. Each prepares the host, and returns whether the process is there. */
+const STEPS: Readonly<Record<string, () => () => boolean>> = {
+  "the host resolves the ref": () => holdRequests(() => true),
+  "the host is asked for the archive": () => holdRequests((url) => url.includes("/archive/")),
+  "the archive is made": () => {
+    commitLarge();
+    return () => workFolders().length > 0 && halfStored().length === 0;
+  },
+  "the archive is stored": () => {
+    commitLarge();
+    return () => halfStored().length > 0;
+  },
 };
+
+/** Mirrors until the process is killed at the step. One that ends before it was seen there is repeated on a new installation. */
+async function killAt(prepare: () => () => boolean): Promise<void> {
+  for (;;) {
+    const isThere = prepare();
+    const child = start(`artifacts create ${NAMED}`);
+    const isStopped = await stopAt(child, isThere);
+    child.kill("SIGKILL");
+    const exitCode = await child.exited;
+    host.instead = undefined;
+    if (isStopped) return expect(exitCode).toBe(137);
+    end();
+    await begin();
+  }
+}
 
 describe("SRC-41 artifacts create that is killed while", () => {
   test.each(Object.entries(STEPS))(
     "%s leaves nothing half done, and the next one succeeds",
-    async (step, isThere) => {
-      if (step === STORED) commitLarge();
-      const child = start(`artifacts create ${NAMED}`, step === STORED ? OPTIMIZED : {});
-      while (!isThere() && child.exitCode === null) await (step === STORED ? nextTurn() : Bun.sleep(1));
-      child.kill("SIGKILL");
-      expect(await child.exited).toBe(137);
+    async (_step, prepare) => {
+      await killAt(prepare);
       expect((await bench.json("artifacts list")).items).toEqual([]);
       const made = await bench.json(`artifacts create ${NAMED} --config ${HOST_CONFIG}`);
       expect((await bench.json("artifacts list")).items).toMatchObject([{ id: made.artifact_id }]);

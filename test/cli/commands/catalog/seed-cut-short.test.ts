@@ -7,10 +7,11 @@ import { gzipSync } from "node:zlib";
 import { Interrupted } from "../../../../cli/exit.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { productCommand, SHORT_LIVED } from "../../../support/cli/executable.ts";
+import { stopAt } from "../../../support/cli/stop-child.ts";
 import { tarFile, tarGzOf, tarOf } from "../../../support/content/tar.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";
 
-/** The signal comes while the first archive is stored. */
+/** The first takes long enough to be seen while it is stored. */
 const ARCHIVE_BYTES = [20 * 1024 * 1024, 100, 100];
 /** each archive is created, written and read about ten times */
 const PATIENCE_MS = 60_000;
@@ -39,8 +40,27 @@ function writeCatalog({ folder }: Bench, name: string, archives: readonly Uint8A
 const halfWritten = ({ data }: Bench): string[] =>
   readdirSync(join(data, "artifacts")).filter((name) => name.startsWith("put-"));
 
-/** Starts the seed and sends the signal once it starts to store an archive. */
-async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
+interface CutShort extends Disposable {
+  bench: Bench;
+  /** `catalog list` before the seed */
+  before: Record<string, unknown>;
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+}
+
+/** Seeds, and sends the signal while an archive is stored. A seed that ends before it was seen storing one is repeated. */
+async function seedUntilStoring(signal: NodeJS.Signals): Promise<CutShort> {
+  for (;;) {
+    const bench = await prepared();
+    const before = await bench.json("catalog list");
+    const ended = await endWhileStoring(bench, signal);
+    if (ended) return { bench, before, ...ended, [Symbol.dispose]: () => bench[Symbol.dispose]() };
+    bench[Symbol.dispose]();
+  }
+}
+
+async function endWhileStoring(bench: Bench, signal: NodeJS.Signals) {
   const args = ["catalog", "seed", join(bench.folder, "new.yaml"), "--data-dir", bench.data];
   const child = Bun.spawn([...productCommand(), ...args], {
     env: SHORT_LIVED,
@@ -48,10 +68,12 @@ async function seedUntilStoring(bench: Bench, signal: NodeJS.Signals) {
     stdout: "pipe",
     stderr: "pipe",
   });
-  while (halfWritten(bench).length === 0 && child.exitCode === null) await Bun.sleep(1);
+  const isStoring = await stopAt(child, () => halfWritten(bench).length > 0);
   child.kill(signal);
+  child.kill("SIGCONT");
   const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-  return { stdout, stderr, exitCode: await child.exited };
+  const exitCode = await child.exited;
+  return isStoring ? { stdout, stderr, exitCode } : undefined;
 }
 
 const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
@@ -60,9 +82,8 @@ const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string
 test(
   "Ctrl-C leaves the old catalog, no half-written archive, and exit code 130",
   async () => {
-    using bench = await prepared();
-    const before = await bench.json("catalog list");
-    const { stdout, stderr, exitCode } = await seedUntilStoring(bench, "SIGINT");
+    using cutShort = await seedUntilStoring("SIGINT");
+    const { bench, before, stdout, stderr, exitCode } = cutShort;
     expect(stdout).toBe("");
     expect(stderr).toStartWith("error: interrupted\n");
     expect(exitCode).toBe(130);
@@ -76,9 +97,8 @@ test(
 test(
   "kill -9 leaves the old catalog intact; the next seed succeeds and cleans up",
   async () => {
-    using bench = await prepared();
-    const before = await bench.json("catalog list");
-    const { exitCode } = await seedUntilStoring(bench, "SIGKILL");
+    using cutShort = await seedUntilStoring("SIGKILL");
+    const { bench, before, exitCode } = cutShort;
     expect(exitCode).toBe(137);
     expect(halfWritten(bench)).toHaveLength(1);
     expect(await bench.json("catalog list")).toEqual(before);
