@@ -38,6 +38,8 @@ export interface Faults {
   tokenAnswer?: Overrides;
   /** an error of the token endpoint, such as `invalid_client` */
   tokenError?: string;
+  /** the description of tokenError has everything secret that was sent */
+  repeatsSecrets?: boolean;
   /** claims of the ID token, after everything else */
   idToken?: Overrides;
   /** members of the ID token's header */

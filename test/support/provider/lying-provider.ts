@@ -243,7 +243,7 @@ export class LyingProvider implements AsyncDisposable {
   }
 
   async #redeem(body: URLSearchParams): Promise<[number, Members]> {
-    if (this.faults.tokenError !== undefined) return [400, { error: this.faults.tokenError }];
+    if (this.faults.tokenError !== undefined) return [400, this.#tokenError(this.faults.tokenError, body)];
     if (!URL.canParse(body.get("redirect_uri") ?? "")) return [400, { error: "invalid_request" }];
     const code = this.#codes.get(body.get("code") ?? "");
     this.#codes.delete(body.get("code") ?? "");
@@ -259,6 +259,12 @@ export class LyingProvider implements AsyncDisposable {
       id_token: idToken,
     };
     return [200, overridden(answer, this.faults.tokenAnswer)];
+  }
+
+  #tokenError(error: string, body: URLSearchParams): Members {
+    if (!this.faults.repeatsSecrets) return { error };
+    const secrets = [body.get("code"), CLIENT_SECRET, body.get("code_verifier")];
+    return { error, error_description: `wrong: ${secrets.join(", ")}` };
   }
 
   #timed() {

@@ -41,6 +41,12 @@ export function forLog(text: string): string {
   return escaped.length <= LOGGED_TEXT_LENGTH_MAX ? escaped : `${escaped.slice(0, LOGGED_TEXT_LENGTH_MAX)}…`;
 }
 
+/** A provider may repeat what it was sent. @returns the text without these values */
+export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets
+    .filter((secret) => secret !== "")
+    .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+
 /** A fault in the provider's answer that an operator can act on. */
 export type ProviderFault =
   | "certificate"

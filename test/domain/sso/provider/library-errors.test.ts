@@ -32,6 +32,12 @@ test.each([
   expect(error).toMatchObject({ reason: "sso.provider_error", cause });
 });
 
+test("SSO-41 the cause of an error has no secret that was sent", () => {
+  const members = { error: "server_error", error_description: "s3cret of quartermaster: s3cret" };
+  const error = fromLibrary(errorWith({ code: "OAUTH_RESPONSE_BODY_ERROR", ...members }), ["", "s3cret"]);
+  expect(error).toMatchObject({ cause: "server_error: [secret] of quartermaster: [secret]" });
+});
+
 test("an error that is not from the library is unchanged", () => {
   const others = [
     errorWith({ code: "ENOENT" }),

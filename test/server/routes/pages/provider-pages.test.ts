@@ -418,6 +418,21 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     expect(site.logged.map((line) => line.reason)).toContain("sso.not_allowed");
   });
 
+  test.each(["invalid_grant", "invalid_client", "invalid_request", "server_error"])(
+    "SSO-41 a provider that repeats what it was sent puts no secret into the log: %s",
+    async (tokenError) => {
+      await using site = await createProviderSite(JIT);
+      site.idp.faults = { tokenError, repeatsSecrets: true };
+      const browser = site.browser();
+      const callback = await leave(site, browser);
+      const page = await browser.visit(callback);
+      const code = new URLSearchParams(callback.slice(CALLBACK.length + 1)).get("code");
+      const told = `${page.html}${JSON.stringify(site.logged)}`;
+      for (const secret of [String(code), CLIENT_SECRET]) expect(told).not.toContain(secret);
+      if (page.status >= 500) expect(told).toContain(`${tokenError}: wrong: [secret], [secret], [secret]`);
+    },
+  );
+
   test("an unknown provider id, and no provider at all", async () => {
     await using site = await createProviderSite(JIT);
     expect((await site.browser().visit("/api/auth/callback/other?state=a")).status).toBe(404);

@@ -8,6 +8,7 @@ import {
   providerError,
   providerInvalid,
   tokenInvalid,
+  withoutSecrets,
 } from "../failures.ts";
 
 /** Errors of the token endpoint (RFC 6749 section 5.2). */
@@ -23,15 +24,15 @@ export const CAUSES_MAX = 5;
 /** The library says by its message alone whether the ID token or the answer around it is wrong. */
 const ABOUT_TOKEN = /JWT|JWE|ID Token|"alg"|"id_token"|"sub"/;
 
-/** @returns the error to throw; one that is not the library's unchanged */
-export function fromLibrary(error: unknown): unknown {
+/** @param secrets that were sent @returns the error to throw; one that is not the library's unchanged */
+export function fromLibrary(error: unknown, secrets: readonly string[] = []): unknown {
   const own = ownErrorIn(error);
   if (own) return own;
   const code = codeOf(error);
   if (!(error instanceof Error) || !code?.startsWith("OAUTH_")) return error;
   switch (code) {
     case "OAUTH_RESPONSE_BODY_ERROR":
-      return providerErrorOf(error);
+      return providerErrorOf(error, secrets);
     case "OAUTH_WWW_AUTHENTICATE_CHALLENGE":
       return refused(error);
     default: {
@@ -51,15 +52,20 @@ function ownErrorIn(error: unknown): DomainError | undefined {
   return undefined;
 }
 
-function providerErrorOf(error: Error): DomainError {
+function providerErrorOf(error: Error, secrets: readonly string[]): DomainError {
   const name = "error" in error ? String(error.error) : "";
-  return refusalOf(name, "error_description" in error ? error.error_description : undefined);
+  const description = "error_description" in error ? error.error_description : undefined;
+  return refusalOf({ error: name, error_description: description }, secrets);
 }
 
-/** @param name `error` in an answer of the provider @param description its `error_description` */
-export function refusalOf(name: string, description: unknown): DomainError {
+/** @param answer of the provider @param secrets that were sent to it */
+export function refusalOf(
+  { error: name, error_description: description }: { error: string; error_description: unknown },
+  secrets: readonly string[],
+): DomainError {
   const make = Object.hasOwn(TOKEN_ERRORS, name) ? TOKEN_ERRORS[name] : undefined;
-  return (make ?? providerError)(forLog(typeof description === "string" ? `${name}: ${description}` : name));
+  const text = typeof description === "string" ? `${name}: ${description}` : name;
+  return (make ?? providerError)(forLog(withoutSecrets(text, secrets)));
 }
 
 /** The status of 401 comes with a challenge (RFC 6749 section 5.2), which the library looks at before the body. */

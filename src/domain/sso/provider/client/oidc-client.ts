@@ -51,7 +51,8 @@ export class OidcClient {
     const authentication = await clientAuthentication(openid, credential, metadata.clientAlgorithms);
     const client = { client_id: clientId };
     const configuration = new openid.Configuration(server, clientId, client, authentication);
-    const tokenEndpoint = { url: metadata.tokenEndpoint, requests, server, client, authentication };
+    const secrets = "secret" in credential ? [credential.secret.reveal()] : [];
+    const tokenEndpoint = { url: metadata.tokenEndpoint, requests, server, client, authentication, secrets };
     // Endpoints were checked at discovery: http is only for an issuer on this machine.
     openid.allowInsecureRequests(configuration);
     const userinfoUrl = metadata.userinfoEndpoint && new URL(metadata.userinfoEndpoint).href;
@@ -90,7 +91,8 @@ export class OidcClient {
 
   /** @returns the claims of userinfo, whose `sub` is the same @throws DomainError of `fromLibrary` */
   userinfo({ accessToken }: Redeemed, subject: string): Promise<Readonly<Record<string, unknown>>> {
-    return this.#translated(() => this.openid.fetchUserInfo(this.configuration, accessToken, subject));
+    const fetched = () => this.openid.fetchUserInfo(this.configuration, accessToken, subject);
+    return this.#translated(fetched, [accessToken]);
   }
 
   /** @returns the link that ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0) */
@@ -98,11 +100,12 @@ export class OidcClient {
     return this.openid.buildEndSessionUrl(this.configuration, { ...parameters }).href;
   }
 
-  async #translated<T>(work: () => Promise<T>): Promise<T> {
+  /** @param secrets that are sent beside the credential of this service */
+  async #translated<T>(work: () => Promise<T>, secrets: readonly string[] = []): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw fromLibrary(error);
+      throw fromLibrary(error, [...this.tokenEndpoint.secrets, ...secrets]);
     }
   }
 }

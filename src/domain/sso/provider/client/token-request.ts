@@ -2,7 +2,14 @@
 // not send the request: it would also check the ID token in the answer, which is the task of id-token.ts.
 import type { ClientAuth, ClientMetadata, ServerMetadata } from "openid-client";
 import type { JsonObject } from "../../../../platform/text/json-object.ts";
-import { callbackError, clientRejected, forLog, providerInvalid, tokenInvalid } from "../failures.ts";
+import {
+  callbackError,
+  clientRejected,
+  forLog,
+  providerInvalid,
+  tokenInvalid,
+  withoutSecrets,
+} from "../failures.ts";
 import type { ProviderRequests } from "../provider-requests.ts";
 import { refusalOf } from "./library-errors.ts";
 
@@ -12,6 +19,8 @@ export interface TokenEndpoint {
   server: ServerMetadata;
   client: ClientMetadata;
   authentication: ClientAuth;
+  /** the client secret, if there is one */
+  secrets: readonly string[];
 }
 
 export interface CodeToRedeem {
@@ -35,7 +44,7 @@ const UNAUTHORIZED = 401;
  *   an ID token, those of ProviderRequests
  */
 export async function redeemCode(
-  { url, requests, server, client, authentication }: TokenEndpoint,
+  { url, requests, server, client, authentication, secrets }: TokenEndpoint,
   { code, redirectUri, verifier }: CodeToRedeem,
 ): Promise<Redeemed> {
   const body = new URLSearchParams({
@@ -51,14 +60,15 @@ export async function redeemCode(
   await authentication(server, client, body, headers); // returns a promise for private_key_jwt, although its type says void
   const message = { method: "POST", headers, body: body.toString() };
   const { isOk, status, members } = await requests.object("token", url, message);
-  if (!isOk) throw refused(status, members);
+  if (!isOk) throw refused(status, members, [code, verifier, ...secrets]);
   return redeemedIn(members);
 }
 
 /** RFC 6749 section 5.2. Only the code comes from the browser, so a malformed request means a malformed code. */
-function refused(status: number, { error, error_description }: JsonObject) {
-  if (error === "invalid_request") return callbackError(forLog(`${error}: ${error_description}`));
-  if (typeof error === "string" && error !== "") return refusalOf(error, error_description);
+function refused(status: number, { error, error_description }: JsonObject, secrets: readonly string[]) {
+  if (error === "invalid_request")
+    return callbackError(forLog(withoutSecrets(`${error}: ${error_description}`, secrets)));
+  if (typeof error === "string" && error !== "") return refusalOf({ error, error_description }, secrets);
   return status === UNAUTHORIZED
     ? clientRejected("the status is 401")
     : providerInvalid(`token: the status is ${status}`);
