@@ -33,8 +33,8 @@ test.each([
 });
 
 test("SSO-41 the cause of an error has no secret that was sent", () => {
-  const members = { error: "server_error", error_description: "s3cret of quartermaster: s3cret" };
-  const error = fromLibrary(errorWith({ code: "OAUTH_RESPONSE_BODY_ERROR", ...members }), ["", "s3cret"]);
+  const members = { error: "server_error", error_description: "hidden of quartermaster: hidden" };
+  const error = fromLibrary(errorWith({ code: "OAUTH_RESPONSE_BODY_ERROR", ...members }), ["", "hidden"]);
   expect(error).toMatchObject({ cause: "server_error: [secret] of quartermaster: [secret]" });
 });
 
