@@ -28,6 +28,7 @@ export interface Done {
 }
 
 type Answer = ConsolePage | Response;
+type Outcome = Done | Answer | Promise<Done | Answer>;
 
 interface Action {
   needs: Needs;
@@ -50,25 +51,20 @@ interface FileAction extends Omit<Action, "isQuestion"> {
 /** Functions for routes of the console. */
 export interface Console {
   /** Answers a page. A reader who is not signed in goes to the sign-in page and comes back to the same address. */
-  show(request: Request, needs: Needs, work: (reader: Reader) => Answer | Promise<Answer>): Promise<Response>;
+  show(request: Request, needs: Needs, work: (reader: Reader) => Outcome): Promise<Response>;
   /** Answers a form, after its CSRF token. A refusal by the domain becomes a page; the work may catch it to show its form again. */
-  act(
-    request: Request,
-    fields: Fields,
-    action: Action,
-    work: (reader: Reader) => Done | Answer | Promise<Done | Answer>,
-  ): Promise<Response>;
+  act(request: Request, fields: Fields, action: Action, work: (reader: Reader) => Outcome): Promise<Response>;
   /** As `act`, for a form with a long text, which is read after its sender is known (long-form.ts). */
   actLong(
     request: Request,
     action: Action,
-    work: (reader: Reader, fields: Fields) => Done | Answer | Promise<Done | Answer>,
+    work: (reader: Reader, fields: Fields) => Outcome,
   ): Promise<Response>;
   /** As `act`, for a form with a large file, of which nothing is read before its sender is known (streamed-form.ts). */
   actFile(
     request: Request,
     action: FileAction,
-    work: (reader: Reader, form: StreamedForm) => Done | Answer | Promise<Done | Answer>,
+    work: (reader: Reader, form: StreamedForm) => Outcome,
   ): Promise<Response>;
   /** @returns the page for somebody whose session has ended; an uploaded file is read only without it */
   expired(request: Request, action: Action): Response | undefined;
@@ -82,7 +78,7 @@ export interface Console {
 /** @returns the functions that all routes of the console share */
 export function createConsole(context: RouteContext, browser: Browser): Console {
   const frame = createFrame(context, browser);
-  const { has, readerOf, answer, forbid, refuse, signInAgain } = frame;
+  const { has, readerOf, answer, finish, forbid, refuse, signInAgain } = frame;
 
   const console: Console = {
     has,
@@ -117,7 +113,7 @@ export function createConsole(context: RouteContext, browser: Browser): Console 
       const reader = readerOf(request, visitor);
       if (!mayOpen(reader, needs)) return forbid(reader, "read");
       try {
-        return answer(reader, await setImmediate(await work(reader))); // other requests run before it is rendered
+        return finish(reader, await setImmediate(await work(reader))); // other requests run before it is rendered
       } catch (error) {
         return refuse(reader, error);
       }

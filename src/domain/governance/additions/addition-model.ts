@@ -1,5 +1,6 @@
 // Shapes of a package that an administrator adds step by step: its archive, its name, its layouts and who gets it.
 import { isDeepStrictEqual } from "node:util";
+import { sha256Hex } from "../../../platform/ids.ts";
 import { ownMember } from "../../../platform/text/json-object.ts";
 import type { ManagedPackage } from "../../catalog/service.ts";
 import type { PackageAudience, PackageAudiences } from "../model.ts";
@@ -60,6 +61,12 @@ export const hasOtherAudience = (
   { identity, formerAudience }: Pick<Addition, "identity" | "formerAudience">,
   { audiences }: { audiences: PackageAudiences },
 ): boolean => !isDeepStrictEqual(identity && ownMember(audiences, identity.id), formerAudience);
+
+/** @returns another text as soon as the draft says otherwise who gets the package */
+export const audienceMark = (
+  { identity }: Pick<Addition, "identity">,
+  { audiences }: { audiences: PackageAudiences },
+): string => sha256Hex(JSON.stringify((identity && ownMember(audiences, identity.id)) ?? null)).slice(0, 16);
 
 /**
  * @param replaced the package with its id, whose settings stay; its name, too, if no other one is given

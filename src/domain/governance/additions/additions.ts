@@ -20,6 +20,7 @@ import {
   type Addition,
   type AdditionIdentity,
   type AdditionSource,
+  audienceMark,
   completeAddition,
   hasOtherAudience,
   packageOf,
@@ -121,10 +122,20 @@ export class PackageAdditions {
     return { managed, problems: [...missing, ...unserved] };
   }
 
-  /** Says who gets it. @throws DomainError as identify; `governance.invalid` with pointers below `/package_audiences` */
-  async offer(actor: Actor, stated: StatedVersion, audience: PackageAudience): Promise<Addition> {
+  /**
+   * Says who gets it.
+   * @param stated.mark of the audience in the draft that the author has read (`audienceMark`); any if left out
+   * @throws DomainError as identify; `governance.invalid` with pointers below `/package_audiences`
+   */
+  async offer(
+    actor: Actor,
+    { mark, ...stated }: StatedVersion & { mark?: string },
+    audience: PackageAudience,
+  ): Promise<Addition> {
     const { identity } = this.get(actor);
     if (!identity) throw isUnfinished();
+    const isRead = mark === undefined || mark === audienceMark({ identity }, this.own.drafts.ownOrNew(actor));
+    if (!isRead) throw audienceChanged();
     const checked = await this.own.drafts.checkAudience(actor, identity.id, audience);
     const formerAudience = ownMember(this.own.drafts.ownOrNew(actor).audiences, identity.id);
     return await this.#save(actor, stated, (former) => ({ ...former, audience: checked, formerAudience }));
@@ -227,6 +238,14 @@ const additionChanged = (): DomainError =>
     {
       hint: "look at it again; none of your input is lost",
     },
+  );
+
+const audienceChanged = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "package_addition.changed",
+    "the draft says otherwise who gets the package since you opened this page",
+    { hint: "look at it again; what you entered is still here" },
   );
 
 const isUnfinished = (): DomainError =>

@@ -25,7 +25,7 @@ export interface FileConflicts {
 
 const NONE: FoundConflicts = { version: "", total: 0, conflicts: "[]" };
 
-export const NEEDS_ANOTHER_PLACE =
+const NEEDS_ANOTHER_PLACE =
   "a value of the file may need another one, such as its package: take that one first";
 
 export interface KeptPlaces {
@@ -64,6 +64,11 @@ export class FileConflictSettling {
     const { conflicts, ...found } = await this.list(organizationId);
     const wanted = new Set(paths);
     return { ...found, conflicts: conflicts.filter(({ path }) => wanted.has(path)) };
+  }
+
+  /** @param version that the author has read @throws DomainError `policy_conflict.changed` */
+  async assertRead({ organizationId }: Actor, version: string): Promise<void> {
+    if ((await this.#read(organizationId)).found.version !== version) throw changed();
   }
 
   /**

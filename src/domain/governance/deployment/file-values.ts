@@ -1,17 +1,12 @@
 // The values of the deployment file where the policy differs from it, and a document that takes them. Pure functions of plain
 // values, because a thread may run them (tasks.ts).
 import { isDeepStrictEqual } from "node:util";
-import { type Problem, tokensOf } from "../../../platform/errors.ts";
+import { tokensOf } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
 import { packageIds, withOwnOverrides, withoutFormerOverrides } from "../document/package-overrides.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
-import {
-  addedProblems,
-  finalizeUnchanged,
-  joinedProblems,
-  withoutRevisionFields,
-} from "../publishing/finalize.ts";
+import { finalizeUnchanged, joinedProblems, withoutRevisionFields } from "../publishing/finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
@@ -112,10 +107,10 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const added = packageIds(valued).difference(packageIds(before));
   const whole = withOwnOverrides(valued, new Map([...added].map((id) => [id, wanted])));
   const taken = withoutFormerOverrides(whole, before);
-  const found: Problem[] = [];
-  const document = finalizeUnchanged(taken, { ...frame, problems: found });
-  const problems = [...joinedProblems(taken, before), ...addedProblems(found, before, frame)];
-  return problems.length > 0 ? refused(problems) : judged(document, before);
+  const problems = joinedProblems(taken, before);
+  const document = finalizeUnchanged(taken, { ...frame, problems });
+  const isRefused = problems.length > 0 && !frame.isEdit; // a draft may need several values until it is valid
+  return isRefused ? refused(problems) : judged(document, before);
 }
 
 /** Places by their first tokens, so that each part of a document is split once, however many places are in it. */

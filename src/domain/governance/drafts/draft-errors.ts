@@ -23,12 +23,12 @@ export const draftChanged = (): DomainError =>
     hint: "read it again; nothing is lost",
   });
 
-/** @returns the error for an author whose draft ended; the input is not saved, and may begin a new draft */
+/** @returns the error for an author whose draft or revision is gone; the input is not saved, and may begin a new draft */
 export const draftEnded = (): DomainError =>
   new DomainError(
     "conflict",
     "policy_draft.changed",
-    "the draft was published or discarded after you opened it",
+    "what you opened is gone: the draft was published or discarded, or the revision was removed by a restore",
     { hint: "look at the policy in force; saving again begins a new draft" },
   );
 

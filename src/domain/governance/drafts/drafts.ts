@@ -258,11 +258,16 @@ export class Drafts {
     }, "unobserved");
   }
 
-  /** @returns a new draft that does not take what was published after its author read that revision */
+  /**
+   * @returns a new draft that does not take what was published after its author read that revision
+   * @throws DomainError `policy_draft.changed` if a restore has removed that revision
+   */
   #begun(actor: Actor, baseRevision: string | undefined): Draft {
     const { revisions } = this.parts;
     const current = revisions.inForce(actor.organizationId);
-    return newDraft(this.parts, actor, revisions.show(actor.organizationId, baseRevision ?? current.id));
+    const base = revisions.find(actor.organizationId, baseRevision ?? current.id);
+    if (!base) throw draftEnded();
+    return newDraft(this.parts, actor, base);
   }
 
   async #edit(

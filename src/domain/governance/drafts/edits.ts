@@ -8,7 +8,7 @@ import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
 import { type AudienceInput, readAudiences } from "../delivery/audiences.ts";
-import { deploymentWith, NEEDS_ANOTHER_PLACE } from "../deployment/file-conflicts.ts";
+import { deploymentWith } from "../deployment/file-conflicts.ts";
 import { refuseProblems } from "../errors.ts";
 import type { PackageAudience, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
@@ -59,7 +59,7 @@ export class Edits {
   }
 
   async #withPolicy(actor: Actor, content: DraftContent, text: string): Promise<DraftContent> {
-    const { problems, document } = await this.#validatePolicy(actor, content, text);
+    const { problems, document } = await this.#validatePolicy(content, text, this.#editing(actor));
     const policy = { input: text, problems };
     if (problems.length > 0) return { ...content, typed: { ...content.typed, policy } };
     const kept = Object.entries(content.typed.harnesses).filter(([, typed]) => isBroken(typed));
@@ -100,7 +100,9 @@ export class Edits {
   /** @returns every problem of a text for `policy`, with lines */
   async policyProblems(actor: Actor, content: DraftContent, text: string): Promise<readonly Problem[]> {
     const problems = unicodeProblems(text, "");
-    return problems.length > 0 ? problems : (await this.#validatePolicy(actor, content, text)).problems;
+    return problems.length > 0
+      ? problems
+      : (await this.#validatePolicy(content, text, this.#frame(actor))).problems;
   }
 
   /** @returns every problem of the settings of a harness, with lines; the draft says the rest @throws as harness */
@@ -113,18 +115,15 @@ export class Edits {
     const harness = readHarnessKey(name);
     const problems = unicodeProblems(text, "/managed_config_yaml");
     if (problems.length > 0) return problems;
-    const { version_requirement, allow_unverified_versions } = content.document.harnesses[harness] ?? {};
-    const rest = {
-      versionRequirement: version_requirement,
-      allowUnverifiedVersions: allow_unverified_versions,
-    };
-    return (await this.#validateHarness(actor, content, harness, { managedConfigYaml: text, ...rest }))
+    const { version_requirement: versionRequirement, allow_unverified_versions: allowUnverifiedVersions } =
+      content.document.harnesses[harness] ?? {};
+    const publication = { managedConfigYaml: text, versionRequirement, allowUnverifiedVersions };
+    return (await this.#validateHarness(content, { harness, publication, frame: this.#frame(actor) }))
       .problems;
   }
 
-  async #validatePolicy(actor: Actor, content: DraftContent, text: string): Promise<Validated> {
-    const base = await documentText(content);
-    return await this.parts.runTask("policy", { text, base, frame: this.#frame(actor) });
+  async #validatePolicy(content: DraftContent, text: string, frame: FinalizeContext): Promise<Validated> {
+    return await this.parts.runTask("policy", { text, base: await documentText(content), frame });
   }
 
   /**
@@ -149,7 +148,8 @@ export class Edits {
     harness: HarnessKey,
     input: HarnessInput,
   ): Promise<DraftContent> {
-    const { problems, document } = await this.#validateHarness(actor, content, harness, input);
+    const request = { harness, publication: input, frame: this.#editing(actor) };
+    const { problems, document } = await this.#validateHarness(content, request);
     const typed = withHarness(content.typed, harness, { input, problems });
     return problems.length > 0 || document === undefined
       ? { ...content, typed }
@@ -157,13 +157,11 @@ export class Edits {
   }
 
   async #validateHarness(
-    actor: Actor,
     content: DraftContent,
-    harness: HarnessKey,
-    input: HarnessInput,
+    request: { harness: HarnessKey; publication: HarnessInput; frame: FinalizeContext },
   ): Promise<{ problems: readonly Problem[]; document: string | undefined }> {
-    const request = { harness, publication: input, base: await documentText(content) };
-    const { unread, whole } = await this.parts.runTask("harness", { ...request, frame: this.#frame(actor) });
+    const base = await documentText(content);
+    const { unread, whole } = await this.parts.runTask("harness", { ...request, base });
     return { problems: [...unread, ...(whole?.problems ?? [])], document: whole?.document };
   }
 
@@ -173,7 +171,7 @@ export class Edits {
     const { packages, packageOverrides, mcp } = input;
     const extensions = JSON.stringify({ packages, packageOverrides, mcp });
     const base = await documentText(content);
-    const judged = await runTask("extensions", { extensions, base, frame: this.#frame(actor) });
+    const judged = await runTask("extensions", { extensions, base, frame: this.#editing(actor) });
     const known = new Set(artifactReferences(content.document).map(nameOf));
     const references = judged.references.filter((reference) => !known.has(nameOf(reference)));
     const archives = await runInTurns(artifactProblems(catalog, actor.organizationId, references));
@@ -192,7 +190,7 @@ export class Edits {
    */
   async mcp(actor: Actor, content: DraftContent, lists: McpLists): Promise<DraftContent> {
     const base = await documentText(content);
-    const request = { lists: JSON.stringify(lists), base, frame: this.#frame(actor) };
+    const request = { lists: JSON.stringify(lists), base, frame: this.#editing(actor) };
     const { problems, document } = await this.parts.runTask("mcp", request);
     refuseProblems(problems);
     return await this.#judgedAgain(actor, await withDocument(content, document));
@@ -208,7 +206,7 @@ export class Edits {
     if (isBroken(policy)) throw brokenText("the text of the policy");
     if (isBroken(harnesses[harness])) throw brokenText(`the text of ${harness}`);
     const request = { harness, assignment: input, base: await documentText(content) };
-    const { unread, whole } = await this.parts.runTask("models", { ...request, frame: this.#frame(actor) });
+    const { unread, whole } = await this.parts.runTask("models", { ...request, frame: this.#editing(actor) });
     refuseProblems([...unread, ...(whole?.problems ?? [])]);
     invariant(whole, "valid models were checked against the document of the draft");
     const typed = harnesses[harness] && (await this.#withModel(harnesses[harness], input.defaultModel));
@@ -257,7 +255,7 @@ export class Edits {
   /** @returns the content of that revision, stamped as of today @throws DomainError `governance.invalid` */
   async former(actor: Actor, base: Revision, target: Revision): Promise<DraftContent> {
     const [former, current] = [await documentText(target), await documentText(base)];
-    const frame = this.#frame(actor);
+    const frame = this.#editing(actor);
     const { problems, document } = await this.parts.runTask("former", { former, base: current, frame });
     refuseProblems(problems);
     const typed = { harnesses: {}, former: target.sequence };
@@ -266,16 +264,15 @@ export class Edits {
 
   /**
    * Takes the values of the deployment file where the policy differs from it.
-   * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`, `governance.invalid`
+   * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`
    */
   async fileValues(actor: Actor, content: DraftContent, paths: readonly string[]): Promise<DraftContent> {
     if (brokenTexts(content.typed).length > 0) throw brokenText("a text of the draft");
     const { db, runTask } = this.parts;
     const { baseline: file } = deploymentWith(store.findDeployment(db.read, actor.organizationId), paths);
     const base = await documentText(content);
-    const request = { base, file, paths, frame: this.#frame(actor) };
-    const { problems, document } = await runTask("takeFileValues", request);
-    refuseProblems(problems, { hint: NEEDS_ANOTHER_PLACE });
+    const request = { base, file, paths, frame: this.#editing(actor) };
+    const { document } = await runTask("takeFileValues", request);
     return { ...(await withDocument(content, document)), typed: { harnesses: {} } };
   }
 
@@ -290,8 +287,11 @@ export class Edits {
 
   #frame(actor: Actor): FinalizeContext {
     const { publisher, revisions } = this.parts;
-    const gateway = publisher.hasGateway(actor, revisions.current(actor.organizationId));
-    return { ...publisher.frame({ gateway }), isEdit: true };
+    return publisher.frame({ gateway: publisher.hasGateway(actor, revisions.current(actor.organizationId)) });
+  }
+
+  #editing(actor: Actor): FinalizeContext {
+    return { ...this.#frame(actor), isEdit: true };
   }
 }
 

@@ -19,7 +19,7 @@ export interface FinalizeContext {
   revision: string;
   /** of the current harness facts */
   extension: HarnessExtension;
-  /** set for an edit of a draft: rules that its document breaks already are left to the review */
+  /** set for an edit of a draft: the review checks rules between its parts, which several edits may have to change */
   isEdit?: true;
 }
 
@@ -39,31 +39,41 @@ export function finalizeDocument(
   const harnesses = extendHarnesses(frame.extension);
   const known = [...problems, ...found, ...(base ? checkRanges(base, harnesses) : [])];
   const isNew = (problem: Problem) => !known.some((one) => isDeepStrictEqual(one, problem));
-  problems.push(...(base && frame.isEdit ? addedProblems(found, base, frame) : found));
+  problems.push(...(base && frame.isEdit ? addedProblems(found, { base, changed: stamped }, frame) : found));
   problems.push(...checkRanges(stamped, harnesses).filter(isNew));
   return stamped;
 }
 
-/**
- * @param found by finalizeUnchanged, after a change
- * @param base the document before the change
- * @returns the problems that the change adds
- */
-export function addedProblems(
+interface Edited {
+  base: GovernanceConfig;
+  /** stamped */
+  changed: GovernanceConfig;
+}
+
+/** @returns the problems that an edit adds; a document that is too large may only become smaller */
+function addedProblems(
   found: readonly Problem[],
-  base: GovernanceConfig,
+  { base, changed }: Edited,
   frame: FinalizeContext,
 ): readonly Problem[] {
   if (found.length === 0) return found;
   const former: Problem[] = [];
-  finalizeUnchanged(unstamped(base), { ...frame, problems: former });
+  const before = finalizeUnchanged(unstamped(base), { ...frame, problems: former });
   const known = Map.groupBy(former, withoutNumbers);
-  return found.filter((problem) => known.get(withoutNumbers(problem))?.pop() === undefined);
+  const isGrowing = JSON.stringify(changed).length > JSON.stringify(before).length;
+  return found.filter((problem) =>
+    isOfSize(problem) ? isGrowing : known.get(withoutNumbers(problem))?.pop() === undefined,
+  );
 }
 
-/** The numbers of packages differ after one was added or removed; the text names the package. */
+/** @param problems that an edit adds @returns those that no other edit is to solve: the document may not become too large */
+export const growthProblems = (problems: readonly Problem[]): Problem[] => problems.filter(isOfSize);
+
+const isOfSize = ({ pointer }: Problem): boolean => pointer === "";
+
+/** Numbers of packages, versions and sizes may differ after an edit that does not solve the problem; the text names the package. */
 const withoutNumbers = ({ pointer, detail }: Problem): string =>
-  `${pointer.replace(/\/\d+(?=\/|$)/g, "/*")} ${detail}`;
+  `${pointer} ${detail}`.replace(/(?<=[\s/=<>])\d[\w.+-]*/g, "*");
 
 /**
  * The same, except that ranges without a certified version are allowed: a document that was published before, or that stands in

@@ -20,6 +20,7 @@ import {
   type FinalizeContext,
   finalizeDocument,
   finalizeUnchanged,
+  growthProblems,
   isSameDocument,
   joinedProblems,
   withoutRevisionFields,
@@ -109,7 +110,8 @@ function extended(
   const problems: Problem[] = [];
   const wanted = withExtensions(unstamped(current), extensions, { published: current });
   const document = finalizeDocument(wanted, { ...frame, base: current, problems });
-  return problems.length > 0 ? refused(placed(problems)) : judged(document, current);
+  const preventing = frame.isEdit ? growthProblems(problems) : problems;
+  return preventing.length > 0 ? refused(placed(preventing)) : judged(document, current);
 }
 
 /** @returns only problems if the settings cannot be read: they are reported before a stale revision */

@@ -12,7 +12,7 @@ export const SavedElsewhere = ({ version, children }: { version: string; childre
   <div class="error-summary" role="alert" tabIndex={-1} autofocus>
     <p>
       {statedIn(version).version === 0
-        ? "The draft was published or discarded after you opened it."
+        ? "What you opened is gone: the draft was published or discarded, or the revision was removed by a restore."
         : "The draft was saved elsewhere after you opened it."}{" "}
       What you entered is below; saving it again replaces this:
     </p>

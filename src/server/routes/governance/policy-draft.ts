@@ -240,7 +240,7 @@ const onePartOnly = (): DomainError =>
       {
         pointer: "",
         detail:
-          "must have exactly one of managed_yaml, harness, extensions, mcp, models, package, revision, deployment and shared",
+          "must have exactly one of managed_yaml, harness, extensions, mcp, models, package, revision, deployment, discard_text and shared",
       },
     ],
   });

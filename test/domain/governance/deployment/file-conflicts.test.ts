@@ -110,15 +110,14 @@ test("CON-45 a package that the policy no longer has comes with its uses, and a 
   await world.start(file("3.0.0", false));
   const use = "/harnesses/codex/package_overrides/one";
   expect(deployments.conflicts(organizationId)).toEqual(expect.arrayContaining([use, "/packages/one"]));
-  for (const take of [
-    () => drafts.takeFileValues(admin, { version: 0 }, [use]),
-    () => fileConflicts.plan(world.operator, [use]),
-  ])
-    expect(await refusalOf(take)).toMatchObject({
-      ...{ reason: "governance.invalid", pointers: [use] },
-      hint: expect.stringContaining("its package"),
-    });
-  const { document } = await drafts.takeFileValues(admin, { version: 0 }, ["/packages/one"]);
+  expect(await refusalOf(() => fileConflicts.plan(world.operator, [use]))).toMatchObject({
+    ...{ reason: "governance.invalid", pointers: [use] },
+    hint: expect.stringContaining("its package"),
+  });
+  const half = await drafts.takeFileValues(admin, { version: 0 }, [use]);
+  const { problems } = await world.governance.draftPublishing.review(admin, half);
+  expect(problems).toMatchObject([{ pointer: use }]);
+  const { document } = await drafts.takeFileValues(admin, half, ["/packages/one"]);
   expect(document).toMatchObject({
     packages: [{ id: "one", version: "3.0.0" }],
     harnesses: { codex: { package_overrides: { one: { enabled: false } } } },

@@ -359,7 +359,7 @@ describe("a draft with an outdated base revision", () => {
     await drafts.discard(world.ana, named.id);
     const unknown = { version: 0, baseRevision: "gone" };
     expect(await refusalOf(() => drafts.savePolicy(world.ana, unknown, required))).toMatchObject({
-      reason: "governance.not_found",
+      reason: "policy_draft.changed",
     });
   });
 

@@ -33,6 +33,8 @@ test("CON-51 a save of a draft that ended says so, also if it ends during the sa
   };
   expect(await saving).toMatchObject(ended);
   expect(await save(first.version)).toMatchObject(ended);
+  const unknown = { version: 0, baseRevision: crypto.randomUUID() };
+  expect(await refusalOf(() => drafts.saveMcp(world.ana, unknown, {}))).toMatchObject(ended);
   const second = await drafts.savePolicy(world.ana, { version: 0 }, text);
   const elsewhere = { message: expect.stringContaining("saved elsewhere") };
   expect([second.version, await save(first.version)]).toEqual([

@@ -297,7 +297,7 @@ describe("CON-54 after a merge that breaks rules of two harnesses", () => {
     expect((await draftPublishing.review(world.ana, both)).problems).toEqual([]);
   });
 
-  test("other parts are edited meanwhile, and no edit adds a problem", async () => {
+  test("other parts are edited meanwhile, and the review counts what they add", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const merged = await createBrokenMerge(world);
@@ -307,13 +307,53 @@ describe("CON-54 after a merge that breaks rules of two harnesses", () => {
       packages: [packageOf("other"), packageOf("guide", { adapters })],
       mcp: { kimi: [local] },
     });
-    expect(
-      await refusalOf(() => drafts.takePackage(world.ana, moved, packageOf("more", { adapters }))),
-    ).toMatchObject({
-      reason: "governance.invalid",
-      pointers: ["/packages/2/adapters/codex", "/packages/2/adapters/claude"],
-    });
-    const { problems } = await draftPublishing.review(world.ana, moved);
-    expect(problems).toHaveLength(2);
+    const more = await drafts.takePackage(world.ana, moved, packageOf("more", { adapters }));
+    expect((await draftPublishing.review(world.ana, more)).problems).toHaveLength(4);
+    const publishing = draftPublishing.publish(world.ana, { draft: more.id, version: more.version });
+    expect(await refusalOf(() => publishing)).toMatchObject({ reason: "governance.invalid" });
+  });
+
+  test("one range is corrected while a package is still not served, whichever version its problem names then", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    await world.publish(policy(`>=${since}, <3`, ">=0.145.0, <1"));
+    const later = { claude: { introduced: "2.1.0", skills_dir: "skills" } };
+    const packages = [packageOf("guide", { adapters }), packageOf("later", { adapters: later })];
+    const draft = await drafts.saveExtensions(world.ana, { version: 0 }, { packages });
+    const wider = policy(">=1.0.0, <3", ">=0.145.0, <1");
+    await world.publish(wider);
+    const { draft: merged } = await draftPublishing.merge(world.ana, draft, {});
+    expect((await draftPublishing.review(world.ana, merged)).problems).toHaveLength(2);
+    const one = await drafts.saveHarness(world.ana, merged, "claude", settings(`>=${since}, <3`));
+    expect(typedProblems(one.typed)).toEqual([]);
+    const { problems } = await draftPublishing.review(world.ana, one);
+    expect(problems).toMatchObject([{ pointer: "/packages/1/adapters/claude" }]);
+    const saved = await drafts.saveHarness(world.ana, one, "claude", settings(">=2.1.0, <3"));
+    expect((await draftPublishing.review(world.ana, saved)).problems).toEqual([]);
+  });
+});
+
+describe("CON-54 after a merge that is too large", () => {
+  const server = (name: string) => ({
+    name,
+    command: "/x",
+    args: Array.from({ length: 6 }, () => "y".repeat(30_000)),
+  });
+  const [mine, theirs] = ["a", "b"].map((side) =>
+    Array.from({ length: 6 }, (_, at) => server(`${side}${at}`)),
+  ) as [ReturnType<typeof server>[], ReturnType<typeof server>[]];
+
+  test("servers are removed one by one, and none is added", async () => {
+    await using world = await createDraftWorld();
+    const { drafts, draftPublishing } = world.governance;
+    const draft = await drafts.saveMcp(world.ana, { version: 0 }, { claude: mine });
+    await publishServers(world, ...theirs);
+    let { draft: last } = await draftPublishing.merge(world.ana, draft, {});
+    expect((await draftPublishing.review(world.ana, last)).problems).toMatchObject([{ pointer: "" }]);
+    const adding = () => drafts.saveMcp(world.ana, last, { kimi: [local] });
+    expect(await refusalOf(adding)).toMatchObject({ reason: "governance.invalid" });
+    for (const left of [5, 4, 3, 2])
+      last = await drafts.saveMcp(world.ana, last, { claude: mine.slice(0, left) });
+    expect((await draftPublishing.review(world.ana, last)).problems).toEqual([]);
   });
 });

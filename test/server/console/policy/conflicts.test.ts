@@ -30,13 +30,16 @@ test("CON-45 a conflict with the configuration file is settled by its buttons", 
   const kept = await browser.submit(formTo(shown, path), { keep: "/ttl_seconds" });
   expect(kept.html).toContain("the value in force is kept");
   expect(kept.forms.map(({ action }) => action)).not.toContain(path);
-  expect((await browser.submit(formTo(shown, path), { keep: "/ttl_seconds" })).status).toBe(409);
-  expect((await browser.submit(formTo(shown, path), { take: "/ttl_seconds" })).status).toBe(404);
+  for (const late of [{ keep: "/ttl_seconds" }, { take: "/ttl_seconds" }]) {
+    const { path: shownAt, html } = await browser.submit(formTo(shown, path), late);
+    expect([shownAt, html.includes("Nothing was settled.")]).toEqual(["/console/policy", true]);
+  }
   expect((await browser.submit(formTo(shown, path), {})).status).toBe(400);
   const again = await conflicting(310);
   await governance.drafts.savePolicy(admin.actor, { version: 0 }, managedText({ ttl_seconds: 315 }));
   // CON-118: the draft has another value at this place since the page was opened.
-  expect((await browser.submit(formTo(again, path), { take: "/ttl_seconds" })).status).toBe(409);
+  const late = await browser.submit(formTo(again, path), { take: "/ttl_seconds" });
+  expect([late.path, late.html.includes("Nothing was settled.")]).toEqual(["/console/policy", true]);
   const { id, document } = governance.drafts.existing(admin.actor);
   expect(document.ttl_seconds).toBe(315);
   await governance.drafts.discard(admin.actor, id);
@@ -49,7 +52,7 @@ test("CON-45 a conflict with the configuration file is settled by its buttons", 
   expect((await auditor.visit("/console/policy")).html).not.toContain("Take the file");
 });
 
-test("CON-45 a value of the file that needs another one is not taken, and the page says so", async () => {
+test("CON-45 values of the file that need each other are taken one after the other; the review names what is missing", async () => {
   const path = "/console/policy/conflicts";
   const use = "/harnesses/codex/package_overrides/tool";
   const file = (version: string, enabled: boolean) =>
@@ -64,10 +67,41 @@ test("CON-45 a value of the file that needs another one is not taken, and the pa
     mcp: { codex: [{ name: "own", command: "/own" }] },
   });
   await file("3.0.0", false);
-  const refused = await browser.submit(formTo(await browser.visit("/console/policy"), path), { take: use });
-  expect([refused.status, refused.path]).toEqual([200, "/console/policy"]);
-  expect(refused.html).toContain("take that one first");
+  const take = async (place: string) =>
+    await browser.submit(formTo(await browser.visit("/console/policy"), path), { take: place });
+  const half = await take(use);
+  expect(half.path).toBe("/console/policy/review");
+  for (const text of ["Problems to solve first", "is not a package of this policy"])
+    expect(half.html).toContain(text);
+  expect((await take("/packages/tool")).html).not.toContain("Problems to solve first");
+  const { document, id } = governance.drafts.existing(admin.actor);
+  expect(document.harnesses.codex?.package_overrides).toMatchObject({ tool: { enabled: false } });
+  await governance.drafts.discard(admin.actor, id);
+});
+
+test("CON-45 a value of the file that nobody has seen is not taken, and a text with problems is shown first", async () => {
+  const path = "/console/policy/conflicts";
+  const disagree = (ttl_seconds: number) => publishFirst(site, { ttl_seconds });
+  await disagree(400);
+  await governance.publishing.publishPolicy(admin.actor, {
+    baseRevision: current().id,
+    managedYaml: managedText({ ttl_seconds: 401 }),
+  });
+  await disagree(402);
+  const opened = await browser.visit("/console/policy");
+  await disagree(403);
+  const unseen = await browser.submit(formTo(opened, path), { take: "/ttl_seconds" });
+  expect([unseen.path, unseen.html.includes("has changed since")]).toEqual(["/console/policy", true]);
   expect(governance.drafts.own(admin.actor)).toBeUndefined();
+  await governance.drafts.savePolicy(admin.actor, { version: 0 }, "required: [");
+  const broken = await browser.submit(formTo(await browser.visit("/console/policy"), path), {
+    take: "/ttl_seconds",
+  });
+  expect([broken.path, broken.html.includes("correct this text first")]).toEqual([
+    "/console/policy/edit",
+    true,
+  ]);
+  await governance.drafts.discard(admin.actor, governance.drafts.existing(admin.actor).id);
 });
 
 test("CON-45 the text is in parts that can be folded, each with the one who changes it", async () => {
@@ -91,19 +125,23 @@ test("CON-45 the text is in parts that can be folded, each with the one who chan
 
 test.each([-1, 0, 1])("a page lists the first conflicts and counts the others (limit %i)", async (more) => {
   const count = CONFLICTS_SHOWN_MAX + more;
-  // The first test has left one conflict.
-  const names = Array.from({ length: count - 1 }, (_, at) => `K${at}`);
+  for (const { path } of (await governance.fileConflicts.list(site.world.organizationId)).conflicts) {
+    const { version } = await governance.fileConflicts.list(site.world.organizationId);
+    await governance.fileConflicts.keep(admin.actor, { version, paths: [path] });
+  }
+  const ttl_seconds = current().document.ttl_seconds ?? 0;
+  const names = Array.from({ length: count }, (_, at) => `K${at}`);
   const inFile = (value: string) => {
     const managed_config = Object.fromEntries(names.map((name) => [name, `${value}${more}`]));
     return { harnesses: { codex: { managed_config } } };
   };
-  await publishFirst(site, { ttl_seconds: 320, ...inFile("a") });
-  const { id: baseRevision, document } = current();
+  await publishFirst(site, { ttl_seconds, ...inFile("a") });
+  const { id: baseRevision } = current();
   await governance.publishing.publishPolicy(admin.actor, {
     baseRevision,
-    managedYaml: managedText({ ttl_seconds: document.ttl_seconds, ...inFile("b") }),
+    managedYaml: managedText({ ttl_seconds, ...inFile("b") }),
   });
-  await publishFirst(site, { ttl_seconds: 320, ...inFile("c") });
+  await publishFirst(site, { ttl_seconds, ...inFile("c") });
   expect(governance.deployments.conflicts(site.world.organizationId)).toHaveLength(count);
   const { html } = await browser.visit("/console/policy");
   expect(html.match(/name=take/g)).toHaveLength(Math.min(count, CONFLICTS_SHOWN_MAX));

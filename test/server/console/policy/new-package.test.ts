@@ -167,6 +167,38 @@ test("CON-66 an audience that became narrower during the steps is not widened ag
   expect(drafts.existing(actor).audiences.taken?.user_ids).toEqual(narrower.user_ids);
 });
 
+test("CON-66 an audience that became narrower while its form was open is shown before it is chosen", async () => {
+  const { drafts } = governance;
+  await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
+  await send("identity", { replaces: "taken 1.0.0" });
+  await send("layout", CODEX_ONLY);
+  const open = formTo(await browser.visit(`${NEW}/audience`), `${NEW}/audience`);
+  const narrower = { scope: "users" as const, user_ids: [actor.id ?? ""] };
+  await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, packageOf("taken"));
+  await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", narrower);
+  const asked = await browser.submit(open, { act: "save" });
+  expect(asked.status).toBe(409);
+  expect(asked.html).toContain("The draft says otherwise who gets the package");
+  expect(packageAdditions.get(actor).audience).toBeUndefined();
+  expect((await browser.submit(formTo(asked, `${NEW}/audience`), { act: "save" })).path).toBe(`${NEW}/check`);
+});
+
+test("CON-66 the command beside the last step says the same as its button", async () => {
+  const { drafts } = governance;
+  const entry = packageOf("taken", { name: "Taken", settings: { level: 3 } });
+  await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, entry);
+  await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
+  await send("identity", { replaces: "taken 1.0.0" });
+  await send("layout", CODEX_ONLY);
+  const { html } = await send("audience", { scope: "organization", act: "save" });
+  const [, body = ""] = /<pre>PUT \/admin\/policy-draft\n\n(.*?)<\/pre>/s.exec(html) ?? [];
+  const sent = JSON.parse(body.replaceAll("&quot;", '"'));
+  await send("check");
+  const [managed] = drafts.existing(actor).document.packages;
+  expect(managed).toMatchObject({ version: "2.0.0", name: "Taken", settings: { level: 3 } });
+  expect({ ...managed, ...sent.package.entry }).toEqual({ ...managed, platform_sources: undefined });
+});
+
 test("CON-66 people and groups that are chosen during the steps are not called a part of the draft", async () => {
   await upload(fileOf(ARCHIVE));
   await send("identity");

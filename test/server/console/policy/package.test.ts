@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { PEOPLE_NAMED_MAX } from "../../../../src/server/routes/console/packages/package-detail.ts";
 import { reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
-import { packageOf } from "../../../domain/governance/governance-world.ts";
+import { packageOf, refusalOf } from "../../../domain/governance/governance-world.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { type Form, formTo, type Page } from "../../../support/browser/form-browser.ts";
 import { seedCatalog, writeArchive } from "../../../support/content/catalog.ts";
@@ -143,7 +143,7 @@ test("CON-65 a package is removed in the draft after a question, and its page sa
   await discard();
 });
 
-test("CON-65 a change that the policy cannot have is refused on the page of the package", async () => {
+test("CON-65 a change that the policy cannot have is named by the review, which does not publish it", async () => {
   await governance.publishing.publishPolicy(actor, {
     baseRevision: governance.revisions.inForce(organizationId).id,
     managedYaml: "revision: x\nallowed_harnesses: [codex]\n",
@@ -151,11 +151,14 @@ test("CON-65 a change that the policy cannot have is refused on the page of the 
   await seedCatalog(site, [
     { ...entryOf("2.0.0"), adapters: { codex: { before: "0.1.0", skills_dir: "skills" } } },
   ]);
-  const { status, html } = await post("update");
-  expect(status).toBe(400);
-  expect(html).toContain("error-summary");
-  expect(html).toContain("codex");
-  expect(governance.drafts.own(actor)).toBeUndefined();
+  const { path, html } = await post("update");
+  expect(path).toBe("/console/policy/review");
+  for (const text of ["Problems to solve first", "package guide cannot serve it"])
+    expect(html).toContain(text);
+  const { id: draft, version } = governance.drafts.existing(actor);
+  const publishing = governance.draftPublishing.publish(actor, { draft, version });
+  expect(await refusalOf(() => publishing)).toMatchObject({ reason: "governance.invalid" });
+  await governance.drafts.discard(actor, draft);
 });
 
 test.each([PEOPLE_NAMED_MAX - 1, PEOPLE_NAMED_MAX, PEOPLE_NAMED_MAX + 1])(

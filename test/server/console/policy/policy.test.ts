@@ -52,6 +52,21 @@ test("CON-51 the draft is downloaded as a file that policy apply accepts", async
   expect((await browser.visit("/console/policy/review/draft.yaml")).status).toBe(404);
 });
 
+test("CON-50 pages and forms of a draft that ended in another tab lead to the policy, and say so", async () => {
+  await save(managedText({ ttl_seconds: 46 }));
+  const review = await browser.visit("/console/policy/review");
+  await discard();
+  const share = formTo(review, "/console/policy/review/share");
+  for (const answer of [
+    await browser.visit("/console/policy/review"),
+    await browser.visit("/console/policy/discard"),
+    await browser.submit(share, { shared: "yes" }),
+  ]) {
+    expect(answer.path).toBe("/console/policy");
+    expect(answer.html).toContain("The draft was published or discarded meanwhile");
+  }
+});
+
 test("CON-49 an invalid text is kept with its lines, and hostile text stays text", async () => {
   const text = `revision: x\nrequird: true\ncomment: "<script>alert(1)</script>\u202e"\n`;
   const { html, status } = await save(text);
@@ -113,7 +128,7 @@ test("CON-52 a shared draft is reviewed and published by another administrator",
   const other = consoleBrowser(site, await site.signedIn("admin", { email: "cleo@example.com" }));
   const { id } = governance.drafts.existing(admin.actor);
   const path = `/console/policy/review?draft=${id}`;
-  expect((await other.visit(path)).status).toBe(404);
+  expect((await other.visit(path)).html).toContain("does not share it");
   const review = await browser.visit("/console/policy/review");
   await browser.submit(formTo(review, "/console/policy/review/share"), { shared: "yes" });
   const theirs = await other.visit(path);

@@ -1,5 +1,7 @@
 // The last step: everything that was entered, before it goes into the draft.
 /** @jsxImportSource preact */
+
+import type { ManagedPackage } from "../../../../domain/catalog/model.ts";
 import { type CompleteAddition, packageOf } from "../../../../domain/governance/additions/addition-model.ts";
 import { Hidden } from "../../../pages/forms.tsx";
 import type { ConsolePage } from "../../frame/frame.tsx";
@@ -18,7 +20,7 @@ export interface CheckPageProps {
   /** after the next save */
   nextVersion: number;
   /** the package of the draft with that id */
-  known: { version: string } | undefined;
+  known: ManagedPackage | undefined;
   refused?: RefusedStep | undefined;
 }
 
@@ -31,13 +33,14 @@ export function checkPage({
   refused,
 }: CheckPageProps): ConsolePage {
   const { source, identity, adapters, audience } = addition;
+  const entry = packageOf(addition, known);
   const content = (
     <>
       <Facts
         facts={[
           { label: "Id", value: <Text value={identity.id} /> },
           { label: "Version", value: <Text value={identity.version} /> },
-          { label: "Name", value: <Text value={identity.name} none="as the id" /> },
+          { label: "Name", value: <Text value={entry.name} none="as the id" /> },
           { label: "Source", value: <Text value={source.sourceRef} /> },
           { label: "SHA-256", value: <Id value={source.sha256} /> },
           { label: "Who gets it", value: <Audience audience={audience} /> },
@@ -50,7 +53,7 @@ export function checkPage({
         api={{
           method: "PUT",
           path: "/admin/policy-draft",
-          body: { version: draftVersion, package: { id: identity.id, entry: packageOf(addition) } },
+          body: { version: draftVersion, package: { id: identity.id, entry } },
         }}
       />
       <AsCommand

@@ -1,7 +1,11 @@
 // Settles places where the policy does not follow the configuration file: keeps the value in force, or takes the file's in the draft.
 
+import type { Static } from "@sinclair/typebox";
+import { brokenTexts, type Draft, type Governance } from "../../../../domain/governance/service.ts";
+import type { Actor } from "../../../../domain/shared/actor.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import type { Console, Done } from "../../../console/console.ts";
+import { textPath } from "../../../console/parts/broken-texts.tsx";
 import { statedIn } from "../../../console/parts/stated-version.ts";
 import { CONFLICTS_PATH, POLICY_PATH, placeText, REVIEW_PATH } from "../../../console/policy/words.ts";
 import { FormField, formOf, formOperation, formRoute } from "../../../pages/html.ts";
@@ -19,30 +23,52 @@ export const conflictPages = ({ router, domain: { governance } }: RouteContext, 
     CONFLICTS_PATH,
     ({ request, body }) =>
       console.act(request, body, { needs: "administrator", back: POLICY_PATH }, async ({ actor }) => {
-        const { keep, take, version = "" } = body;
-        const { drafts, fileConflicts } = governance;
-        if (take !== undefined) {
-          try {
-            await drafts.takeFileValues(actor, statedIn(body.draft), [take]);
-          } catch (error) {
-            return notTaken(error);
-          }
-          const notice = `${placeText(take)}: your draft has the value of the file. Nothing is published yet.`;
-          return { to: REVIEW_PATH, notice };
+        try {
+          return await settle(governance, actor, body);
+        } catch (error) {
+          return notSettled(error, governance.drafts.own(actor));
         }
-        if (keep === undefined) throw nothingChosen();
-        await fileConflicts.keep(actor, { version, paths: [keep] });
-        return { to: POLICY_PATH, notice: `${placeText(keep)}: the value in force is kept.` };
       }),
     formRoute(SETTLED, formOperation("sendPolicyConflict", "Settles a conflict with the configuration file")),
   );
 
-/** @returns why the value alone makes no valid policy, above the places @throws everything else */
-function notTaken(error: unknown): Done {
-  if (!(error instanceof DomainError) || error.reason !== "governance.invalid") throw error;
-  const text = [error.message, error.hint ?? ""].map(asSentence).join(" ");
-  return { to: POLICY_PATH, notice: { kind: "attention", text } };
+async function settle(
+  { drafts, fileConflicts }: Governance,
+  actor: Actor,
+  { keep, take, version = "", draft }: Static<typeof SETTLED>,
+): Promise<Done> {
+  if (take !== undefined) {
+    await fileConflicts.assertRead(actor, version);
+    await drafts.takeFileValues(actor, statedIn(draft), [take]);
+    const notice = `${placeText(take)}: your draft has the value of the file. Nothing is published yet.`;
+    return { to: REVIEW_PATH, notice };
+  }
+  if (keep === undefined) throw nothingChosen();
+  await fileConflicts.keep(actor, { version, paths: [keep] });
+  return { to: POLICY_PATH, notice: `${placeText(keep)}: the value in force is kept.` };
 }
+
+/** @returns where the reader sees what prevents it @throws everything else */
+function notSettled(error: unknown, draft: Draft | undefined): Done {
+  if (!(error instanceof DomainError)) throw error;
+  const [broken] = draft ? brokenTexts(draft.typed) : [];
+  if (error.reason === "policy_draft.broken_text" && broken)
+    return { to: textPath(broken), notice: { kind: "attention", text: BROKEN } };
+  if (!SHOWN_ABOVE.includes(error.reason)) throw error;
+  const text = ["Nothing was settled", error.message, error.hint ?? "Look at the values again"].map(
+    asSentence,
+  );
+  return { to: POLICY_PATH, notice: { kind: "attention", text: text.join(" ") } };
+}
+
+const SHOWN_ABOVE: readonly string[] = [
+  "policy_conflict.none",
+  "policy_conflict.changed",
+  "policy_draft.changed",
+];
+
+const BROKEN =
+  "Your draft has not taken the value of the file: correct this text first, or discard it, then take the value.";
 
 const nothingChosen = () =>
   new DomainError("invalid", "policy_conflict.no_choice", "no place was chosen", {

@@ -33,12 +33,22 @@ const ENDED: Done = {
   },
 };
 
-/** @returns what the work does; the policy in force if the draft has ended */
+const UNSHARED: Done = {
+  to: POLICY_PATH,
+  notice: {
+    kind: "attention",
+    text: "The author of this draft does not share it. This is the policy in force.",
+  },
+};
+
+/** @returns what the work does; the policy in force if the draft has ended, or is no longer shared */
 export async function unlessEnded<Answer>(work: () => Promise<Answer>): Promise<Answer | Done> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DomainError && error.reason === "policy_draft.none") return ENDED;
+    const { reason } = error instanceof DomainError ? error : {};
+    if (reason === "policy_draft.none") return ENDED;
+    if (reason === "policy_draft.not_shared") return UNSHARED;
     throw error;
   }
 }
@@ -64,7 +74,8 @@ export function draftDiscardPages({ router, domain }: RouteContext, console: Con
   return router
     .get(
       DISCARD_PATH,
-      ({ request }) => console.show(request, "administrator", async ({ actor }) => question(actor)),
+      ({ request }) =>
+        console.show(request, "administrator", ({ actor }) => unlessEnded(async () => question(actor))),
       pageRoute("showPolicyDiscard", "Asks before a draft is discarded"),
     )
     .post(

@@ -45,9 +45,9 @@ export function draftPages({ router, domain, baseUrl }: RouteContext, console: C
     .get(
       REVIEW_PATH,
       ({ request }) =>
-        console.show(request, "administrator", async (reader) => {
-          return await review(reader, listValues(reader).draft);
-        }),
+        console.show(request, "administrator", (reader) =>
+          unlessEnded(() => review(reader, listValues(reader).draft)),
+        ),
       pageRoute("showPolicyReview", "What publishing a draft would do"),
     )
     .post(
@@ -89,14 +89,13 @@ export function draftActionPages(context: RouteContext, console: Console) {
     .post(
       `${REVIEW_PATH}/share`,
       ({ request, body }) =>
-        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, async ({ actor }) => {
-          const isShared = body.shared === "yes";
-          await drafts.share(actor, statedIn(body.version), isShared);
-          const notice = isShared
-            ? "Other administrators may read and publish the draft."
-            : "Only you see the draft.";
-          return { to: REVIEW_PATH, notice };
-        }),
+        console.act(request, body, { ...ACTION, back: REVIEW_PATH }, ({ actor }) =>
+          unlessEnded(async () => {
+            const isShared = body.shared === "yes";
+            await drafts.share(actor, statedIn(body.version), isShared);
+            return { to: REVIEW_PATH, notice: isShared ? SHARED_NOTICE : "Only you see the draft." };
+          }),
+        ),
       formRoute(
         SHARED,
         formOperation("sendPolicySharing", "Shares the draft with other administrators, or no longer"),
@@ -133,6 +132,8 @@ export function draftActionPages(context: RouteContext, console: Console) {
       ),
     );
 }
+
+const SHARED_NOTICE = "Other administrators may read and publish the draft.";
 
 /** @returns a function that merges the draft, and asks where both changed the same place */
 const mergerOf =

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type Addition,
+  audienceMark,
   completeAddition,
   hasOtherAudience,
 } from "../../../../../domain/governance/additions/addition-model.ts";
@@ -194,9 +195,12 @@ async function nameIt(
 /** The form of an audience, kept with the package that is being added. */
 function audienceStep(domain: Domain) {
   const forms = createAudienceForms(domain);
-  const placeOf = (reader: Reader, addition: Addition, version = addition.version): AudiencePlace => {
+  const draftOf = ({ actor }: Reader) => domain.governance.drafts.ownOrNew(actor);
+  const versionOf = (reader: Reader, addition: Addition) =>
+    `${addition.version} ${audienceMark(addition, draftOf(reader))}`;
+  const placeOf = (reader: Reader, addition: Addition, sent = versionOf(reader, addition)): AudiencePlace => {
     const { identity, audience } = addition;
-    const draft = domain.governance.drafts.ownOrNew(reader.actor);
+    const draft = draftOf(reader);
     const former = ownMember(listAudiences(draft), identity?.id ?? "");
     const chosen = former && hasOtherAudience(addition, draft) ? undefined : audience;
     return {
@@ -204,18 +208,21 @@ function audienceStep(domain: Domain) {
       breadcrumbs: NEW_BREADCRUMBS,
       ...{ action: STEPS.audience.path, verb: "Continue", cancel: STEPS.layout.path },
       ...{
-        version: String(addition.version),
+        version: versionOf(reader, addition),
         audience: chosen ?? former ?? { scope: "organization", user_ids: [] },
       },
       next: { to: STEPS.check.path },
-      save: async (wanted) =>
-        String((await domain.packageAdditions.offer(reader.actor, { version }, wanted)).version),
+      save: async (wanted) => {
+        const [, version = "0", mark = ""] = /^(\d{1,9}) (\w+)$/.exec(sent) ?? [];
+        const stated = { version: Number(version), mark };
+        return versionOf(reader, await domain.packageAdditions.offer(reader.actor, stated, wanted));
+      },
     };
   };
   return {
     show: (reader: Reader, addition: Addition) => forms.show(reader, placeOf(reader, addition)),
     act: (reader: Reader, addition: Addition, fields: Fields) =>
-      forms.act(reader, placeOf(reader, addition, statedIn(fields.version).version), fields),
+      forms.act(reader, placeOf(reader, addition, fields.version), fields),
   };
 }
 
