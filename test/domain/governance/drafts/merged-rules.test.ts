@@ -289,8 +289,10 @@ describe("CON-54 after a merge that breaks rules of two harnesses", () => {
 
   test("each is corrected by itself", async () => {
     await using world = await createDraftWorld();
-    const { drafts, draftPublishing } = world.governance;
+    const { drafts, draftPublishing, previews } = world.governance;
     const merged = await createBrokenMerge(world);
+    expect(await previews.check(world.ana, await drafts.textOf(merged), "policy")).toHaveLength(2);
+    expect(await previews.check(world.ana, "", "claude")).toHaveLength(2);
     const one = await drafts.saveHarness(world.ana, merged, "claude", settings(`>=${since}, <3`));
     expect(typedProblems(one.typed)).toEqual([]);
     const both = await drafts.saveHarness(world.ana, one, "codex", settings(">=0.145.0, <1"));
