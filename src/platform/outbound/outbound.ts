@@ -144,7 +144,7 @@ export function createOutbound({
       if (!isTlsOrigin(origin)) throw notAllowed(destinationName);
       const url = new URL(origin);
       if (request.tls.linkLocal !== "allowed")
-        await refuseLinkLocal(url, { hasProxy: false, ...publicHosts });
+        await refuseLinkLocal(url, { hasProxy: () => false, ...publicHosts });
       const { deliver } = await import("./tls-delivery.ts");
       await deliver(url, bytes, { ...(await tlsOptions(request.tls)), signal: boundedSignal(request) }).catch(
         (cause: unknown) => {
@@ -155,7 +155,7 @@ export function createOutbound({
     async connectionSettings(destinationName, pathOrUrl, { ca }) {
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
       const proxy = proxyFor(url, process.env)?.url;
-      await refuseLinkLocal(url, { hasProxy: proxy !== undefined, ...publicHosts });
+      await refuseLinkLocal(url, { hasProxy: () => proxy !== undefined, ...publicHosts });
       const { getCACertificates } = await import("node:tls");
       const known = getCACertificates("default");
       return { proxy, authorities: [...known, ...(ca === undefined ? [] : [ca])].join("\n") };
@@ -165,7 +165,10 @@ export function createOutbound({
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
       const { tls } = request;
       if (tls && tls.linkLocal !== "allowed")
-        await refuseLinkLocal(url, { hasProxy: proxyFor(url, process.env) !== undefined, ...publicHosts });
+        await refuseLinkLocal(url, {
+          hasProxy: () => proxyFor(url, process.env) !== undefined,
+          ...publicHosts,
+        });
       return await fetchAnswer(destinationName, url, bounded);
     },
   };
@@ -210,11 +213,11 @@ function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" 
  */
 async function refuseLinkLocal(
   { hostname }: URL,
-  { hasProxy, resolve = resolveAll }: { hasProxy: boolean; resolve?: PublicHosts["resolve"] },
+  { hasProxy, resolve = resolveAll }: { hasProxy(): boolean; resolve?: PublicHosts["resolve"] },
 ): Promise<void> {
   const host = hostname.replace(/^\[|\]$/g, "");
   const isAddress = isIP(host) !== 0;
-  if (!isAddress && hasProxy) return;
+  if (!isAddress && hasProxy()) return;
   const found = isAddress ? [{ address: host }] : await addressesOf(resolve(host));
   if (!found.some(({ address }) => isLinkLocalAddress(address))) return;
   throw new DomainError("forbidden", "outbound.link_local", "the host has a link-local address");

@@ -1,6 +1,6 @@
 // Finds the caller's address: the peer of the connection, or the address forwarded by trusted proxies. Only the configured
 // header is read, because proxies pass on the others as the caller sent them.
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import {
   type AddressRange,
@@ -88,8 +88,35 @@ export function createPeerAddresses({ trustedProxies, forwardedHeader }: ProxyTr
 export function trustedPeerCheck(ranges: readonly AddressRange[]): (peer: string | null) => boolean {
   const list = new BlockList();
   for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family);
-  return (peer) => ranges.length > 0 && (peer === null || list.check(peer, isIPv6(peer) ? "ipv6" : "ipv4"));
+  const isInIpv4Range = ipv4RangeCheck(ranges);
+  const isIpv4Alone = ranges.every(({ family }) => family === "ipv4"); // other ranges may contain IPv4-mapped addresses
+  return (peer) => {
+    if (ranges.length === 0) return false;
+    if (peer === null) return true;
+    if (isIpv4Alone && isIPv4(peer)) return isInIpv4Range(peer);
+    return list.check(peer, isIPv6(peer) ? "ipv6" : "ipv4");
+  };
 }
+
+const IPV4_BITS = 32;
+
+/** The list of the runtime takes longer than the rest of a look-up, and most addresses and ranges are IPv4. */
+function ipv4RangeCheck(ranges: readonly AddressRange[]): (address: string) => boolean {
+  const blocks = ranges
+    .filter(({ family }) => family === "ipv4")
+    .map(({ address, prefix }) => {
+      const size = 2 ** (IPV4_BITS - prefix);
+      return { size, block: Math.floor(ipv4Number(address) / size) };
+    });
+  return (address) => {
+    const number = ipv4Number(address);
+    return blocks.some(({ size, block }) => Math.floor(number / size) === block);
+  };
+}
+
+/** @param address in dotted decimal */
+const ipv4Number = (address: string): number =>
+  address.split(".").reduce((number, part) => number * 256 + Number(part), 0);
 
 /** Most requests come from the same few connections, whose address is asked for several times each. */
 function withLastAnswer(ask: (peer: string | null) => boolean): (peer: string | null) => boolean {
@@ -137,6 +164,7 @@ const NODE = /^(?:\[([^\]]+)\]|([^:]+))(?::(?:\d{1,5}|_[\w.-]+))?$/;
 function addressIn(node: string): string | undefined {
   const [, bracketed, bare] = NODE.exec(node) ?? [];
   const address = bracketed ?? bare ?? node;
+  if (isIPv4(address)) return address; // there is only one spelling
   return isIP(address) === 0 ? undefined : ipaddr.process(address).toString();
 }
 

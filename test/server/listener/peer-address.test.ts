@@ -1,9 +1,9 @@
 // By which address a request is counted, depending on its peer and its forwarding headers.
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { ForwardedHeader } from "../../../src/platform/config/addresses.ts";
+import type { AddressRange, ForwardedHeader } from "../../../src/platform/config/addresses.ts";
 import { listen } from "../../../src/server/listener/listen.ts";
-import { createPeerAddresses } from "../../../src/server/listener/peer-address.ts";
+import { createPeerAddresses, trustedPeerCheck } from "../../../src/server/listener/peer-address.ts";
 import { NO_PROXIES, raise } from "../../support/network/listening-server.ts";
 
 const range = (address: string, prefix: number) =>
@@ -180,4 +180,23 @@ test("multiple lines of one header are read as one list on a real socket", async
   });
   expect(answer).toEndWith("<203.0.113.7>");
   await listener.stop();
+});
+
+test.each<[string, AddressRange[], boolean]>([
+  ["10.255.255.255", [range("10.0.0.0", 8)], true],
+  ["11.0.0.0", [range("10.0.0.0", 8)], false],
+  ["9.255.255.255", [range("10.0.0.0", 8)], false],
+  ["192.0.2.129", [range("192.0.2.130", 31)], false],
+  ["192.0.2.131", [range("192.0.2.130", 31)], true],
+  ["192.0.2.1", [range("192.0.2.1", 32)], true],
+  ["192.0.2.2", [range("192.0.2.1", 32)], false],
+  ["255.255.255.255", [range("0.0.0.0", 0)], true],
+  ["200.1.2.9", [range("10.0.0.0", 8), range("200.1.2.0", 24)], true],
+  ["fd00::1", [range("0.0.0.0", 0)], false],
+  ["fd00::1", [range("10.0.0.0", 8), range("fd00::", 8)], true],
+  ["10.0.0.1", [range("fd00::", 8), range("10.0.0.0", 8)], true],
+  ["10.0.0.1", [range("::ffff:10.0.0.0", 104)], true],
+  ["11.0.0.1", [range("::ffff:10.0.0.0", 104)], false],
+])("whether the peer %s is in %j: %p", (peer, ranges, isTrusted) => {
+  expect(trustedPeerCheck(ranges)(peer)).toBe(isTrusted);
 });
