@@ -22,7 +22,8 @@ export async function startProvisioning(
   await applyRoleMapping(domain, { actor, log });
   const isConfigured = tokens.hasActive();
   if (lacksScimToken(domain, actor.organizationId)) throw noScimToken();
-  if (!isConfigured && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
+  const needsScim = (domain.sso.settings()?.provisioning ?? "scim") === "scim";
+  if (!isConfigured && needsScim && domain.identity.identityStatus(isConfigured).auth_mode === "oidc") {
     log.warning("scim.no_token", { next: "quartermaster scim tokens create LABEL" });
   }
   const total = domain.identity.provisioned.countCannotSignIn(actor.organizationId);

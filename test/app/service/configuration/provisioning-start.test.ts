@@ -57,6 +57,17 @@ test("SSO-3 a start is refused if only SCIM may make users and it never had a to
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(["scim.no_token"]);
 });
 
+test.each(["invited", "jit"] as const)(
+  "a start without a SCIM token does not warn where users come in otherwise: %s",
+  async (provisioning) => {
+    const options = {
+      sso: () => ({ ...SSO, provisioning }),
+      identity: { mode: "oidc", hasProvider: true },
+    } as const;
+    expect(await warningsOf({ ...options, scimToken: undefined })).toEqual([]);
+  },
+);
+
 test("a start does not warn where an identity provider signs the users in", async () => {
   expect(await warningsOf({ identity: { hasProvider: true } })).toEqual([]);
   expect(await warningsOf({ identity: { mode: "oidc" } })).toEqual([]);
