@@ -334,12 +334,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a token without it was refused before; the default is for the type",
   },
   {
-    file: "src/domain/sso/provider/tokens/id-token.ts",
-    kind: "dropped branch",
-    contains: "if (maxAgeSeconds === undefined) return",
-    because: "an age that is no number is never too old; the line is for the type",
-  },
-  {
     file: "src/domain/sso/provider/provider-requests.ts",
     contains: "status === 204 || status === 205",
     because: "this runtime accepts a body with these statuses, too",
