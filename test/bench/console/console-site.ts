@@ -4,6 +4,7 @@ import type { ExistingInstallation } from "../../../src/app/installation/install
 import { runInTurns } from "../../../src/platform/steps.ts";
 import { navigationFor } from "../../../src/server/console/frame/navigation.ts";
 import type { ListedUser } from "../../../src/server/console/people/user-list.tsx";
+import { HISTORY_PATH } from "../../../src/server/console/policy/words.ts";
 import { policyFetch } from "../clients/policy-fetch.ts";
 import { readTokens } from "../fleet/fleet-requests.ts";
 import { writeFleet } from "../fleet/fleet-rows.ts";
@@ -68,7 +69,7 @@ export async function startConsoleSite(
   const origin = `http://127.0.0.1:${service.port}`;
   const pages = navigationFor(true, (feature) => feature === "sessions")
     .flatMap(({ links }) => links)
-    .map(({ href }) => `${href}?per_page=${ROWS}`);
+    .map(({ href }) => (href === HISTORY_PATH ? href : `${href}?per_page=${ROWS}`)); // the history has ROWS rows anyway
   const [cookie = ""] = seeded.cookies;
   const found: string[] = [];
   for (const page of pages) {
