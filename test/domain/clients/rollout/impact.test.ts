@@ -33,9 +33,9 @@ const range = (version_requirement: string): Partial<GovernanceConfig> => ({
 });
 
 /** Adds workstations with equal reports, each one second after the one before. */
-function copyReport(tx: Tx, instanceId: string, copies: number): void {
+function copyReport(tx: Tx, instanceId: string, [first, last]: readonly [number, number]): void {
   const row = tx.select().from(clientReports).where(eq(clientReports.instanceId, instanceId)).get();
-  for (let copy = 1; row && copy <= copies; copy += 1) {
+  for (let copy = first; row && copy <= last; copy += 1) {
     const own = { id: crypto.randomUUID(), instanceId: `copy ${copy}` };
     const lastSeenAtMs = row.lastSeenAtMs + copy * SECOND_MS;
     tx.insert(clientReports)
@@ -74,22 +74,23 @@ test("CON-58 counts workstations that are refused, admitted, outdated or too old
   ]);
 });
 
-test.each([-1, 0, 1])(
-  "CON-58 counts those seen last of WORKSTATIONS_COUNTED_MAX and %i more",
-  async (more) => {
-    await using world = await createClientsWorld();
-    await world.report({ instance_id: "seen first", harnesses: codex("0.140.0") });
-    await world.report({ instance_id: "seen last", harnesses: codex("0.145.0") });
+test("CON-58 counts those seen last of WORKSTATIONS_COUNTED_MAX less one, of as many, and of one more", async () => {
+  await using world = await createClientsWorld();
+  await world.report({ instance_id: "seen first", harnesses: codex("0.140.0") });
+  await world.report({ instance_id: "seen last", harnesses: codex("0.145.0") });
+  let reports = 2;
+  for (const more of [-1, 0, 1]) {
     const total = WORKSTATIONS_COUNTED_MAX + more;
-    await world.world.db.write((tx) => copyReport(tx, "seen last", total - 2), "client_rows");
+    await world.world.db.write((tx) => copyReport(tx, "seen last", [reports - 1, total - 2]), "client_rows");
+    reports = total;
     const change = { before: says(range("<1")), after: says(range(">=1")) };
     const impact = runSynchronously(world.domain.clients.impactOf(world.organizationId, change));
     const counted = Math.min(total, WORKSTATIONS_COUNTED_MAX);
     expect(impact.workstations).toMatchObject({ total, counted, refused: counted });
     const versions = impact.harnesses[0]?.versions.map(({ version }) => version);
     expect(versions).toEqual(more > 0 ? ["0.145.0"] : ["0.145.0", "0.140.0"]);
-  },
-);
+  }
+});
 
 test.each([
   [REFUSED_VERSIONS_MAX - 1, REFUSED_VERSIONS_MAX - 1],
