@@ -290,15 +290,17 @@ test("SES-15 more bodies at once than the setting allows are refused with 503, a
   const one = async (at: number): Promise<PresignedOnWire> =>
     await (await presign(busy, credential, announcementOf(BYTES, { session_id: `native-${at}` }))).json();
   const [first, second, third] = [await one(1), await one(2), await one(3)];
+  const isRefused = Promise.withResolvers<void>();
   const held = [first, second].map((presigned) => {
     const { pathname, search, host } = new URL(presigned.upload_url);
     const head = [`PUT ${pathname}${search} HTTP/1.1`, `Host: ${host}`, `Content-Type: ${TYPE}`, LENGTH];
-    const steps = [`${head.join("\r\n")}\r\n\r\n`, BYTES.slice(0, 5), 1_000, BYTES.slice(5)];
-    return converse({ address: busy.origin }, steps, 300);
+    const steps = [`${head.join("\r\n")}\r\n\r\n`, BYTES.slice(0, 5), isRefused.promise, BYTES.slice(5)];
+    return converse({ address: busy.origin }, steps, /\r\n\r\n/);
   });
   while (busy.domain.sessions.receiving.running < 2) await Bun.sleep(5);
   const refused = await fetch(third.upload_url, { method: "PUT", headers: third.headers, body: BYTES });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  isRefused.resolve();
   for (const { text } of await Promise.all(held)) expect(text).toStartWith("HTTP/1.1 204");
   const accepted = await fetch(third.upload_url, { method: "PUT", headers: third.headers, body: BYTES });
   expect(accepted.status).toBe(204);
