@@ -10,6 +10,7 @@ import {
 const requester: fc.Arbitrary<HashRequester> = fc.record({
   account: fc.constantFrom("ada", "bob", "eve"),
   address: fc.constantFrom("192.0.2.1", "192.0.2.2", null),
+  network: fc.constantFrom("192.0.2.0/24", null),
   isKnown: fc.boolean(),
 });
 /** An arrival, or the end of one of the running checks. */

@@ -1,6 +1,6 @@
 // The queue for password hashing. A hash takes a core and much memory, so few run at a time. A check from a browser that has
 // signed in to the account before goes first. Of the others, each account and each address has one check running or ready at a
-// time, so that a flood of guesses delays its own accounts and addresses and hardly anybody else.
+// time, and each network a few, so that a flood of guesses delays its own accounts and addresses and hardly anybody else.
 import { DomainError } from "../errors.ts";
 
 /** The requester of a password check. Accounts that do not exist are treated like existing ones. */
@@ -8,6 +8,8 @@ export interface HashRequester {
   account: string;
   /** null without an address: then only the account counts */
   address: string | null;
+  /** that contains the address; its owner can choose addresses from it */
+  network: string | null;
   /** whether the browser has signed in to the account before; guesses from elsewhere do not delay it */
   isKnown: boolean;
 }
@@ -16,17 +18,24 @@ export interface HashRequester {
 export type Queued = <T>(work: () => Promise<T>, asker?: HashRequester) => Promise<T>;
 
 export const PASSWORD_HASHES_MAX = 2;
-/** Waiting checks at most: of known browsers, and the same number of others; then of one account, and of one address. */
+/** Checks at most that wait only for a place: of known browsers, and the same number of others. */
 export const PASSWORD_QUEUE_MAX = 64;
+/** Checks at most that wait for another one of the same account, address or network. They take no place from the ready ones. */
+export const PASSWORD_BLOCKED_MAX = 512;
+/** Waiting checks at most of one account, of one address, and of one network. */
 export const PASSWORD_QUEUE_PER_ACCOUNT_MAX = 4;
 export const PASSWORD_QUEUE_PER_ADDRESS_MAX = 16;
+export const PASSWORD_QUEUE_PER_NETWORK_MAX = 64;
+/** Running and ready checks at most of one network, so that one network alone cannot fill the queue. */
+export const PASSWORD_READY_PER_NETWORK_MAX = 8;
 /** Checks of known browsers that may overtake a waiting check, so that known browsers cannot block all others. */
 export const PASSWORD_KNOWN_IN_A_ROW_MAX = 4;
 const BUSY_RETRY_SECONDS = 5;
 
-/** A name that only one running or ready check may have, and the number of checks that may wait for it. */
+/** A name that a limited number of running and ready checks may have, and the number of checks that may wait for it. */
 interface Claim {
   name: string;
+  readyMax: number;
   waitingMax: number;
 }
 
@@ -57,21 +66,26 @@ export function createPasswordQueue(): Queued {
 /** Known browsers of one account share a place. Their address does not count, because a whole office may share one. */
 function claimsOf(asker: HashRequester | undefined): Claim[] {
   if (asker === undefined) return [];
-  const { account, address, isKnown } = asker;
-  const waitingMax = PASSWORD_QUEUE_PER_ACCOUNT_MAX;
-  if (isKnown) return [{ name: `known ${account}`, waitingMax }];
-  const ofAccount = { name: `account ${account}`, waitingMax };
-  if (address === null) return [ofAccount];
-  return [ofAccount, { name: `address ${address}`, waitingMax: PASSWORD_QUEUE_PER_ADDRESS_MAX }];
+  const { account, address, network, isKnown } = asker;
+  const one = { readyMax: 1, waitingMax: PASSWORD_QUEUE_PER_ACCOUNT_MAX };
+  if (isKnown) return [{ ...one, name: `known ${account}` }];
+  const ofNetwork = { readyMax: PASSWORD_READY_PER_NETWORK_MAX, waitingMax: PASSWORD_QUEUE_PER_NETWORK_MAX };
+  return [
+    { ...one, name: `account ${account}` },
+    ...(address === null
+      ? []
+      : [{ ...one, name: `address ${address}`, waitingMax: PASSWORD_QUEUE_PER_ADDRESS_MAX }]),
+    ...(network === null ? [] : [{ ...ofNetwork, name: `network ${network}` }]),
+  ];
 }
 
 class PasswordQueue {
   #running = 0;
-  /** names of the running and the ready checks */
-  readonly #claimed = new Set<string>();
+  /** number of running and ready checks, by name */
+  readonly #claimed = new Map<string, number>();
   /** checks that wait only for a place, in the order in which they became ready */
   readonly #ready: Job[] = [];
-  /** checks that wait for another one of the same account or address, in order of arrival */
+  /** checks that wait for another one of the same account, address or network, in order of arrival */
   readonly #blocked: Job[] = [];
   /** checks of known browsers that have overtaken a waiting check */
   #inARow = 0;
@@ -91,7 +105,7 @@ class PasswordQueue {
 
   finish(claims: readonly Claim[]): void {
     this.#running -= 1;
-    for (const { name } of claims) this.#claimed.delete(name);
+    for (const { name } of claims) this.#release(name);
     this.#unblock();
     while (this.#running < PASSWORD_HASHES_MAX) {
       const next = this.#takeNext();
@@ -101,11 +115,21 @@ class PasswordQueue {
     }
   }
 
-  /** Takes the names, unless a running or ready check has one of them. @returns whether they were taken */
+  /** Takes the names, unless as many running and ready checks as may have one of them. @returns whether they were taken */
   #claim(claims: readonly Claim[]): boolean {
-    if (claims.some(({ name }) => this.#claimed.has(name))) return false;
-    for (const { name } of claims) this.#claimed.add(name);
+    if (!this.#mayClaim(claims)) return false;
+    for (const { name } of claims) this.#claimed.set(name, (this.#claimed.get(name) ?? 0) + 1);
     return true;
+  }
+
+  #mayClaim(claims: readonly Claim[]): boolean {
+    return claims.every(({ name, readyMax }) => (this.#claimed.get(name) ?? 0) < readyMax);
+  }
+
+  #release(name: string): void {
+    const left = (this.#claimed.get(name) ?? 0) - 1;
+    if (left > 0) this.#claimed.set(name, left);
+    else this.#claimed.delete(name);
   }
 
   #unblock(): void {
@@ -129,8 +153,12 @@ class PasswordQueue {
     const waiting = [...this.#ready, ...this.#blocked];
     const isFull = ({ name, waitingMax }: Claim): boolean =>
       waiting.filter((job) => job.claims.some((claim) => claim.name === name)).length >= waitingMax;
-    if (waiting.filter((job) => job.isKnown === isKnown).length >= PASSWORD_QUEUE_MAX) throw busy();
     if (claims.some(isFull)) throw queueFull();
+    const isReady = this.#mayClaim(claims);
+    const [line, max] = isReady
+      ? [this.#ready.filter((job) => job.isKnown === isKnown), PASSWORD_QUEUE_MAX]
+      : [this.#blocked, PASSWORD_BLOCKED_MAX];
+    if (line.length >= max) throw busy();
   }
 }
 

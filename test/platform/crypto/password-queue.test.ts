@@ -3,10 +3,14 @@ import { expect, test } from "bun:test";
 import {
   createPasswordQueue,
   type HashRequester,
+  PASSWORD_BLOCKED_MAX,
+  PASSWORD_HASHES_MAX,
   PASSWORD_KNOWN_IN_A_ROW_MAX,
   PASSWORD_QUEUE_MAX,
   PASSWORD_QUEUE_PER_ACCOUNT_MAX,
   PASSWORD_QUEUE_PER_ADDRESS_MAX,
+  PASSWORD_QUEUE_PER_NETWORK_MAX,
+  PASSWORD_READY_PER_NETWORK_MAX,
 } from "../../../src/platform/crypto/password-queue.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 
@@ -43,14 +47,20 @@ function createBench() {
   };
 }
 
-const asker = (account: string, address: string | null = null): HashRequester => ({
+const asker = (
+  account: string,
+  address: string | null = null,
+  network: string | null = null,
+): HashRequester => ({
   account,
   address,
+  network,
   isKnown: false,
 });
 const known = (account: string, address = "192.0.2.200"): HashRequester => ({
   account,
   address,
+  network: "192.0.2.0/24",
   isKnown: true,
 });
 
@@ -245,6 +255,37 @@ test("a queue full of other requests accepts known browsers", async () => {
   expect(await bench.outcome("bob")).toBe("done");
 });
 
+test("guesses from all addresses of one network leave capacity for other networks", async () => {
+  const bench = createBench();
+  const count = PASSWORD_HASHES_MAX + PASSWORD_QUEUE_PER_NETWORK_MAX;
+  for (let at = 0; at < count; at += 1)
+    bench.ask(`guess ${at}`, asker(`user ${at}`, `2001:db8::${at}`, "2001:db8::/48"));
+  bench.ask("bob", asker("bob", "192.0.2.1", "192.0.2.0/24"));
+  for (let at = 0; at < PASSWORD_READY_PER_NETWORK_MAX; at += 1) await bench.end(bench.started[at] ?? "");
+  expect(bench.started).toContain("bob");
+});
+
+test("guesses that wait for their own addresses take no place from a caller of another one", async () => {
+  const bench = createBench();
+  for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"])
+    for (let at = 0; at < PASSWORD_QUEUE_PER_ADDRESS_MAX; at += 1)
+      bench.ask(`${address} ${at}`, asker(`user ${address} ${at}`, address));
+  bench.ask("bob", asker("bob", "198.51.100.1"));
+  for (let at = 0; at < 5; at += 1) await bench.end(bench.started[at] ?? "");
+  expect(bench.started).toContain("bob");
+});
+
+test.each([-1, 0, 1])("a limited number of checks waits for others (limit %i)", async (more) => {
+  const bench = createBench();
+  const addresses = PASSWORD_HASHES_MAX + PASSWORD_QUEUE_MAX;
+  for (let at = 0; at < addresses; at += 1) bench.ask(`first ${at}`, asker(`user ${at}`, `10.0.0.${at}`));
+  const count = PASSWORD_BLOCKED_MAX + more;
+  for (let at = 0; at < count; at += 1) bench.ask(`${at}`, asker(`other ${at}`, `10.0.0.${at % addresses}`));
+  await settled();
+  const last = await Promise.race([bench.outcome(`${count - 1}`), Promise.resolve("waits")]);
+  expect(last).toBe(more > 0 ? "passwords.busy" : "waits");
+});
+
 type AskerAt = (at: number) => HashRequester | undefined;
 
 const CAPACITIES: [string, AskerAt, running: number, waiting: number, reason: string][] = [
@@ -260,6 +301,13 @@ const CAPACITIES: [string, AskerAt, running: number, waiting: number, reason: st
     (at) => asker(`user ${at}`, "192.0.2.1"),
     1,
     PASSWORD_QUEUE_PER_ADDRESS_MAX,
+    "passwords.crowded",
+  ],
+  [
+    "one network",
+    (at) => asker(`user ${at}`, `192.0.2.${at}`, "192.0.2.0/24"),
+    PASSWORD_HASHES_MAX,
+    PASSWORD_QUEUE_PER_NETWORK_MAX,
     "passwords.crowded",
   ],
   [

@@ -5,7 +5,7 @@ import type { HashRequester } from "../../../platform/crypto/passwords.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { emailKey } from "../../identity/service.ts";
 import * as budgets from "../budgets/budgets.ts";
-import { countedAddress } from "../budgets/counted-address.ts";
+import { countedAddress, countedNetwork } from "../budgets/counted-address.ts";
 import { CODE_GUESSES } from "../second-factor/model.ts";
 import type { LimitSettings } from "../settings.ts";
 
@@ -87,6 +87,7 @@ export class PasswordGuesses {
 export const requesterOf = ({ email, address, deviceNonce }: Guess): HashRequester => ({
   account: emailKey(email),
   address: countedAddress(address),
+  network: countedNetwork(address),
   isKnown: deviceNonce !== undefined,
 });
 

@@ -215,8 +215,8 @@ test("a password check counts as that of a known browser if the browser has sign
   await signIn(watched, {});
   await signIn(watched, { email: "nobody@example.com", deviceCookie });
   expect(askers).toEqual([
-    { account: EMAIL, address: "192.0.2.1", isKnown: true },
-    { account: EMAIL, address: "192.0.2.1", isKnown: false },
-    { account: "nobody@example.com", address: "192.0.2.1", isKnown: false },
+    { account: EMAIL, address: "192.0.2.1", network: "192.0.2.0/24", isKnown: true },
+    { account: EMAIL, address: "192.0.2.1", network: "192.0.2.0/24", isKnown: false },
+    { account: "nobody@example.com", address: "192.0.2.1", network: "192.0.2.0/24", isKnown: false },
   ]);
 });
