@@ -101,16 +101,18 @@ function countsOf(rows: readonly BulkRow[]): Record<BulkRow["result"], number> {
 
 function exceptionsIn(rows: readonly BulkRow[]): string[] {
   const exceptions = rows.filter(({ result }) => result !== "done");
+  const further = rows.filter(({ result, why }) => result === "done" && why !== undefined);
   const more = exceptions.length - NAMED;
   return [
     ...exceptions.slice(0, NAMED).map(({ id, name = id, why = "" }) => `${name} does not change: ${why}`),
     ...(more > 0 ? [`and ${more} more do not change`] : []),
+    ...further.map(({ id, name = id, why = "" }) => `${name}: ${why}`),
   ];
 }
 
 const linesOf = (rows: readonly BulkRow[]): string[] =>
   rows
-    .filter(({ result }) => result !== "done")
+    .filter(({ result, why }) => result !== "done" || why !== undefined)
     .map(
       ({ id, name = id, result, why = "" }) => `${result.padEnd(WORD_WIDTH)}${printable(`${name}: ${why}`)}`,
     );

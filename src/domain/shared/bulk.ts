@@ -12,7 +12,7 @@ export interface BulkRow {
   /** as people know the row; undefined for a row that does not exist */
   name: string | undefined;
   result: "done" | "unchanged" | "refused";
-  /** why it is unchanged or refused, as a clause */
+  /** why it is unchanged or refused, or what else changes with it, as a clause */
   why?: string;
 }
 
@@ -41,7 +41,9 @@ export const BulkResult = Type.Object({
       id: Type.String(),
       name: Type.Union([Type.String(), Type.Null()], { description: "null for a row that does not exist" }),
       result: Type.Union([Type.Literal("done"), Type.Literal("unchanged"), Type.Literal("refused")]),
-      reason: Type.Union([Type.String(), Type.Null()], { description: "why it is unchanged or refused" }),
+      reason: Type.Union([Type.String(), Type.Null()], {
+        description: "why it is unchanged or refused, or what else changes with it",
+      }),
     }),
     { maxItems: BULK_ROWS_MAX },
   ),

@@ -7,7 +7,7 @@ import type { Actor } from "../../shared/actor.ts";
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice, readBulkIds } from "../../shared/bulk.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import { ownLogins, refuseInvalid } from "../errors.ts";
-import { type Role, readChoice, type SettableStatus, type User } from "../model.ts";
+import { isActiveAdministrator, type Role, readChoice, type SettableStatus, type User } from "../model.ts";
 import type { UserQuery } from "./user-directory.ts";
 import type { Users } from "./users.ts";
 
@@ -116,8 +116,9 @@ export class BulkUserChanges {
       name = user.email;
       const why = unchangedWhy(user, change.action);
       if (why !== undefined) return { id, name, result: "unchanged", why };
+      const also = this.#alsoCanceled(user, change.action);
       await this.#apply(actor, id, change);
-      return { id, name, result: "done" };
+      return { id, name, result: "done", ...also };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       if (error.kind !== "conflict" && error.kind !== "not_found") throw error;
@@ -128,6 +129,18 @@ export class BulkUserChanges {
         why: name === undefined ? "there is no such user" : error.message,
       };
     }
+  }
+
+  /** Invitations outlive no administrator who sent them. */
+  #alsoCanceled(user: User, action: BulkUserAction): Pick<BulkRow, "why"> {
+    const endsRole = action === "suspend" || action === "make_member";
+    const count =
+      endsRole && isActiveAdministrator(user)
+        ? this.users.countSentInvitations(user.organizationId, user.id)
+        : 0;
+    return count === 0
+      ? {}
+      : { why: `also cancels ${count} ${count === 1 ? "invitation" : "invitations"} from this person` };
   }
 
   async #apply(actor: Actor, id: string, { action, isDryRun }: KnownChange): Promise<void> {

@@ -59,12 +59,14 @@ interface Question<Act extends string> extends Equivalents {
   filter: string | undefined;
   /** rows of the selection that will not change */
   exceptions?: readonly BulkRow[];
+  /** rows with which something else changes */
+  further?: readonly BulkRow[];
   error?: string | undefined;
 }
 
 /** Asks before an action on many rows. For a whole filter, the number of rows must be typed. */
 export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Question<Act>): ConsolePage {
-  const { act, language, count, ids, filter, exceptions = [], error, command, api } = asked;
+  const { act, language, count, ids, filter, exceptions = [], further = [], error, command, api } = asked;
   const { ask, consequences, excepted, verb, isSevere } = view.words[act];
   return confirmationPage({
     title: ask(countedRows(view, count, language)),
@@ -73,6 +75,7 @@ export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Ques
       ...consequences,
       ...(filter !== undefined && excepted !== undefined ? [excepted] : []),
       ...(exceptions.length > 0 ? [<Exceptions view={view} rows={exceptions} language={language} />] : []),
+      ...further.map(({ id, name, why }) => <Text value={`${name ?? id}: ${why}`} />),
     ],
     action: view.path,
     fields: {

@@ -162,3 +162,24 @@ test("a new link belongs to its creator and ends with that administrator's role"
   await users.setRole(world.operator, renewer.id, "member");
   expect(statuses()).toEqual(["canceled", "canceled"]);
 });
+
+test.each(["suspend", "make_member"] as const)(
+  "many users: %s says whose invitations it cancels, before and after",
+  async (action) => {
+    const { world, inviter, statuses } = await createInviter("local");
+    await using _ = world;
+    const other = await world.addUser("bo@example.com", { role: "admin" });
+    const { bulkChanges } = world.identity;
+    const selection = { ids: [inviter.id, other.id] };
+    const rows = [
+      { name: "ann@example.com", result: "done", why: "also cancels 2 invitations from this person" },
+      { name: "bo@example.com", result: "done" },
+    ];
+    const plan = await bulkChanges.slice(world.operator, { action, selection, isDryRun: true });
+    expect(plan.rows).toMatchObject(rows);
+    expect(plan.rows[1]?.why).toBeUndefined();
+    expect(statuses()).toEqual(["pending", "pending"]);
+    expect((await bulkChanges.slice(world.operator, { action, selection })).rows).toMatchObject(rows);
+    expect(statuses()).toEqual(["canceled", "canceled"]);
+  },
+);

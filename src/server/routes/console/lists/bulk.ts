@@ -153,6 +153,7 @@ export class BulkActions<Act extends string, Selection> {
       language: reader.language,
       count,
       exceptions,
+      further: rows.filter(({ result, why }) => result === "done" && why !== undefined),
       error,
       ...equivalents,
     });
