@@ -194,7 +194,8 @@ describe("a running service", () => {
     const applied = join(root, "policy.yaml");
     writeFileSync(applied, "{revision: x, ttl_seconds: 90, allowed_harnesses: [codex]}");
     const args = ["policy", "apply", applied, "--yes", "--data-dir", data];
-    expect((await runHere(args, { cwd: root })).exitCode).toBe(0);
+    const { exitCode, stderr } = await runHere(args, { cwd: root });
+    expect([exitCode, exitCode === 0 ? "" : stderr]).toEqual([0, ""]);
 
     writeFileSync(file, config(120, "  required: true\n"));
     service.signal("SIGHUP");
