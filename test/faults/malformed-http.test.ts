@@ -14,7 +14,7 @@ const SIGN_IN = "POST /api/auth/sign-in/email HTTP/1.1\r\n";
 
 let face: ListeningServer;
 beforeAll(async () => {
-  face = await createListeningServer({ bodyTimes: { unauthenticatedMs: 500, graceMs: 20 } });
+  face = await createListeningServer({ bodyTimes: { unauthenticatedMs: 500, graceMs: 20, silentMs: 500 } });
 });
 afterAll(() => face[Symbol.asyncDispose]());
 

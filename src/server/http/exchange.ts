@@ -14,6 +14,8 @@ export interface BodyTimes {
   unauthenticatedMs: number;
   /** time to wait for the rest of an unread body, so that the connection can be reused */
   graceMs: number;
+  /** time without a byte after which the rest of a refused body is not waited for any longer */
+  silentMs: number;
 }
 
 export interface Exchange {

@@ -5,7 +5,11 @@ import type { BodyTimes, Exchange } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
 import { ChunkLimit } from "./chunk-limit.ts";
 
-export const BODY_TIMES: BodyTimes = { unauthenticatedMs: 25 * SECOND_MS, graceMs: 100 };
+export const BODY_TIMES: BodyTimes = {
+  unauthenticatedMs: 25 * SECOND_MS,
+  graceMs: 100,
+  silentMs: 5 * SECOND_MS,
+};
 
 /**
  * Waits for a body. A caller with a valid credential has no deadline.
@@ -63,7 +67,7 @@ async function endUnread(
 ): Promise<Response> {
   const body = streamOf(request);
   if (!body || body.locked) return closeAfterAnswer(response);
-  const isWhole = discard(body, bodyTimes.unauthenticatedMs);
+  const isWhole = discard(body, bodyTimes);
   const isWholeSoon = (await within(bodyTimes.graceMs, isWhole)) === true;
   return isWholeSoon ? response : closeAfterAnswer(keepAlive(response, isWhole));
 }
@@ -80,8 +84,14 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
   return new Response(response.body.pipeThrough(new TransformStream({ flush })), response);
 }
 
-/** @returns whether the body ended in time; one of too many small chunks is not read further */
-async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promise<boolean> {
+/**
+ * A caller who has stopped to send may wait for the end of the answer, so silence ends the reading.
+ * @returns whether the body ended in time; one of too many small chunks is not read further
+ */
+async function discard(
+  body: ReadableStream<Uint8Array>,
+  { unauthenticatedMs, silentMs }: BodyTimes,
+): Promise<boolean> {
   const reader = body.getReader();
   const limit = new ChunkLimit();
   let isWhole = true;
@@ -89,17 +99,20 @@ async function discard(body: ReadableStream<Uint8Array>, timeMs: number): Promis
     isWhole = false;
     reader.cancel().catch(() => {}); // the read below has failed too
   };
-  const timer = setTimeout(stop, timeMs);
+  const timer = setTimeout(stop, unauthenticatedMs);
+  const silence = setTimeout(stop, silentMs);
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
+      silence.refresh();
       if (!limit.allows(value)) stop(); // the next read ends
     }
   } catch {
     // the caller has disconnected, so no one receives the answer
   } finally {
     clearTimeout(timer);
+    clearTimeout(silence);
   }
   return isWhole;
 }

@@ -14,9 +14,9 @@ import { temporaryDirectory } from "../../../support/world.ts";
 
 const KINDS = ["tcp", "tls", "unix"] as const;
 /** Short, so that both time limits pass during a test. */
-const TIMES = { unauthenticatedMs: 250, graceMs: 60 };
+const TIMES = { unauthenticatedMs: 250, graceMs: 60, silentMs: 250 };
 /** For a body that arrives in time even if the machine is busy. */
-const LONG_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000 };
+const LONG_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000, silentMs: 20_000 };
 
 const directory = temporaryDirectory();
 type Kind = (typeof KINDS)[number];

@@ -8,7 +8,7 @@ import { converse } from "../../../support/network/raw-socket.ts";
 import { createTestServer, SCIM_TOKEN } from "../../../support/server.ts";
 
 /** Long, because the machine may be busy. */
-const BODY_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000 };
+const BODY_TIMES = { unauthenticatedMs: 20_000, graceMs: 10_000, silentMs: 20_000 };
 const PATIENCE_MS = 10_000;
 const PIECE = "x".repeat(64 * 1024);
 /** More than sockets buffer. */
@@ -48,3 +48,19 @@ test.each<[string, string, string[], number]>([
     }
   },
 );
+
+test("a client that stops to send and waits for the end of the answer need not wait for the whole time limit", async () => {
+  const bodyTimes = { unauthenticatedMs: 60_000, graceMs: 20, silentMs: 200 };
+  await using face = await createTestServer({ bodyTimes });
+  const tcp = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
+  const listener = listen(face.server.handle, { ...NO_PROXIES, report: raise, listen: tcp });
+  try {
+    const lines = [SCIM_TYPE, `Authorization: Bearer ${SCIM_TOKEN}`, "Content-Length: 90000000"];
+    const head = [`POST ${users} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines].join("\r\n");
+    const { text, isClosed } = await converse(listener, [`${head}\r\n\r\n${PIECE}`], PATIENCE_MS);
+    expect(text).toStartWith("HTTP/1.1 413 ");
+    expect([text.endsWith("\r\n0\r\n\r\n"), isClosed]).toEqual([true, true]);
+  } finally {
+    await listener.stop();
+  }
+});
