@@ -78,6 +78,7 @@ export class PackageAdditions {
     stated: StatedVersion,
     { isReplacement, ...identity }: AdditionIdentity & { isReplacement: boolean },
   ): Promise<Addition> {
+    this.assertRead(actor, stated);
     const { packages } = this.own.drafts.ownOrNew(actor).document;
     const known = packages.find(({ id }) => id === identity.id);
     const problems = packageProblems({ ...this.get(actor), identity, adapters: {} });
@@ -100,6 +101,7 @@ export class PackageAdditions {
     stated: StatedVersion,
     adapters: Readonly<Record<string, unknown>>,
   ): Promise<Addition> {
+    this.assertRead(actor, stated);
     const { managed, problems } = await this.checkLayout(actor, adapters);
     refuseProblems(problems);
     invariant(managed, "a package without problems");
@@ -183,6 +185,14 @@ export class PackageAdditions {
         audit.record(tx, { actor, action: "package_addition.expire", target: ownerId });
       return removed.length;
     }, "unobserved");
+  }
+
+  /**
+   * To be asked before any other problem: its page states the newest version, and the next press would save it.
+   * @throws DomainError `package_addition.none`, `package_addition.changed`
+   */
+  assertRead(actor: Actor, { version }: StatedVersion): void {
+    if (this.get(actor).version !== version) throw additionChanged();
   }
 
   async #save(

@@ -6,7 +6,13 @@ import { sha256Hex } from "../../../platform/ids.ts";
 import { packageIds, withOwnOverrides, withoutFormerOverrides } from "../document/package-overrides.ts";
 import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
-import { finalizeUnchanged, joinedProblems, withoutRevisionFields } from "../publishing/finalize.ts";
+import {
+  finalizeUnchanged,
+  growthProblems,
+  isLarger,
+  joinedProblems,
+  withoutRevisionFields,
+} from "../publishing/finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
@@ -109,8 +115,10 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const taken = withoutFormerOverrides(whole, before);
   const problems = joinedProblems(taken, before);
   const document = finalizeUnchanged(taken, { ...frame, problems });
-  const isRefused = problems.length > 0 && !frame.isEdit; // a draft may need several values until it is valid
-  return isRefused ? refused(problems) : judged(document, before);
+  // A draft may need several values until it is valid; only its size is limited at once.
+  const ofSize = isLarger(document, before) ? growthProblems(problems) : [];
+  const preventing = frame.isEdit ? ofSize : problems;
+  return preventing.length > 0 ? refused(preventing) : judged(document, before);
 }
 
 /** Places by their first tokens, so that each part of a document is split once, however many places are in it. */

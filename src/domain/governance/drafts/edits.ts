@@ -264,7 +264,7 @@ export class Edits {
 
   /**
    * Takes the values of the deployment file where the policy differs from it.
-   * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`
+   * @throws DomainError `policy_conflict.none`, `policy_draft.broken_text`, `governance.invalid` for a document that is too large
    */
   async fileValues(actor: Actor, content: DraftContent, paths: readonly string[]): Promise<DraftContent> {
     if (brokenTexts(content.typed).length > 0) throw brokenText("a text of the draft");
@@ -272,7 +272,8 @@ export class Edits {
     const { baseline: file } = deploymentWith(store.findDeployment(db.read, actor.organizationId), paths);
     const base = await documentText(content);
     const request = { base, file, paths, frame: this.#editing(actor) };
-    const { document } = await runTask("takeFileValues", request);
+    const { problems, document } = await runTask("takeFileValues", request);
+    refuseProblems(problems);
     return { ...(await withDocument(content, document)), typed: { harnesses: {} } };
   }
 

@@ -60,11 +60,15 @@ function addedProblems(
   const former: Problem[] = [];
   const before = finalizeUnchanged(unstamped(base), { ...frame, problems: former });
   const known = Map.groupBy(former, withoutNumbers);
-  const isGrowing = JSON.stringify(changed).length > JSON.stringify(before).length;
+  const isGrowing = isLarger(changed, before);
   return found.filter((problem) =>
     isOfSize(problem) ? isGrowing : known.get(withoutNumbers(problem))?.pop() === undefined,
   );
 }
+
+/** @returns whether the first document has more bytes */
+export const isLarger = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
+  Buffer.byteLength(JSON.stringify(one)) > Buffer.byteLength(JSON.stringify(other));
 
 /** @param problems that an edit adds @returns those that no other edit is to solve: the document may not become too large */
 export const growthProblems = (problems: readonly Problem[]): Problem[] => problems.filter(isOfSize);

@@ -57,7 +57,7 @@ export function serverPage(props: ServerPageProps): ConsolePage {
         {other !== undefined && (
           <SavedElsewhere version={props.version}>
             {other === null ? (
-              <p>The server was removed.</p>
+              <p>There is no such server.</p>
             ) : (
               <SavedText
                 label="The server as it is now"

@@ -354,6 +354,10 @@ describe("CON-54 after a merge that is too large", () => {
     expect((await draftPublishing.review(world.ana, last)).problems).toMatchObject([{ pointer: "" }]);
     const adding = () => drafts.saveMcp(world.ana, last, { kimi: [local] });
     expect(await refusalOf(adding)).toMatchObject({ reason: "governance.invalid" });
+    const wide = mine.map((one) => ({ ...one, args: one.args.map((text) => "€".repeat(text.length / 2)) }));
+    expect(await refusalOf(() => drafts.saveMcp(world.ana, last, { claude: wide }))).toMatchObject({
+      reason: "governance.invalid",
+    });
     for (const left of [5, 4, 3, 2])
       last = await drafts.saveMcp(world.ana, last, { claude: mine.slice(0, left) });
     expect((await draftPublishing.review(world.ana, last)).problems).toEqual([]);

@@ -183,6 +183,38 @@ test("CON-66 an audience that became narrower while its form was open is shown b
   expect((await browser.submit(formTo(asked, `${NEW}/audience`), { act: "save" })).path).toBe(`${NEW}/check`);
 });
 
+test("CON-118 a search and a wrong value do not renew what a form has read", async () => {
+  const { drafts } = governance;
+  await upload(fileOf(ARCHIVE, "taken-2.0.0.tgz"));
+  const named = formTo(await browser.visit(`${NEW}/identity`), `${NEW}/identity`);
+  await browser.submit(named, { id: "first" });
+  const wrong = await browser.submit(named, { id: "BAD ID" });
+  expect([wrong.status, wrong.html.includes("changed in another tab")]).toEqual([409, true]);
+  await send("identity", { id: "taken", replaces: "taken 1.0.0" });
+  await send("layout", CODEX_ONLY);
+  const open = formTo(await browser.visit(`${NEW}/audience`), `${NEW}/audience`);
+  await drafts.takePackage(actor, { version: drafts.versionOf(actor) }, packageOf("taken"));
+  const narrower = { scope: "users" as const, user_ids: [actor.id ?? ""] };
+  await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", narrower);
+  const found = await browser.submit(open, { act: "find", person: "zzz" });
+  expect((await browser.submit(formTo(found, `${NEW}/audience`), { act: "save" })).status).toBe(409);
+  const PAGE = "/console/packages/taken/audience";
+  const ordinary = formTo(await browser.visit(PAGE), PAGE);
+  await drafts.audience(actor, { version: drafts.versionOf(actor) }, "taken", {
+    scope: "organization",
+    user_ids: [],
+  });
+  const unknown = await browser.submit(ordinary, {
+    scope: "users",
+    addresses: "nobody@example.com",
+    act: "save",
+  });
+  expect((await browser.submit(formTo(unknown, PAGE), { act: "find", person: "zzz" })).status).toBe(200);
+  const again = formTo(await browser.submit(ordinary, { act: "find", person: "zzz" }), PAGE);
+  const late = { act: "save", person: "", scope: "organization" };
+  expect((await browser.submit(again, late)).status).toBe(409);
+});
+
 test("CON-66 the command beside the last step says the same as its button", async () => {
   const { drafts } = governance;
   const entry = packageOf("taken", { name: "Taken", settings: { level: 3 } });

@@ -63,7 +63,7 @@ test("CON-50 pages and forms of a draft that ended in another tab lead to the po
     await browser.submit(share, { shared: "yes" }),
   ]) {
     expect(answer.path).toBe("/console/policy");
-    expect(answer.html).toContain("The draft was published or discarded meanwhile");
+    expect(answer.html).toContain("published or discarded meanwhile");
   }
 });
 

@@ -64,7 +64,9 @@ export function createAudienceForms(domain: Domain) {
   return {
     show: (reader: Reader, place: AudiencePlace): ConsolePage => pageOf(reader, place),
 
-    async act(reader: Reader, place: AudiencePlace, sent: Fields): Promise<ConsolePage | Done> {
+    async act(reader: Reader, now: AudiencePlace, sent: Fields): Promise<ConsolePage | Done> {
+      // What was read last is stated again by every answer that saves nothing, so that the save is refused if it is outdated.
+      const place = { ...now, version: sent.version ?? now.version };
       const fields = fieldsIn(sent, place.audience);
       if (sent.add !== undefined) return pageOf(reader, place, { fields: withAddress(fields, sent.add) });
       const isForGroup = fields.person === "" && fields.group !== ""; // the Enter key presses the first button
@@ -73,11 +75,11 @@ export function createAudienceForms(domain: Domain) {
       if (sent.act === "find") return await find(reader, place, fields);
       const group = sent["add-group"];
       if (group !== undefined) {
-        const saved = await save(reader, place, { ...fields, scope: "users", group });
+        const saved = await save(reader, { ...place, now }, { ...fields, scope: "users", group });
         const stays = { to: place.action, notice: "The group is added. Nothing is published yet." };
         return "to" in saved ? stays : saved;
       }
-      return await save(reader, place, fields);
+      return await save(reader, { ...place, now }, fields);
     },
   };
 }
@@ -110,7 +112,11 @@ const audiencePageFor =
  */
 const savingForm =
   (domain: Domain, pageOf: PageOf) =>
-  async (reader: Reader, place: AudiencePlace, fields: AudienceFields): Promise<ConsolePage | Done> => {
+  async (
+    reader: Reader,
+    { now, ...place }: AudiencePlace & { now: AudiencePlace },
+    fields: AudienceFields,
+  ): Promise<ConsolePage | Done> => {
     const addresses = addressesIn(`${fields.addresses}\n${fields.person}`);
     const problems: Problem[] = overlongProblems(addresses, fields);
     const groups = problems.length === 0 ? groupsIn(domain, reader, fields, problems) : [];
@@ -127,7 +133,7 @@ const savingForm =
       const rest = { ...fieldsOf(audience), addresses: read.left.join("\n") };
       return pageOf(reader, { ...place, audience, version }, { fields: rest, outcome: read.outcome });
     } catch (error) {
-      return pageOf(reader, place, { fields, ...refusalOf(error) });
+      return pageOf(reader, now, { fields, ...refusalOf(error) });
     }
   };
 

@@ -29,7 +29,7 @@ const ENDED: Done = {
   to: POLICY_PATH,
   notice: {
     kind: "attention",
-    text: "The draft was published or discarded meanwhile. This is the policy in force.",
+    text: "The draft was published or discarded meanwhile, or none was begun. This is the policy in force.",
   },
 };
 

@@ -45,6 +45,7 @@ export function createLayoutForm(domain: RouteContext["domain"]) {
       const { adapters, problems } = await adaptersIn(domain, entries);
       const again = (refused: RefusedStep) => pageOf(reader, () => entries, refused);
       try {
+        packageAdditions.assertRead(reader.actor, statedIn(fields.version_read));
         if (problems.length > 0) {
           const { problems: more } = await packageAdditions.checkLayout(reader.actor, adapters);
           return await again({
