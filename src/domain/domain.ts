@@ -65,7 +65,7 @@ import type { ObjectStore, SessionSettings } from "./sessions/service.ts";
 import { createSessions, type SessionsOptions } from "./sessions/service.ts";
 import type { Actor } from "./shared/actor.ts";
 import type { SealedSecrets } from "./shared/sealed-secrets.ts";
-import { createRemoveIdentities } from "./sso/identities/unlinking.ts";
+import { createRemoveIdentities, removeExpectations } from "./sso/identities/unlinking.ts";
 import type { CurrentSsoSettings, SsoObserver } from "./sso/service.ts";
 import { createIsConfirmed, createSso, type SsoDependencies } from "./sso/service.ts";
 import { createBranding } from "./system/branding.ts";
@@ -199,7 +199,7 @@ function openAreas({
     endLogins,
     retireGatewayKey: createKeyRetirement(machine),
     forgetGuesses,
-    ...{ removeFactors, removeIdentities: createRemoveIdentities(shared) },
+    ...{ removeFactors, removeIdentities: createRemoveIdentities(shared), removeExpectations },
     spendLink: createLinkBudget({ ...machine, limits }),
     settings: settings.identity,
   });

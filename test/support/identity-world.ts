@@ -13,7 +13,7 @@ import type { User } from "../../src/domain/identity/model.ts";
 import { createIdentity, type Identity, type IdentitySettings } from "../../src/domain/identity/service.ts";
 import { users } from "../../src/domain/identity/tables.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
-import { createRemoveIdentities } from "../../src/domain/sso/identities/unlinking.ts";
+import { createRemoveIdentities, removeExpectations } from "../../src/domain/sso/identities/unlinking.ts";
 import { createPasswords } from "../../src/platform/crypto/passwords.ts";
 import { openSealing } from "../../src/platform/crypto/sealing.ts";
 import { DomainError } from "../../src/platform/errors.ts";
@@ -109,6 +109,7 @@ export async function createIdentityWorld(settings: Partial<IdentitySettings> = 
       removeFactors(tx, userId);
     },
     removeIdentities: createRemoveIdentities(world),
+    removeExpectations,
     settings: {
       mode: "password",
       invites: settings.mode !== "oidc",

@@ -19,10 +19,7 @@ export async function previewClaims({ domain, context, output }: Call, file: str
   const bytes = await readDocument(context, file, BOUNDS.bytesMax);
   const claims = await withFileContext(file === "-" ? "stdin" : file, () => claimsIn(bytes));
   const preview = domain.sso.preview(claims);
-  if (preview.isForeign)
-    output.warning(
-      `iss is not the configured issuer ${domain.sso.settings()?.issuer}; its tokens are refused before the rules apply`,
-    );
+  for (const warning of preview.warnings) output.warning(warning);
   output.result(documentOf(preview), textOf(preview));
 }
 

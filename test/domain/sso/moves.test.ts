@@ -101,3 +101,20 @@ test("SSO-44 nothing moves to the same issuer, or from one where nobody is linke
   expect(reasonOf({ ...MOVE, toIssuer: FORMER })).toBe("identity.same_issuer");
   expect(reasonOf({ ...MOVE, fromIssuer: `${FORMER}/` })).toBe("identity.not_found");
 });
+
+test("SSO-7 an operator withdraws what is expected of a user, also by unlinking at the former provider", async () => {
+  await using site = await createMovedSite();
+  for (const issuer of [ISSUER, FORMER]) {
+    await site.moves.move(operator(site), MOVE);
+    site.identities.checkRemove(operator(site), { userId: site.ben.id, issuer });
+    await site.identities.remove(operator(site), { userId: site.ben.id, issuer });
+    expect(await site.signInHere(BEN)).toBe("password_needed");
+  }
+});
+
+test("SSO-7 a user who becomes an administrator is no longer expected: nobody read so in the plan", async () => {
+  await using site = await createMovedSite();
+  await site.moves.move(operator(site), MOVE);
+  await site.domain.identity.users.setRole(operator(site), site.eve.id, "admin");
+  expect(await site.signInHere({ email: "eve@example.org" })).not.toBe("eve@example.org");
+});

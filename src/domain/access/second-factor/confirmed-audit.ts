@@ -17,6 +17,7 @@ const SENSITIVE: Readonly<Record<string, (change: Change) => boolean>> = {
   "gateway_signing_key.rotate": always,
   "invitation.create": makesAdministrator,
   "invitation.regenerate": makesAdministrator,
+  "invitation.resend": makesAdministrator,
   "scim_token.create": always,
   "sealing_key.rotate": always,
   "signing_key.rotate": always,

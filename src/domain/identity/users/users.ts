@@ -223,6 +223,7 @@ export class Users extends UserDirectory {
     const after = store.updateUser(tx, user, { ...changes, updatedAtMs: nowMs });
     invariant(after, "a user found in this transaction is still there");
     endLogins(tx, { userId: user.id, reason, nowMs });
+    if (after.role === "admin" && user.role !== "admin") this.dependencies.removeExpectations(tx, user.id);
     const target = user.id;
     audit.record(tx, { actor, action, target, before: summaryOf(user), after: summaryOf(after) });
     const lost = { actor, before: user, after };

@@ -14,6 +14,8 @@ export interface Preview extends Explanation {
   person: Person | undefined;
   /** whether a token of this issuer would be refused, because another one is configured */
   isForeign: boolean;
+  /** why a token with these claims would be refused before the rules apply */
+  warnings: readonly string[];
   /** one sentence for the operator */
   why: string;
 }
@@ -27,22 +29,46 @@ interface Sources {
 export function previewOf(claims: VerifiedClaims, { admission, settings }: Sources): Preview {
   const iss = claims.iss ?? settings.issuer;
   const isForeign = iss !== settings.issuer;
+  const warnings = warningsOf({ ...claims, iss }, settings);
   try {
     const person = readPerson({ ...claims, iss }, settings);
     const explanation = admission.explain(person);
-    return { person, isForeign, ...explanation, why: whyOf(explanation.decision, person, settings) };
+    return {
+      person,
+      isForeign,
+      warnings,
+      ...explanation,
+      why: whyOf(explanation.decision, person, settings),
+    };
   } catch (error) {
     if (ssoReasonOf(error) !== "sso.claims_invalid" || !(error instanceof DomainError)) throw error;
     const decision: Decision = { kind: "refuse", error };
     return {
       person: undefined,
       isForeign,
+      warnings,
       decision,
       role: undefined,
       keepsRole: false,
       why: String(error.cause),
     };
   }
+}
+
+function warningsOf({ iss, aud, auth_time }: VerifiedClaims, settings: SsoSettings): string[] {
+  const isOther = (name: unknown, wanted: string) => name !== undefined && ![name].flat().includes(wanted);
+  const refused = "its tokens are refused before the rules apply";
+  return [
+    ...(isOther(iss, settings.issuer)
+      ? [`iss is not the configured issuer ${settings.issuer}; ${refused}`]
+      : []),
+    ...(isOther(aud, settings.clientId)
+      ? [`aud does not name the client ${settings.clientId}; ${refused}`]
+      : []),
+    ...(settings.maxAgeSeconds !== undefined && auth_time === undefined
+      ? [`auth_time is missing, which identity.oidc.max_age_seconds needs; ${refused}`]
+      : []),
+  ];
 }
 
 function whyOf(decision: Decision, person: Person, settings: SsoSettings): string {

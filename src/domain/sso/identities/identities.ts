@@ -8,6 +8,7 @@ import type { Identity, User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { EndLogins } from "../dependencies.ts";
 import { claimTextProblem } from "../model.ts";
+import { isExpected, removeAllOf as removeExpectations } from "./expected-store.ts";
 import * as store from "./identities-store.ts";
 
 export interface IdentitiesDependencies {
@@ -61,25 +62,39 @@ export class Identities {
   }
 
   /**
-   * Unlinks a user and ends the user's logins, because the link gave them.
-   * @throws DomainError `identity.not_found`
+   * Unlinks a user and ends the user's logins, because the link gave them. The user is no longer expected at any provider either.
+   * @throws DomainError `identity.not_found` if the user is neither linked nor expected there
    */
   remove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): Promise<void> {
     const { db, audit, clock, endLogins } = this.own;
     return db.write((tx) => {
-      const before = store.findOfUser(tx, { userId, issuer });
-      if (!before || this.#userIn(tx, actor, userId) === undefined) throw identityNotFound();
-      store.remove(tx, before);
-      endLogins(tx, { userId, reason: "identity_removed", nowMs: clock.nowMs() });
-      audit.record(tx, { actor, action: "identity.unlink", target: userId, before: summaryOf(before) });
+      this.#checkRemove(tx, actor, { userId, issuer });
+      const linked = store.findOfUser(tx, { userId, issuer });
+      removeExpectations(tx, userId);
+      if (linked) {
+        store.remove(tx, linked);
+        endLogins(tx, { userId, reason: "identity_removed", nowMs: clock.nowMs() });
+      }
+      const before = linked ? summaryOf(linked) : { issuer, linked_by: "expected" };
+      audit.record(tx, { actor, action: "identity.unlink", target: userId, before });
     }, "access");
   }
 
   /** Throws what `remove` would throw, and changes nothing. */
-  checkRemove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): void {
-    const { db } = this.own;
-    const known = store.findOfUser(db.read, { userId, issuer });
-    if (!known || this.#userIn(db.read, actor, userId) === undefined) throw identityNotFound();
+  checkRemove(actor: Actor, wanted: { userId: string; issuer: string }): void {
+    this.#checkRemove(this.own.db.read, actor, wanted);
+  }
+
+  #checkRemove(
+    connection: Connection,
+    actor: Actor,
+    { userId, issuer }: { userId: string; issuer: string },
+  ): void {
+    const nowMs = this.own.clock.nowMs();
+    const isKnown =
+      store.findOfUser(connection, { userId, issuer }) !== undefined ||
+      isExpected(connection, { userId, issuer, nowMs });
+    if (!isKnown || this.#userIn(connection, actor, userId) === undefined) throw identityNotFound();
   }
 
   #checkCreate(connection: Connection, actor: Actor, { userId, issuer, subject }: NewIdentity): User {

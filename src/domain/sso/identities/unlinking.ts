@@ -15,3 +15,6 @@ export const createRemoveIdentities =
     for (const link of removeOf(tx, userId))
       audit.record(tx, { actor, action: "identity.unlink", target: userId, before: summaryOf(link) });
   };
+
+/** Ends what an operator expects of a user, in the caller's transaction. */
+export const removeExpectations = (tx: Tx, userId: string): void => void removeAllOf(tx, userId);

@@ -162,6 +162,7 @@ export class Provider {
       const reason = ssoReasonOf(error);
       if (reason !== undefined) {
         this.parts.observeSso?.ended(reason);
+        if (reason === "sso.provider_invalid") connection.discovery.doubt();
         if (isReportedByBrowser(reason)) await connection.records.noteReport(reason);
         else if (!NOT_ABOUT_PROVIDER.has(reason)) await connection.records.noteError(reason);
       }

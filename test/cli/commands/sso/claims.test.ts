@@ -63,6 +63,18 @@ test("SSO-33 claims show who would sign in as which user and why, without contac
   expectGolden("sso-claims", steps, new Map([[bench.folder, "<folder>"]]));
 });
 
+test("SSO-33 claims that a token cannot have are warned of", async () => {
+  using bench = await createSite();
+  configure(bench, "aged", ", max_age_seconds: 300");
+  const warned = async (claims: object) =>
+    (await bench.run("sso verify --claims - --config aged.yaml", { stdin: JSON.stringify(claims) })).stderr;
+  const person = { sub: "s", email: ANA, email_verified: true, auth_time: 1 };
+  expect(await warned(person)).toBe("");
+  expect(await warned({ ...person, aud: ["other", "quartermaster"] })).toBe("");
+  expect(await warned({ ...person, aud: "other" })).toContain("aud does not name the client quartermaster");
+  expect(await warned({ ...person, auth_time: undefined })).toContain("auth_time is missing");
+});
+
 test("SSO-33 trying claims changes and counts nothing, also if they cannot be accepted", async () => {
   using bench = await createSite();
   const traces = await tracesOf(join(bench.data, "quartermaster.db"), {}, async () => {

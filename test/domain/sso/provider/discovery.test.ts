@@ -1,7 +1,10 @@
 // Finding the endpoints of a provider: what is accepted, what is cached, and what happens while the provider does not respond or
 // responds wrongly.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { METADATA_FRESH_MS } from "../../../../src/domain/sso/provider/discovery/discovery.ts";
+import {
+  METADATA_DOUBTED_MS,
+  METADATA_FRESH_MS,
+} from "../../../../src/domain/sso/provider/discovery/discovery.ts";
 import {
   ENDPOINT_LENGTH_MAX,
   LIST_MAX,
@@ -38,6 +41,22 @@ const DISCOVERY = "GET /.well-known/openid-configuration";
 const discoveries = () => idp.requests.filter((request) => request === DISCOVERY).length;
 const relyingParty = (members: Partial<SsoSettings> = {}) => relyingPartyOf(idp, world, members);
 const begin = (provider = relyingParty()) => provider.begin({ redirectUri: REDIRECT_URI });
+
+test.each([0, 1])(
+  "SSO-44 a document that a sign-in fails with is fetched again after METADATA_DOUBTED_MS + %d ms",
+  async (more) => {
+    const provider = relyingParty();
+    const { url, attempt } = await begin(provider);
+    const query = await idp.authorize(url);
+    world.clock.advance(METADATA_DOUBTED_MS + more);
+    idp.faults = { token: "missing" };
+    const completing = provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
+    expect(await refusalOf(completing)).toBe("upstream sso.provider_invalid");
+    const untilMs = performance.now() + 2_000;
+    while (more > 0 && discoveries() < 2 && performance.now() < untilMs) await Bun.sleep(5);
+    expect(discoveries()).toBe(1 + more);
+  },
+);
 
 describe("SSO-44 a provider that does not answer as it should", () => {
   const FAULTS: Record<AnswerFault, string> = {

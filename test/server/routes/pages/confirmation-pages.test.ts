@@ -66,6 +66,23 @@ describe.each(["off", "optional"] as const)("with the second factor %s", (second
   });
 });
 
+test.each(["resend", "regenerate"])(
+  "CON-146 an invitation of an administrator is confirmed before it is renewed: %s",
+  async (act) => {
+    await using site = await createTestServer();
+    const caller = await site.signedIn("admin");
+    const browser = consoleBrowser(site, caller);
+    const invite = async (role: "admin" | "member") =>
+      (await site.domain.identity.invitations.create(caller.actor, { email: `${role}@example.com`, role }))
+        .invitation.id;
+    const [admin, member] = [await invite("admin"), await invite("member")];
+    site.world.clock.advance(CONFIRMATION_TTL_MS);
+    const renew = async (id: string) =>
+      (await browser.request(`${INVITATIONS}/${id}/${act}`, { method: "POST" })).status;
+    expect([await renew(admin), await renew(member)]).toEqual([403, 200]);
+  },
+);
+
 test("CON-146 a factor that was set up is asked for, and only while the setting is on", async () => {
   await using site = await createTestServer();
   const caller = await site.signedIn("admin");

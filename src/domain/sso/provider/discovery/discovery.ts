@@ -1,6 +1,6 @@
 // Finds the endpoints of the provider, and remembers them: in memory for an hour, and in the database for a day, in which sign-ins
 // work although discovery does not answer. One request at a time, and none for ten seconds after a failure.
-import { type Clock, HOUR_MS } from "../../../../platform/clock.ts";
+import { type Clock, HOUR_MS, SECOND_MS } from "../../../../platform/clock.ts";
 import { DomainError } from "../../../../platform/errors.ts";
 import { type Remembered, throwRemembered } from "../failures.ts";
 import type { ProviderRequests } from "../provider-requests.ts";
@@ -8,6 +8,8 @@ import { discoveryUrl, type ProviderMetadata, readMetadata } from "./metadata.ts
 
 /** After this time the document is fetched again, while the old one is still used. */
 export const METADATA_FRESH_MS = HOUR_MS;
+/** A document that sign-ins fail with is fetched again after this time: the provider may have moved an endpoint. */
+export const METADATA_DOUBTED_MS = 10 * SECOND_MS;
 /** After this time the document is no longer used. */
 const METADATA_KEPT_MS = 24 * HOUR_MS;
 
@@ -57,6 +59,12 @@ export class Discovery {
     // The failure is remembered and counted there; the known document is still valid.
     if (ageMs > METADATA_FRESH_MS) this.#refresh().catch(() => {});
     return this.#known.metadata;
+  }
+
+  /** A sign-in failed with the known document: it is fetched again, while the old one is still used. */
+  doubt(): void {
+    const ageMs = this.#known ? this.parts.clock.nowMs() - this.#known.atMs : 0;
+    if (ageMs > METADATA_DOUBTED_MS) this.#refresh().catch(() => {});
   }
 
   /** Fetches the document now, whatever is known. @throws like `get` */
