@@ -132,6 +132,16 @@ export function verifyToken(token: string, rules: TokenRules): VerifiedToken {
   return { payload, kid: key.kid };
 }
 
+/** @returns the type that the header of a token states, whether the token is valid or not; undefined for any other text */
+export function statedType(token: string): unknown {
+  if (token.length > TOKEN_LENGTH_MAX) return undefined;
+  try {
+    return decodeProtectedHeader(token).typ;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Turns all errors of jose, which has several kinds, into `token.invalid`. */
 function decoded<T>(decode: () => T): T {
   try {

@@ -94,7 +94,11 @@ async function admit(checks: GuardChecks, asked: Asked): Promise<void> {
       token === undefined
         ? visitorOf(request, { ...checks, requirement })
         : (authenticator.known(token) ??
-          (await verificationLimit.run(exchange.address, () => authenticator.bearer(token))));
+          (await verificationLimit.run(
+            exchange.address,
+            () => authenticator.bearer(token),
+            () => request.signal,
+          )));
     exchange.principal = principal; // set before the check below so that the log names a refused caller
     requireStatus(principal, requirement);
   }

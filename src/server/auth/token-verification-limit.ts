@@ -64,16 +64,19 @@ export class TokenVerificationLimit {
   /**
    * Verifies a token: in this turn if there is time left, otherwise when the callers before it are done.
    * @param verify throws for a refused token
+   * @param signalOf asked for a caller who must wait; a token is not verified if its caller has hung up meanwhile
    * @returns the result of `verify`
    * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens,
    *   `access.verification_busy` if too many callers wait
    */
-  async run<T>(address: string | null, verify: () => T): Promise<T> {
+  async run<T>(address: string | null, verify: () => T, signalOf?: () => AbortSignal): Promise<T> {
     this.#refuseExhausted(address);
     if (this.#waiting.length === 0 && this.#hasTime()) return this.#verify(address, verify);
     if (this.#waiting.length >= WAITING_MAX) throw busy();
     const { promise, resolve } = Promise.withResolvers<T>();
+    const signal = signalOf?.();
     const verifyLater = () => {
+      if (signal?.aborted) throw busy(); // nobody reads it
       this.#refuseExhausted(address);
       return this.#verify(address, verify);
     };

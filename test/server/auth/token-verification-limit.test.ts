@@ -152,4 +152,23 @@ describe("an address with refused tokens", () => {
     for (let sent = 0; sent < 3 * REFUSED_TOKENS.burst; sent += 1)
       expect(await sights.run(ADDRESS, () => "let in")).toBe("let in");
   });
+
+  test("a waiting caller who has hung up takes no time from the others", async () => {
+    const { sights, work } = gate();
+    await sights.run(ADDRESS, work(TURN_MS, "long"));
+    const gone = new AbortController();
+    const verified: string[] = [];
+    const ask = (name: string, signal: AbortSignal) =>
+      answerOf(
+        sights.run(
+          ADDRESS,
+          () => verified.push(name),
+          () => signal,
+        ),
+      );
+    const answers = [ask("gone", gone.signal), ask("there", new AbortController().signal)];
+    gone.abort();
+    expect(await Promise.all(answers)).toEqual(["access.verification_busy", 1]);
+    expect(verified).toEqual(["there"]);
+  });
 });

@@ -34,6 +34,8 @@ export interface SegmentOptions {
 export class CompactSegment {
   #slots = 0;
   #words = new Uint32Array(0);
+  /** where in its window the last eviction ended */
+  #hand = -1;
 
   constructor(private readonly own: SegmentOptions) {}
 
@@ -112,17 +114,22 @@ export class CompactSegment {
     return -1;
   }
 
-  /** @returns the offset of the row of the window to evict */
+  /**
+   * Considers the rows of the window in turn, from where the last eviction ended: otherwise the first rows of a window would be
+   * evicted again and again, and used rows behind them, whose tokens nobody sends anymore, would never lose their mark.
+   * @returns the offset of the row of the window to evict
+   */
   #victimAt(hash: number): number {
-    let slot = homeOf(hash, this.#slots);
+    const home = homeOf(hash, this.#slots);
+    const span = Math.min(WINDOW, this.#slots);
     let first = -1;
-    for (let left = Math.min(WINDOW, this.#slots); left > 0; left -= 1) {
-      const at = slot * this.own.rowWords;
+    for (let left = span; left > 0; left -= 1) {
+      this.#hand = (this.#hand + 1) % span;
+      const at = ((home + this.#hand) % this.#slots) * this.own.rowWords;
       const mark = this.#word(at + MARK);
       if ((mark & USED) === 0) return at;
       this.#words[at + MARK] = mark ^ USED;
       if (first < 0 || this.#word(at + EXPIRY) < this.#word(first + EXPIRY)) first = at;
-      slot = slot + 1 === this.#slots ? 0 : slot + 1;
     }
     return first;
   }

@@ -2,6 +2,7 @@
 // refresh (RFC 6749 section 6), revoke (RFC 7009). Everything is checked before a one-time secret is spent. access-tokens.ts
 // signs access tokens after COMMIT.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
+import { statedType } from "../../../platform/crypto/signing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";
 import { invariant } from "../../../platform/errors.ts";
 import { type Ids, sha256Hex } from "../../../platform/ids.ts";
@@ -29,6 +30,7 @@ import {
   type SuccessorKeys,
 } from "./refresh-token.ts";
 import { asksForRefreshToken, grantedScope, narrowScope } from "./scopes.ts";
+import { ACCESS_TOKEN_TYPE } from "./signing-keys.ts";
 
 export interface GrantsDependencies {
   db: Db;
@@ -130,7 +132,7 @@ export class Grants {
   async revoke({ token, clientId, caller }: RevokeRequest): Promise<void> {
     const known = requireIdentifiedClient(clientId);
     const text = requireParameter("token", token);
-    const { db, accessTokens } = this.own;
+    const { db } = this.own;
     const presented = readRefreshToken(text);
     const family = presented && store.findFamily(db.read, presented);
     if (family?.grant.clientId === known) {
@@ -139,7 +141,7 @@ export class Grants {
         "access",
       );
     }
-    if (isAccessToken(accessTokens, text)) throw notRevocable();
+    if (isAccessToken(text)) throw notRevocable();
   }
 
   /** @throws OAuthError unless the state allows tokens */
@@ -245,12 +247,5 @@ export class Grants {
   }
 }
 
-/** An unknown or expired token is not an error (RFC 7009 section 2.2). */
-function isAccessToken(accessTokens: Pick<AccessTokens, "read">, text: string): boolean {
-  try {
-    accessTokens.read(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** By its header only, valid or not: nobody needs a credential here, and verifying a signature takes longer than the request. */
+const isAccessToken = (text: string): boolean => statedType(text) === ACCESS_TOKEN_TYPE;

@@ -143,6 +143,21 @@ test("rows that were used outlast any number of rows that were not", () => {
   expect(good.map((key) => ownWordOf(table, key))).toEqual(good.map(() => 1));
 });
 
+test("rows that are used in turn are all kept after some rounds, however many were used before and are not anymore", () => {
+  const slots = 100;
+  const table = open(slots * ROW_BYTES * SEGMENTS);
+  const [former, now] = [neighbors(60), neighbors(60)];
+  const misses = (keys: readonly Uint32Array[]): number =>
+    keys.filter((key) => {
+      if (table.find(key)) return false;
+      table.put(key, [0, 1], { expiry: 50, now: 1 });
+      return true;
+    }).length;
+  for (let round = 0; round < 3; round += 1) misses(former);
+  const counts = Array.from({ length: 12 }, () => misses(now));
+  expect([counts[0], counts.at(-1)]).toEqual([60, 0]);
+});
+
 test("of rows that were all used, the first to expire is evicted, whichever slot it has", () => {
   const slots = 40;
   const keys = neighbors(slots + 1);

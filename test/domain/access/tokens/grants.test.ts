@@ -5,6 +5,7 @@ import { eq } from "drizzle-orm";
 import { deviceLogins, grants, refreshTokens } from "../../../../src/domain/access/tables.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../../src/domain/access/wire.ts";
 import { users } from "../../../../src/domain/identity/tables.ts";
+import { TOKEN_LENGTH_MAX } from "../../../../src/platform/crypto/signing.ts";
 import { BASE_URL } from "../access-world.ts";
 import { isAtRest } from "../at-rest.ts";
 import {
@@ -265,13 +266,16 @@ test("a former refresh token still revokes its family and no other, rotated just
   }
 });
 
-test("an access token cannot be revoked by itself, and an invalid one is unknown", async () => {
+test("an access token cannot be revoked by itself, valid or not, and any other text is unknown", async () => {
   await using world = await createLoginWorld();
   const { access_token: token } = await logIn(world);
-  const revoke = () => refusalOf(world.grants.revoke({ token, clientId: OAUTH_CLIENT_ID }));
+  const revoke = (text = token) => refusalOf(world.grants.revoke({ token: text, clientId: OAUTH_CLIENT_ID }));
   expect(await revoke()).toBe("unsupported_token_type");
   afterSeconds(world, 86_400);
-  expect(await revoke()).toBe("fine");
+  expect(await revoke()).toBe("unsupported_token_type");
+  expect(await revoke(`${token.slice(0, -1)}!`)).toBe("unsupported_token_type");
+  for (const text of ["x", "a.b.c", token.replaceAll(".", "-"), token + "x".repeat(TOKEN_LENGTH_MAX)])
+    expect(await revoke(text)).toBe("fine");
 });
 
 test("a revocation must name the client, which is not authenticated otherwise", async () => {
