@@ -6,7 +6,7 @@ import type { Browser, Visitor } from "../auth/browser.ts";
 import type { UploadTimes } from "../http/bodies/streamed-body.ts";
 import { openStreamedForm, type StreamedForm } from "../http/bodies/streamed-form.ts";
 import { actorOf, exchangeOf, noteRefusal, principalOf } from "../http/exchange.ts";
-import { type Failure, failureOf, HttpError } from "../http/problems/problem.ts";
+import { failureOf, HttpError } from "../http/problems/problem.ts";
 import { formFailure, seeOther, signInPath } from "../pages/html.ts";
 import type { RouteContext } from "../router.ts";
 import { confirmPath, needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
@@ -15,7 +15,7 @@ import { type Chrome, type ConsolePage, renderConsole } from "./frame/frame.tsx"
 import { type Fields, OWNER_FIELD } from "./frame/kept-fields.tsx";
 import { type Feature, type NavigationGroup, type Needs, navigationFor } from "./frame/navigation.ts";
 import { type Notice, noticeCookie, noticeOf, shownNoticeCookie } from "./frame/notice.ts";
-import { failedPage, forbiddenPage, staleFormPage, tooLongPage } from "./frame/refusals.tsx";
+import { failedPage, forbiddenPage, staleFormPage, tooLongPage, unconfirmedPage } from "./frame/refusals.tsx";
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 import { createSignInAgain } from "./sign-in-again.ts";
@@ -29,6 +29,7 @@ export interface Done {
 
 type Answer = ConsolePage | Response;
 type Outcome = Done | Answer | Promise<Done | Answer>;
+type Work<More extends unknown[] = []> = (reader: Reader, ...more: More) => Outcome;
 
 interface Action {
   needs: Needs;
@@ -38,6 +39,8 @@ interface Action {
   isQuestion?: boolean;
   /** names of fields whose values no page sends back; it sends their names, so that the form knows that there were values */
   heldBack?: RegExp;
+  /** whether what was entered is kept when its sender must confirm who it is */
+  keepsFields?: boolean;
 }
 
 /** An action with a file. */
@@ -51,21 +54,13 @@ interface FileAction extends Omit<Action, "isQuestion"> {
 /** Functions for routes of the console. */
 export interface Console {
   /** Answers a page. A reader who is not signed in goes to the sign-in page and comes back to the same address. */
-  show(request: Request, needs: Needs, work: (reader: Reader) => Outcome): Promise<Response>;
+  show(request: Request, needs: Needs, work: Work): Promise<Response>;
   /** Answers a form, after its CSRF token. A refusal by the domain becomes a page; the work may catch it to show its form again. */
-  act(request: Request, fields: Fields, action: Action, work: (reader: Reader) => Outcome): Promise<Response>;
+  act(request: Request, fields: Fields, action: Action, work: Work): Promise<Response>;
   /** As `act`, for a form with a long text, which is read after its sender is known (long-form.ts). */
-  actLong(
-    request: Request,
-    action: Action,
-    work: (reader: Reader, fields: Fields) => Outcome,
-  ): Promise<Response>;
+  actLong(request: Request, action: Action, work: Work<[fields: Fields]>): Promise<Response>;
   /** As `act`, for a form with a large file, of which nothing is read before its sender is known (streamed-form.ts). */
-  actFile(
-    request: Request,
-    action: FileAction,
-    work: (reader: Reader, form: StreamedForm) => Outcome,
-  ): Promise<Response>;
+  actFile(request: Request, action: FileAction, work: Work<[form: StreamedForm]>): Promise<Response>;
   /** @returns the page for somebody whose session has ended; an uploaded file is read only without it */
   expired(request: Request, action: Action): Response | undefined;
   has(feature: Feature): boolean;
@@ -129,7 +124,7 @@ const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyo
 /** @returns `act` */
 const createAct =
   (browser: Browser, { readerOf, answer, forbid, finish, refuse, signInAgain }: Frame): Console["act"] =>
-  async (request, fields, { needs, back, isQuestion = false, heldBack }, work) => {
+  async (request, fields, { needs, back, isQuestion = false, heldBack, keepsFields = false }, work) => {
     const form = { path: new URL(request.url).pathname, back, fields, heldBack };
     const present = browser.visitor(request);
     const signedIn = present
@@ -150,7 +145,10 @@ const createAct =
       try {
         return finish(reader, await setImmediate(await work(reader))); // as in `show`
       } catch (error) {
-        if (needsConfirmation(error)) return seeOther(confirmPath(back));
+        if (needsConfirmation(error))
+          return keepsFields
+            ? answer(reader, unconfirmedPage({ ...form, reader }))
+            : seeOther(confirmPath(back));
         return refuse(reader, error, back);
       }
     };
@@ -282,7 +280,7 @@ function createFrame(context: RouteContext, browser: Browser) {
 
   /** @returns the page of a refusal; unexpected errors are left to the server, which logs them */
   const refuse = (reader: Reader, error: unknown, back?: string): Response => {
-    const failure: Failure | undefined = failureOf(error);
+    const failure = failureOf(error);
     if (!failure || failure.status >= 500) throw error;
     const { requestId } = exchangeOf(reader.request);
     return answer(reader, failedPage(formFailure(error, reader.request), { requestId, back }));

@@ -1,9 +1,12 @@
 // Invitations in the console.
 import { afterAll, describe, expect, test } from "bun:test";
+import { CONFIRMATION_TTL_MS } from "../../../src/domain/access/second-factor/model.ts";
 import { INVITED_AT_ONCE_MAX } from "../../../src/server/console/people/invitation-list.tsx";
 import { PROBLEM_BYTES_MAX } from "../../../src/server/http/problems/problem.ts";
 import { REPEATED_CHARACTERS_MAX } from "../../../src/server/routes/console/people/invitation-pages.ts";
-import { createTestServer } from "../../support/server.ts";
+import { consoleBrowser } from "../../support/browser/console-browser.ts";
+import { formTo } from "../../support/browser/form-browser.ts";
+import { createTestServer, PASSWORD } from "../../support/server.ts";
 
 const site = await createTestServer({ limits: { invitationsPerActor: INVITED_AT_ONCE_MAX + 20 } });
 afterAll(() => site[Symbol.asyncDispose]());
@@ -143,4 +146,28 @@ test("CON-147 the limit on invitations holds for the form as for the API", async
   const [form] = await send("", { addresses: "by-form@example.com", role: "member" });
   expect(form?.html).toMatch(/[Tt]oo many/);
   expect(invitations.list(organizationId, { q: "by-form" }).items).toEqual([]);
+});
+
+test("CON-146 addresses and role stay when their sender must confirm who it is", async () => {
+  await using own = await createTestServer();
+  const boss = await own.signedIn("admin", { email: "boss@example.com" });
+  const browser = consoleBrowser(own, boss);
+  const PATH = "/console/invitations";
+  const open = formTo(await browser.visit(PATH), PATH);
+  own.world.clock.advance(CONFIRMATION_TTL_MS);
+  const emails = "one@example.com\ntwo@example.com";
+  const kept = await browser.submit(open, { addresses: emails, role: "admin" });
+  expect([kept.status, kept.heading]).toEqual([403, "Confirm that it is you"]);
+  expect(own.domain.identity.invitations.list(own.world.organizationId, {}).items).toEqual([]);
+  const again = formTo(kept, PATH);
+  expect(again.fields).toMatchObject({ role: "admin" });
+  const [, confirm = ""] = /href="([^"]*second-factor[^"]*)"/.exec(kept.html) ?? [];
+  const asked = await browser.visit(confirm.replaceAll("&amp;", "&"));
+  await browser.submit(formTo(asked, "/account/second-factor/confirm"), { password: PASSWORD });
+  await browser.submit(again, {});
+  const { items } = own.domain.identity.invitations.list(own.world.organizationId, {});
+  expect(items.map(({ email, role }) => [email, role]).toSorted()).toEqual([
+    ["one@example.com", "admin"],
+    ["two@example.com", "admin"],
+  ]);
 });

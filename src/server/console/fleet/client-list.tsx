@@ -188,11 +188,14 @@ export function clientListPage({
     defaultSort: "-last_seen",
     csvPath: CLIENTS_CSV_PATH,
     bulk: mayAdminister ? { path: CLIENTS_ACTION_PATH, actions: BULK } : undefined,
-    command: commandOf(query),
-    api: {
-      method: "GET",
-      path: `/admin/client-status?${new URLSearchParams({ view: "summary", ...query })}`,
-    },
+    ...(values.last_seen_from === undefined &&
+      values.last_seen_to === undefined && {
+        command: commandOf(query),
+        api: {
+          method: "GET",
+          path: `/admin/client-status?${new URLSearchParams({ view: "summary", ...query })}`,
+        },
+      }),
   };
   return {
     title: "Workstations",

@@ -4,6 +4,7 @@
 
 import type { Failure } from "../../http/problems/problem.ts";
 import { asSentence } from "../../pages/words.ts";
+import { confirmPath } from "../../routes/pages/factor-confirmation-pages.ts";
 import { FORM_TEXT_BYTES_MAX } from "../long-form.ts";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text } from "../parts/values.tsx";
@@ -82,6 +83,39 @@ export function failedPage(
     ),
   };
 }
+
+/** An action whose sender must confirm who it is, in another tab: what was entered stays here. */
+export const unconfirmedPage = ({
+  reader,
+  path,
+  back,
+  fields,
+  heldBack,
+}: Kept & { reader: Reader }): ConsolePage => ({
+  title: "Confirm that it is you",
+  status: 403,
+  isError: true,
+  content: (
+    <>
+      <p>
+        Nothing was changed yet; what you entered is kept on this page.{" "}
+        <a href={confirmPath(back)} target="_blank" rel="noopener">
+          Confirm in a new tab that it is you
+        </a>
+        , then send it again from here.
+      </p>
+      <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
+        <KeptFields fields={keptFields({ fields: { ...fields, [OWNER_FIELD]: undefined }, heldBack })} />
+        <a class="button" href={back}>
+          Cancel
+        </a>
+        <button class="button primary" type="submit">
+          Send again
+        </button>
+      </ConsoleForm>
+    </>
+  ),
+});
 
 /** A form of an earlier session. Its values are shown only to the person who entered them. */
 export function staleFormPage({
