@@ -78,7 +78,10 @@ class ArrivingMessage {
 
   /** @throws ScimError */
   async end(): Promise<object> {
-    const { message } = await parseObject(this.#text.end(), this.#limitsAt(0));
+    const limits = this.#limitsAt(0);
+    const restMax = this.#counts.values + SCIM_VALUES_MAX.scim; // beside its lists, as many as other bodies may have
+    const valuesMax = Math.min(limits.valuesMax, restMax);
+    const { message } = await parseObject(this.#text.end(), { ...limits, valuesMax });
     if (this.#lists.length > 0) this.#putBack(message);
     return message;
   }

@@ -344,6 +344,18 @@ describe("limits", () => {
     else expect(detailOf(answered)).toContain(`more than ${SCIM_DEPTH_MAX} levels`);
   });
 
+  test.each([-1, 0, 1])("of values beside the lists, tested at the limit %i", async (more) => {
+    // the group, its three members' names, the display name, the list of members, and the other list
+    const count = SCIM_VALUES_MAX.scim - 7 + more;
+    const text = groupText(listOf(people), `Values ${more}`).replace(
+      /\}$/,
+      `,"x":[${"0,".repeat(count - 1)}0]}`,
+    );
+    const answered = await scim.ask("POST", "/Groups", { body: text });
+    if (more <= 0) expect(answered.status).toBe(201);
+    else expect(detailOf(answered)).toContain("values and names of members");
+  });
+
   test.each([-1, 0, 1])("of characters beside the lists, tested at the limit %i", async (more) => {
     const text = (filler: string) =>
       groupText(listOf(people), `Rest ${more}`).replace(/\}$/, `,"x":[${filler}1]}`);
