@@ -5,7 +5,7 @@ import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
 import { settingsText, typedSettings } from "./drafts/texts/typed-settings.ts";
-import { validateDocument } from "./drafts/texts/whole-document.ts";
+import { validateDocument } from "./previews/whole-document.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";

@@ -64,7 +64,7 @@ export interface IdentityDependencies {
   forgetGuesses: ForgetGuesses;
   removeFactors: RemoveFactors;
   removeIdentities: RemoveIdentities;
-  /** ends what an operator expects of a user at a provider that replaces another: nobody expected an administrator */
-  removeExpectations(tx: Tx, userId: string): void;
+  /** ends what an operator expects of a user at a provider that replaces another */
+  removeExpectations(tx: Tx, userId: string): unknown;
   settings: IdentitySettings;
 }

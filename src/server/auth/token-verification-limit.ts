@@ -64,7 +64,7 @@ export class TokenVerificationLimit {
   /**
    * Verifies a token: in this turn if there is time left, otherwise when the callers before it are done.
    * @param verify throws for a refused token
-   * @param signalOf asked for a caller who must wait; a token is not verified if its caller has hung up meanwhile
+   * @param signalOf called only if the caller must wait; the token of a caller who hangs up meanwhile is not verified
    * @returns the result of `verify`
    * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens,
    *   `access.verification_busy` if too many callers wait
@@ -76,7 +76,7 @@ export class TokenVerificationLimit {
     const { promise, resolve } = Promise.withResolvers<T>();
     const signal = signalOf?.();
     const verifyLater = () => {
-      if (signal?.aborted) throw busy(); // nobody reads it
+      if (signal?.aborted) throw busy(); // nobody reads this answer
       this.#refuseExhausted(address);
       return this.#verify(address, verify);
     };

@@ -14,7 +14,7 @@ export interface BodyTimes {
   unauthenticatedMs: number;
   /** time to wait for the rest of an unread body, so that the connection can be reused */
   graceMs: number;
-  /** time without a byte after which the rest of a refused body is not waited for any longer */
+  /** time without a byte that ends the reading of a refused body */
   silentMs: number;
 }
 

@@ -79,7 +79,7 @@ class ArrivingMessage {
   /** @throws ScimError */
   async end(): Promise<object> {
     const limits = this.#limitsAt(0);
-    const restMax = this.#counts.values + SCIM_VALUES_MAX.scim; // beside its lists, as many as other bodies may have
+    const restMax = this.#counts.values + SCIM_VALUES_MAX.scim; // outside its lists, as many as in other bodies
     const valuesMax = Math.min(limits.valuesMax, restMax);
     const { message } = await parseObject(this.#text.end(), { ...limits, valuesMax });
     if (this.#lists.length > 0) this.#putBack(message);

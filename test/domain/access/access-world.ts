@@ -21,7 +21,8 @@ import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts
 import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
 import { Idempotency } from "../../../src/domain/idempotency/service.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
-import { createRemoveIdentities, removeExpectations } from "../../../src/domain/sso/identities/unlinking.ts";
+import { removeExpectations } from "../../../src/domain/sso/identities/expected-store.ts";
+import { createRemoveIdentities } from "../../../src/domain/sso/identities/unlinking.ts";
 import { createIsConfirmed } from "../../../src/domain/sso/service.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/platform/clock.ts";
 import { createPasswords } from "../../../src/platform/crypto/passwords.ts";

@@ -115,8 +115,8 @@ export class CompactSegment {
   }
 
   /**
-   * Considers the rows of the window in turn, from where the last eviction ended: otherwise the first rows of a window would be
-   * evicted again and again, and used rows behind them, whose tokens nobody sends anymore, would never lose their mark.
+   * Continues in the window where the last eviction ended. A search from the start would always evict the first rows, and rows
+   * behind them would keep their mark, although nobody sends their tokens anymore.
    * @returns the offset of the row of the window to evict
    */
   #victimAt(hash: number): number {

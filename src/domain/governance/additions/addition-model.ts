@@ -1,5 +1,4 @@
 // Shapes of a package that an administrator adds step by step: its archive, its name, its layouts and who gets it.
-import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "../../../platform/ids.ts";
 import { ownMember } from "../../../platform/text/json-object.ts";
 import type { ManagedPackage } from "../../catalog/service.ts";
@@ -34,8 +33,8 @@ export interface AdditionContent {
   replaces?: ManagedPackage | undefined;
   adapters?: ManagedPackage["adapters"];
   audience?: PackageAudience;
-  /** who got the package with its id when the audience was chosen; undefined for everybody */
-  formerAudience?: PackageAudience | undefined;
+  /** `audienceMark` of the draft when the audience was chosen */
+  audienceRead?: string;
 }
 
 export interface Addition extends AdditionContent {
@@ -48,7 +47,7 @@ export interface Addition extends AdditionContent {
 }
 
 /** An addition whose steps are all done. */
-export type CompleteAddition = Addition & Required<Omit<AdditionContent, "replaces" | "formerAudience">>;
+export type CompleteAddition = Addition & Required<Omit<AdditionContent, "replaces" | "audienceRead">>;
 
 /** @returns the addition if no step is missing */
 export const completeAddition = (addition: Addition): CompleteAddition | undefined => {
@@ -56,13 +55,7 @@ export const completeAddition = (addition: Addition): CompleteAddition | undefin
   return identity && adapters && audience ? { ...addition, identity, adapters, audience } : undefined;
 };
 
-/** @returns whether the draft says otherwise who gets the package than when its audience was chosen */
-export const hasOtherAudience = (
-  { identity, formerAudience }: Pick<Addition, "identity" | "formerAudience">,
-  { audiences }: { audiences: PackageAudiences },
-): boolean => !isDeepStrictEqual(identity && ownMember(audiences, identity.id), formerAudience);
-
-/** @returns another text as soon as the draft says otherwise who gets the package */
+/** @returns a text that changes with who gets the package according to the draft */
 export const audienceMark = (
   { identity }: Pick<Addition, "identity">,
   { audiences }: { audiences: PackageAudiences },

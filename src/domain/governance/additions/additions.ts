@@ -3,7 +3,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
 import type { KeptArchives } from "../../catalog/service.ts";
 import { checkPackages } from "../../catalog/service.ts";
 import type { Harness } from "../../harnesses/harnesses.ts";
@@ -22,7 +21,6 @@ import {
   type AdditionSource,
   audienceMark,
   completeAddition,
-  hasOtherAudience,
   packageOf,
 } from "./addition-model.ts";
 import * as store from "./addition-store.ts";
@@ -126,21 +124,22 @@ export class PackageAdditions {
 
   /**
    * Says who gets it.
-   * @param stated.mark of the audience in the draft that the author has read (`audienceMark`); any if left out
+   * @param stated.audienceRead `audienceMark` of the draft that the author has read; by default, the current one
    * @throws DomainError as identify; `governance.invalid` with pointers below `/package_audiences`
    */
   async offer(
     actor: Actor,
-    { mark, ...stated }: StatedVersion & { mark?: string },
+    { audienceRead, ...stated }: StatedVersion & Pick<Addition, "audienceRead">,
     audience: PackageAudience,
   ): Promise<Addition> {
+    this.assertRead(actor, stated);
     const { identity } = this.get(actor);
     if (!identity) throw isUnfinished();
-    const isRead = mark === undefined || mark === audienceMark({ identity }, this.own.drafts.ownOrNew(actor));
-    if (!isRead) throw audienceChanged();
+    const mark = audienceMark({ identity }, this.own.drafts.ownOrNew(actor));
+    if (audienceRead !== undefined && audienceRead !== mark) throw audienceChanged();
     const checked = await this.own.drafts.checkAudience(actor, identity.id, audience);
-    const formerAudience = ownMember(this.own.drafts.ownOrNew(actor).audiences, identity.id);
-    return await this.#save(actor, stated, (former) => ({ ...former, audience: checked, formerAudience }));
+    const chosen = { audience: checked, audienceRead: mark };
+    return await this.#save(actor, stated, (former) => ({ ...former, ...chosen }));
   }
 
   /**
@@ -157,7 +156,7 @@ export class PackageAdditions {
     const replaced = own.document.packages.find(({ id }) => id === whole.identity.id);
     refuseProblems([
       ...(replaced && !isDeepStrictEqual(replaced, whole.replaces) ? [isTaken(replaced)] : []),
-      ...(replaced && hasOtherAudience(whole, own) ? [isOfferedAnew(replaced)] : []),
+      ...(replaced && whole.audienceRead !== audienceMark(whole, own) ? [isOfferedAnew(replaced)] : []),
     ]);
     const managed = packageOf(whole, replaced);
     const draft = await drafts.addPackage(actor, { version: own.version }, managed, whole.audience);
@@ -188,7 +187,8 @@ export class PackageAdditions {
   }
 
   /**
-   * To be asked before any other problem: its page states the newest version, and the next press would save it.
+   * Call it before any other check. A page that shows another problem states the newest version, so the next press would overwrite
+   * what another tab saved.
    * @throws DomainError `package_addition.none`, `package_addition.changed`
    */
   assertRead(actor: Actor, { version }: StatedVersion): void {

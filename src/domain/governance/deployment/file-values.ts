@@ -8,9 +8,9 @@ import { unstamped } from "../document/stamp.ts";
 import { changedPlaces, joinParts, splitParts } from "../publishing/document-paths.ts";
 import {
   finalizeUnchanged,
-  growthProblems,
   isLarger,
   joinedProblems,
+  preventingProblems,
   withoutRevisionFields,
 } from "../publishing/finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
@@ -104,7 +104,8 @@ export interface FileValuesRequest extends BaseRevisionText {
 }
 
 /**
- * Takes the values of the file at those paths; a package that the policy does not have comes with its uses. As in the file itself, ranges without a certified version are not refused.
+ * Takes the values of the file at those paths. A package that the policy does not have comes with its uses. As in the file itself,
+ * ranges without a certified version are not refused.
  */
 export function takeFileValues({ base, file, paths, frame }: FileValuesRequest): Validated {
   const before = parse(base);
@@ -115,9 +116,8 @@ export function takeFileValues({ base, file, paths, frame }: FileValuesRequest):
   const taken = withoutFormerOverrides(whole, before);
   const problems = joinedProblems(taken, before);
   const document = finalizeUnchanged(taken, { ...frame, problems });
-  // A draft may need several values until it is valid; only its size is limited at once.
-  const ofSize = isLarger(document, before) ? growthProblems(problems) : [];
-  const preventing = frame.isEdit ? ofSize : problems;
+  const isShrinkingEdit = frame.isEdit && !isLarger(document, before);
+  const preventing = isShrinkingEdit ? [] : preventingProblems(problems, frame);
   return preventing.length > 0 ? refused(preventing) : judged(document, before);
 }
 

@@ -255,7 +255,7 @@ export class Edits {
   /** @returns the content of that revision, stamped as of today @throws DomainError `governance.invalid` */
   async former(actor: Actor, base: Revision, target: Revision): Promise<DraftContent> {
     const [former, current] = [await documentText(target), await documentText(base)];
-    const frame = this.#editing(actor);
+    const frame = this.#frame(actor);
     const { problems, document } = await this.parts.runTask("former", { former, base: current, frame });
     refuseProblems(problems);
     const typed = { harnesses: {}, former: target.sequence };

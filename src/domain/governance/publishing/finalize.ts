@@ -66,16 +66,20 @@ function addedProblems(
   );
 }
 
-/** @returns whether the first document has more bytes */
+/** @returns whether the first document has more bytes than the other */
 export const isLarger = (one: GovernanceConfig, other: GovernanceConfig): boolean =>
   Buffer.byteLength(JSON.stringify(one)) > Buffer.byteLength(JSON.stringify(other));
 
-/** @param problems that an edit adds @returns those that no other edit is to solve: the document may not become too large */
-export const growthProblems = (problems: readonly Problem[]): Problem[] => problems.filter(isOfSize);
+/**
+ * Several edits of a draft may have to solve a problem together. Only its size is limited at once.
+ * @returns the problems for which a change is refused
+ */
+export const preventingProblems = (problems: Problem[], { isEdit }: FinalizeContext): Problem[] =>
+  isEdit ? problems.filter(isOfSize) : problems;
 
 const isOfSize = ({ pointer }: Problem): boolean => pointer === "";
 
-/** Numbers of packages, versions and sizes may differ after an edit that does not solve the problem; the text names the package. */
+/** An edit may change the numbers in a problem without solving it: places of packages, versions and sizes. */
 const withoutNumbers = ({ pointer, detail }: Problem): string =>
   `${pointer} ${detail}`.replace(/(?<=[\s/=<>])\d[\w.+-]*/g, "*");
 

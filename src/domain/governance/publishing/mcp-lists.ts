@@ -7,7 +7,7 @@ import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { readDraft } from "../document/draft.ts";
 import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig, McpServer } from "../model.ts";
-import { finalizeDocument, growthProblems } from "./finalize.ts";
+import { finalizeDocument, preventingProblems } from "./finalize.ts";
 import { type BaseRevisionText, judged, parse, refused, type Validated } from "./judged.ts";
 import { withExtensions } from "./ownership.ts";
 import { extensionsDocument, extensionsPointer } from "./publications.ts";
@@ -126,7 +126,7 @@ export function validateMcpLists({ lists, base, frame }: BaseRevisionText & { li
   const extensions = { packages: current.packages, harnesses: withLists(before, document) };
   const wanted = withExtensions(before, extensions, { published: before });
   const stamped = finalizeDocument(wanted, { ...frame, base: current, problems });
-  const preventing = frame.isEdit ? growthProblems(problems) : problems;
+  const preventing = preventingProblems(problems, frame);
   return preventing.length > 0 ? refused(placed(preventing)) : judged(stamped, current);
 }
 

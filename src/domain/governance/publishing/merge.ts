@@ -79,8 +79,8 @@ function isOneValue(path: readonly string[], versions: Versions<unknown>): boole
   const isUse = path.length === 4 && third === "package_overrides";
   if (!isPackage && !isServer && !isUse) return false;
   if (versions.baseline === undefined) return true; // both added it
-  if (isUse) return false;
-  return isServer ? areChangedByBoth(versions, PROGRAM_MEMBERS) : areOfTwoArchives(versions);
+  if (isServer) return areChangedByBoth(versions, PROGRAM_MEMBERS);
+  return isPackage && areOfTwoArchives(versions);
 }
 
 /** A layout is that of an archive. */

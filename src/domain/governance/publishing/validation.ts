@@ -20,9 +20,9 @@ import {
   type FinalizeContext,
   finalizeDocument,
   finalizeUnchanged,
-  growthProblems,
   isSameDocument,
   joinedProblems,
+  preventingProblems,
   withoutRevisionFields,
 } from "./finalize.ts";
 import { type BaseRevisionText, judged, parse, placesOf, refused, type Validated } from "./judged.ts";
@@ -110,7 +110,7 @@ function extended(
   const problems: Problem[] = [];
   const wanted = withExtensions(unstamped(current), extensions, { published: current });
   const document = finalizeDocument(wanted, { ...frame, base: current, problems });
-  const preventing = frame.isEdit ? growthProblems(problems) : problems;
+  const preventing = preventingProblems(problems, frame);
   return preventing.length > 0 ? refused(placed(preventing)) : judged(document, current);
 }
 

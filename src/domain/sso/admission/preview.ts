@@ -29,7 +29,7 @@ interface Sources {
 export function previewOf(claims: VerifiedClaims, { admission, settings }: Sources): Preview {
   const iss = claims.iss ?? settings.issuer;
   const isForeign = iss !== settings.issuer;
-  const warnings = warningsOf({ ...claims, iss }, settings);
+  const warnings = warningsOf(claims, { settings, isForeign });
   try {
     const person = readPerson({ ...claims, iss }, settings);
     const explanation = admission.explain(person);
@@ -55,16 +55,15 @@ export function previewOf(claims: VerifiedClaims, { admission, settings }: Sourc
   }
 }
 
-function warningsOf({ iss, aud, auth_time }: VerifiedClaims, settings: SsoSettings): string[] {
-  const isOther = (name: unknown, wanted: string) => name !== undefined && ![name].flat().includes(wanted);
+function warningsOf(
+  { aud, auth_time }: VerifiedClaims,
+  { settings, isForeign }: { settings: SsoSettings; isForeign: boolean },
+): string[] {
+  const isForOthers = aud !== undefined && ![aud].flat().includes(settings.clientId);
   const refused = "its tokens are refused before the rules apply";
   return [
-    ...(isOther(iss, settings.issuer)
-      ? [`iss is not the configured issuer ${settings.issuer}; ${refused}`]
-      : []),
-    ...(isOther(aud, settings.clientId)
-      ? [`aud does not name the client ${settings.clientId}; ${refused}`]
-      : []),
+    ...(isForeign ? [`iss is not the configured issuer ${settings.issuer}; ${refused}`] : []),
+    ...(isForOthers ? [`aud does not name the client ${settings.clientId}; ${refused}`] : []),
     ...(settings.maxAgeSeconds !== undefined && auth_time === undefined
       ? [`auth_time is missing, which identity.oidc.max_age_seconds needs; ${refused}`]
       : []),

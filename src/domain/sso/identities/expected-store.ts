@@ -40,8 +40,8 @@ export const removeOf = (tx: Tx, { userId, issuer }: { userId: string; issuer: s
     .where(and(eq(expectedIdentities.userId, userId), eq(expectedIdentities.issuer, issuer)))
     .run();
 
-/** @returns how many were removed */
-export const removeAllOf = (tx: Tx, userId: string): number =>
+/** Ends what an operator expects of a user, at every provider. @returns how many rows were removed */
+export const removeExpectations = (tx: Tx, userId: string): number =>
   changesOf(tx.delete(expectedIdentities).where(eq(expectedIdentities.userId, userId)).run());
 
 /** @returns how many were removed because their time is over */

@@ -8,7 +8,7 @@ import type { Identity, User } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { EndLogins } from "../dependencies.ts";
 import { claimTextProblem } from "../model.ts";
-import { isExpected, removeAllOf as removeExpectations } from "./expected-store.ts";
+import { isExpected, removeExpectations } from "./expected-store.ts";
 import * as store from "./identities-store.ts";
 
 export interface IdentitiesDependencies {

@@ -3,7 +3,7 @@
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { removeAllOf } from "./expected-store.ts";
+import { removeExpectations } from "./expected-store.ts";
 import { summaryOf } from "./identities.ts";
 import { removeOf } from "./identities-store.ts";
 
@@ -11,10 +11,7 @@ import { removeOf } from "./identities-store.ts";
 export const createRemoveIdentities =
   ({ audit }: { audit: Audit }) =>
   (tx: Tx, { actor, userId }: { actor: Actor; userId: string }): void => {
-    removeAllOf(tx, userId);
+    removeExpectations(tx, userId);
     for (const link of removeOf(tx, userId))
       audit.record(tx, { actor, action: "identity.unlink", target: userId, before: summaryOf(link) });
   };
-
-/** Ends what an operator expects of a user, in the caller's transaction. */
-export const removeExpectations = (tx: Tx, userId: string): void => void removeAllOf(tx, userId);

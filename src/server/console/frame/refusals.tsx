@@ -84,14 +84,8 @@ export function failedPage(
   };
 }
 
-/** An action whose sender must confirm who it is, in another tab: what was entered stays here. */
-export const unconfirmedPage = ({
-  reader,
-  path,
-  back,
-  fields,
-  heldBack,
-}: Kept & { reader: Reader }): ConsolePage => ({
+/** The sender must confirm who it is. This happens in another tab, so that what was entered stays on this page. */
+export const unconfirmedPage = (kept: Kept & { reader: Reader }): ConsolePage => ({
   title: "Confirm that it is you",
   status: 403,
   isError: true,
@@ -99,23 +93,27 @@ export const unconfirmedPage = ({
     <>
       <p>
         Nothing was changed yet; what you entered is kept on this page.{" "}
-        <a href={confirmPath(back)} target="_blank" rel="noopener">
+        <a href={confirmPath(kept.back)} target="_blank" rel="noopener">
           Confirm in a new tab that it is you
         </a>
         , then send it again from here.
       </p>
-      <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
-        <KeptFields fields={keptFields({ fields: { ...fields, [OWNER_FIELD]: undefined }, heldBack })} />
-        <a class="button" href={back}>
-          Cancel
-        </a>
-        <button class="button primary" type="submit">
-          Send again
-        </button>
-      </ConsoleForm>
+      <SendAgain {...kept} />
     </>
   ),
 });
+
+const SendAgain = ({ reader, path, back, fields, heldBack }: Kept & { reader: Reader }) => (
+  <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
+    <KeptFields fields={keptFields({ fields: { ...fields, [OWNER_FIELD]: undefined }, heldBack })} />
+    <a class="button" href={back}>
+      Cancel
+    </a>
+    <button class="button primary" type="submit">
+      Send again
+    </button>
+  </ConsoleForm>
+);
 
 /** A form of an earlier session. Its values are shown only to the person who entered them. */
 export function staleFormPage({
@@ -140,15 +138,7 @@ export function staleFormPage({
           The form was made in an earlier session. Nothing was changed yet; what you entered is kept on this
           page.
         </p>
-        <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
-          <KeptFields fields={keptFields({ fields: { ...fields, [OWNER_FIELD]: undefined }, heldBack })} />
-          <a class="button" href={back}>
-            Cancel
-          </a>
-          <button class="button primary" type="submit">
-            Send again
-          </button>
-        </ConsoleForm>
+        <SendAgain {...{ reader, path, back, fields, heldBack }} />
       </>
     ) : (
       <p>

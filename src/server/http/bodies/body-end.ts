@@ -85,7 +85,7 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
 }
 
 /**
- * A caller who has stopped to send may wait for the end of the answer, so silence ends the reading.
+ * A caller who has stopped sending may wait for the end of the answer, so silence ends the reading.
  * @returns whether the body ended in time; one of too many small chunks is not read further
  */
 async function discard(

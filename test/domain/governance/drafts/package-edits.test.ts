@@ -1,8 +1,11 @@
 // Changes of single packages in a draft: each leaves everything else unchanged.
 
 import { expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { artifacts } from "../../../../src/domain/catalog/tables.ts";
 import { changesIn } from "../../../../src/domain/governance/service.ts";
 import { seedCatalog } from "../../../support/content/catalog.ts";
+import { tarFile, tarGzOf } from "../../../support/content/tar.ts";
 import { packageOf, refusalOf } from "../governance-world.ts";
 import { createDraftWorld, type DraftWorld } from "./draft-world.ts";
 
@@ -124,5 +127,27 @@ test("CON-56 a newer entry of the catalog is named in the review, and no other s
     path: "/packages/guide/version",
     before: "1.0.0",
     after: "1.3.0",
+  });
+});
+
+test("a package whose archive is no longer stored prevents no other edit, and the review names it", async () => {
+  await using world = await createDraftWorld();
+  const { drafts, draftPublishing } = world.governance;
+  const bytes = (async function* () {
+    yield tarGzOf(tarFile("skills/guide/SKILL.md", "# Guide"));
+  })();
+  const { artifactId, sha256 } = await world.domain.packageSources.upload(world.ana, {
+    name: "g.tgz",
+    bytes,
+  });
+  const stored = packageOf("guide", { artifact_id: artifactId, sha256 });
+  const draft = await drafts.takePackage(world.ana, FIRST, stored);
+  await world.world.db.write((tx) => tx.delete(artifacts).where(eq(artifacts.id, artifactId)).run());
+  const added = await drafts.takePackage(world.ana, draft, tool);
+  const { problems } = await draftPublishing.review(world.ana, added);
+  expect(problems).toMatchObject([{ pointer: "/packages/0/artifact_id" }]);
+  const second = packageOf("second", { artifact_id: crypto.randomUUID() });
+  expect(await refusalOf(() => drafts.takePackage(world.ana, added, second))).toMatchObject({
+    pointers: ["/packages/2/artifact_id"],
   });
 });

@@ -5,7 +5,6 @@ import {
   type Addition,
   audienceMark,
   completeAddition,
-  hasOtherAudience,
 } from "../../../../../domain/governance/additions/addition-model.ts";
 import { proposeIdentity } from "../../../../../domain/governance/additions/proposed-identity.ts";
 import { listAudiences } from "../../../../../domain/governance/delivery/audiences.ts";
@@ -202,7 +201,8 @@ function audienceStep(domain: Domain) {
     const { identity, audience } = addition;
     const draft = draftOf(reader);
     const former = ownMember(listAudiences(draft), identity?.id ?? "");
-    const chosen = former && hasOtherAudience(addition, draft) ? undefined : audience;
+    const isChosenAnew = former !== undefined && addition.audienceRead !== audienceMark(addition, draft);
+    const chosen = isChosenAnew ? undefined : audience;
     return {
       title: "Who gets it",
       breadcrumbs: NEW_BREADCRUMBS,
@@ -213,8 +213,8 @@ function audienceStep(domain: Domain) {
       },
       next: { to: STEPS.check.path },
       save: async (wanted) => {
-        const [, version = "0", mark = ""] = /^(\d{1,9}) (\w+)$/.exec(sent) ?? [];
-        const stated = { version: Number(version), mark };
+        const [, version = "0", audienceRead = ""] = /^(\d{1,9}) (\w+)$/.exec(sent) ?? [];
+        const stated = { version: Number(version), audienceRead };
         return versionOf(reader, await domain.packageAdditions.offer(reader.actor, stated, wanted));
       },
     };

@@ -4,13 +4,13 @@ import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { artifactProblems } from "../delivery/artifacts.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
+import type { TextName } from "../drafts/draft-model.ts";
+import type { Drafts } from "../drafts/drafts.ts";
+import { Edits } from "../drafts/edits.ts";
 import { refuseProblems } from "../errors.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { documentText, parseInTurn } from "../publishing/judged.ts";
-import type { TextName } from "./draft-model.ts";
-import type { Drafts } from "./drafts.ts";
-import { Edits } from "./edits.ts";
 
 export class PolicyPreviews {
   readonly #edits: Edits;

@@ -1,8 +1,8 @@
 // Checks a whole document that an administrator sends to see its effect. A pure function, because a thread may run it (tasks.ts).
-import { type ArtifactReference, artifactReferences } from "../../delivery/artifacts.ts";
-import { readDraft } from "../../document/draft.ts";
-import { finalizeDocument, withoutRevisionFields } from "../../publishing/finalize.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "../../publishing/judged.ts";
+import { type ArtifactReference, artifactReferences } from "../delivery/artifacts.ts";
+import { readDraft } from "../document/draft.ts";
+import { finalizeDocument, withoutRevisionFields } from "../publishing/finalize.ts";
+import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
 
 /** @param input a document as JSON @returns it as it would be published, and the archives that it names */
 export function validateDocument({
