@@ -35,6 +35,7 @@ export async function remove(call: Call): Promise<void> {
   const details = [
     "All logins of this user end at once, on every workstation.",
     "The next sign-in of this person at the provider counts as the first one.",
+    "The user is also no longer expected at a provider that replaces this one.",
   ];
   if (!(await isConfirmed(context, command, { action, details }))) return;
   await identities.remove(actor, wanted);

@@ -67,7 +67,7 @@ export class TokenVerificationLimit {
    * @param signalOf called only if the caller must wait; the token of a caller who hangs up meanwhile is not verified
    * @returns the result of `verify`
    * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens,
-   *   `access.verification_busy` if too many callers wait
+   *   `access.verification_busy` if too many callers wait, `request.hung_up`
    */
   async run<T>(address: string | null, verify: () => T, signalOf?: () => AbortSignal): Promise<T> {
     this.#refuseExhausted(address);
@@ -76,7 +76,7 @@ export class TokenVerificationLimit {
     const { promise, resolve } = Promise.withResolvers<T>();
     const signal = signalOf?.();
     const verifyLater = () => {
-      if (signal?.aborted) throw busy(); // nobody reads this answer
+      if (signal?.aborted) throw hungUp();
       this.#refuseExhausted(address);
       return this.#verify(address, verify);
     };
@@ -145,6 +145,9 @@ export class TokenVerificationLimit {
     );
   }
 }
+
+/** Nobody reads this answer; it counts as the caller's failure, and not as ours. */
+const hungUp = () => new DomainError("invalid", "request.hung_up", "the caller has hung up");
 
 const busy = () =>
   new DomainError("unavailable", "access.verification_busy", "too many new tokens at once; try again", {

@@ -9,7 +9,7 @@ import { actorOf, exchangeOf, noteRefusal, principalOf } from "../http/exchange.
 import { failureOf, HttpError } from "../http/problems/problem.ts";
 import { formFailure, seeOther, signInPath } from "../pages/html.ts";
 import type { RouteContext } from "../router.ts";
-import { confirmPath, needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
+import { needsConfirmation } from "../routes/pages/factor-confirmation-pages.ts";
 import { htmlAnswer } from "./answer.ts";
 import { type Chrome, type ConsolePage, renderConsole } from "./frame/frame.tsx";
 import { type Fields, OWNER_FIELD } from "./frame/kept-fields.tsx";
@@ -33,14 +33,12 @@ type Work<More extends unknown[] = []> = (reader: Reader, ...more: More) => Outc
 
 interface Action {
   needs: Needs;
-  /** address of the page that the form belongs to, for a reader whose sign-in must be confirmed */
+  /** address of the page that the form belongs to */
   back: string;
   /** the form only asks for something, so auditors may send it too */
   isQuestion?: boolean;
   /** names of fields whose values no page sends back; it sends their names, so that the form knows that there were values */
   heldBack?: RegExp;
-  /** whether what was entered is kept when its sender must confirm who it is */
-  keepsFields?: boolean;
 }
 
 /** An action with a file. */
@@ -124,7 +122,7 @@ const mayOpen = ({ readsAll }: Reader, needs: Needs): boolean => needs === "anyo
 /** @returns `act` */
 const createAct =
   (browser: Browser, { readerOf, answer, forbid, finish, refuse, signInAgain }: Frame): Console["act"] =>
-  async (request, fields, { needs, back, isQuestion = false, heldBack, keepsFields = false }, work) => {
+  async (request, fields, { needs, back, isQuestion = false, heldBack }, work) => {
     const form = { path: new URL(request.url).pathname, back, fields, heldBack };
     const present = browser.visitor(request);
     const signedIn = present
@@ -145,10 +143,7 @@ const createAct =
       try {
         return finish(reader, await setImmediate(await work(reader))); // as in `show`
       } catch (error) {
-        if (needsConfirmation(error))
-          return keepsFields
-            ? answer(reader, unconfirmedPage({ ...form, reader }))
-            : seeOther(confirmPath(back));
+        if (needsConfirmation(error)) return answer(reader, unconfirmedPage({ ...form, reader }));
         return refuse(reader, error, back);
       }
     };

@@ -107,7 +107,9 @@ test("SSO-7 an operator withdraws what is expected of a user, also by unlinking 
   for (const issuer of [ISSUER, FORMER]) {
     await site.moves.move(operator(site), MOVE);
     site.identities.checkRemove(operator(site), { userId: site.ben.id, issuer });
+    const { accessToken: token } = await site.signInAgain(site.ben);
     await site.identities.remove(operator(site), { userId: site.ben.id, issuer });
+    expect((await site.request("GET", "/auth/me", { token })).status).toBe(401);
     expect(await site.signInHere(BEN)).toBe("password_needed");
   }
 });

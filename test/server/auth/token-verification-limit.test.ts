@@ -168,7 +168,7 @@ describe("an address with refused tokens", () => {
       );
     const answers = [ask("gone", gone.signal), ask("there", new AbortController().signal)];
     gone.abort();
-    expect(await Promise.all(answers)).toEqual(["access.verification_busy", 1]);
+    expect(await Promise.all(answers)).toEqual(["request.hung_up", 1]);
     expect(verified).toEqual(["there"]);
   });
 });

@@ -5,7 +5,7 @@ import { INVITED_AT_ONCE_MAX } from "../../../src/server/console/people/invitati
 import { PROBLEM_BYTES_MAX } from "../../../src/server/http/problems/problem.ts";
 import { REPEATED_CHARACTERS_MAX } from "../../../src/server/routes/console/people/invitation-pages.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
-import { formTo } from "../../support/browser/form-browser.ts";
+import { type FormBrowser, formTo, type Page } from "../../support/browser/form-browser.ts";
 import { createTestServer, PASSWORD } from "../../support/server.ts";
 
 const site = await createTestServer({ limits: { invitationsPerActor: INVITED_AT_ONCE_MAX + 20 } });
@@ -148,26 +148,52 @@ test("CON-147 the limit on invitations holds for the form as for the API", async
   expect(invitations.list(organizationId, { q: "by-form" }).items).toEqual([]);
 });
 
-test("CON-146 addresses and role stay when their sender must confirm who it is", async () => {
-  await using own = await createTestServer();
-  const boss = await own.signedIn("admin", { email: "boss@example.com" });
-  const browser = consoleBrowser(own, boss);
-  const PATH = "/console/invitations";
-  const open = formTo(await browser.visit(PATH), PATH);
-  own.world.clock.advance(CONFIRMATION_TTL_MS);
-  const emails = "one@example.com\ntwo@example.com";
-  const kept = await browser.submit(open, { addresses: emails, role: "admin" });
+describe("CON-146 a sender who must confirm who it is sends the same form again", () => {
+  test("with addresses and role", async () => {
+    await using own = await createTestServer();
+    const browser = consoleBrowser(own, await own.signedIn("admin", { email: "boss@example.com" }));
+    const PATH = "/console/invitations";
+    const open = formTo(await browser.visit(PATH), PATH);
+    own.world.clock.advance(CONFIRMATION_TTL_MS);
+    const emails = "one@example.com\ntwo@example.com";
+    const kept = await browser.submit(open, { addresses: emails, role: "admin" });
+    expect(own.domain.identity.invitations.list(own.world.organizationId, {}).items).toEqual([]);
+    expect(formTo(kept, PATH).fields).toMatchObject({ role: "admin" });
+    await confirmAndSend(browser, kept, PATH);
+    const { items } = own.domain.identity.invitations.list(own.world.organizationId, {});
+    expect(items.map(({ email, role }) => [email, role]).toSorted()).toEqual([
+      ["one@example.com", "admin"],
+      ["two@example.com", "admin"],
+    ]);
+  });
+
+  test.each(["extend", "new-link"])(
+    "with the action %s on the invitation of an administrator",
+    async (action) => {
+      await using own = await createTestServer();
+      const boss = await own.signedIn("admin", { email: "boss@example.com" });
+      const browser = consoleBrowser(own, boss);
+      const { invitations } = own.domain.identity;
+      const wanted = { email: "one@example.com", role: "admin" };
+      const { invitation } = await invitations.create(own.world.system, wanted);
+      const PATH = `/console/invitations/${invitation.id}/${action}`;
+      const question = formTo(await browser.visit(PATH), PATH);
+      own.world.clock.advance(CONFIRMATION_TTL_MS);
+      const kept = await browser.submit(question, {});
+      const expiry = () => invitations.show(own.world.organizationId, invitation.id).expiresAtMs;
+      expect(expiry()).toBe(invitation.expiresAtMs);
+      await confirmAndSend(browser, kept, PATH);
+      expect(expiry()).toBe(invitation.expiresAtMs + CONFIRMATION_TTL_MS);
+    },
+  );
+});
+
+/** Confirms in another tab as the page of the refused form says, and sends the form again. */
+async function confirmAndSend(browser: FormBrowser, kept: Page, path: string): Promise<void> {
   expect([kept.status, kept.heading]).toEqual([403, "Confirm that it is you"]);
-  expect(own.domain.identity.invitations.list(own.world.organizationId, {}).items).toEqual([]);
-  const again = formTo(kept, PATH);
-  expect(again.fields).toMatchObject({ role: "admin" });
+  const again = formTo(kept, path);
   const [, confirm = ""] = /href="([^"]*second-factor[^"]*)"/.exec(kept.html) ?? [];
   const asked = await browser.visit(confirm.replaceAll("&amp;", "&"));
   await browser.submit(formTo(asked, "/account/second-factor/confirm"), { password: PASSWORD });
   await browser.submit(again, {});
-  const { items } = own.domain.identity.invitations.list(own.world.organizationId, {});
-  expect(items.map(({ email, role }) => [email, role]).toSorted()).toEqual([
-    ["one@example.com", "admin"],
-    ["two@example.com", "admin"],
-  ]);
-});
+}

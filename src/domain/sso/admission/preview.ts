@@ -4,6 +4,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import { readPerson } from "../claims.ts";
 import { ssoReasonOf } from "../errors.ts";
 import type { Person, SsoReason, VerifiedClaims } from "../model.ts";
+import { partiesProblem } from "../provider/tokens/token-checks.ts";
 import type { SsoSettings } from "../settings.ts";
 import type { Admission, Explanation } from "./admission.ts";
 import type { Decision } from "./decide.ts";
@@ -55,19 +56,20 @@ export function previewOf(claims: VerifiedClaims, { admission, settings }: Sourc
   }
 }
 
+/** Claims that were pasted without `aud` are taken as those of a token for this client. */
 function warningsOf(
-  { aud, auth_time }: VerifiedClaims,
+  { aud, azp, auth_time }: VerifiedClaims,
   { settings, isForeign }: { settings: SsoSettings; isForeign: boolean },
 ): string[] {
-  const isForOthers = aud !== undefined && ![aud].flat().includes(settings.clientId);
-  const refused = "its tokens are refused before the rules apply";
-  return [
-    ...(isForeign ? [`iss is not the configured issuer ${settings.issuer}; ${refused}`] : []),
-    ...(isForOthers ? [`aud does not name the client ${settings.clientId}; ${refused}`] : []),
-    ...(settings.maxAgeSeconds !== undefined && auth_time === undefined
-      ? [`auth_time is missing, which identity.oidc.max_age_seconds needs; ${refused}`]
-      : []),
+  const { issuer, clientId, maxAgeSeconds } = settings;
+  const problems = [
+    isForeign && `iss is not the configured issuer ${issuer}`,
+    partiesProblem({ aud: aud ?? clientId, azp }, clientId),
+    maxAgeSeconds !== undefined &&
+      typeof auth_time !== "number" &&
+      "auth_time is missing or not a number, and identity.oidc.max_age_seconds needs it",
   ];
+  return problems.flatMap((text) => (text ? [`${text}; its tokens are refused before the rules apply`] : []));
 }
 
 function whyOf(decision: Decision, person: Person, settings: SsoSettings): string {

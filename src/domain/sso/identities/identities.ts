@@ -62,7 +62,8 @@ export class Identities {
   }
 
   /**
-   * Unlinks a user and ends the user's logins, because the link gave them. The user is no longer expected at any provider either.
+   * Unlinks a user and ends the user's logins, because the link gave them. The user is no longer expected at any provider either,
+   * and may have no link but only be expected.
    * @throws DomainError `identity.not_found` if the user is neither linked nor expected there
    */
   remove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): Promise<void> {
@@ -71,10 +72,8 @@ export class Identities {
       this.#checkRemove(tx, actor, { userId, issuer });
       const linked = store.findOfUser(tx, { userId, issuer });
       removeExpectations(tx, userId);
-      if (linked) {
-        store.remove(tx, linked);
-        endLogins(tx, { userId, reason: "identity_removed", nowMs: clock.nowMs() });
-      }
+      if (linked) store.remove(tx, linked);
+      endLogins(tx, { userId, reason: "identity_removed", nowMs: clock.nowMs() });
       const before = linked ? summaryOf(linked) : { issuer, linked_by: "expected" };
       audit.record(tx, { actor, action: "identity.unlink", target: userId, before });
     }, "access");

@@ -162,7 +162,7 @@ export class Provider {
       const reason = ssoReasonOf(error);
       if (reason !== undefined) {
         this.parts.observeSso?.ended(reason);
-        if (reason === "sso.provider_invalid") connection.discovery.doubt();
+        if (MAY_HAVE_MOVED.has(reason)) connection.discovery.doubt();
         if (isReportedByBrowser(reason)) await connection.records.noteReport(reason);
         else if (!NOT_ABOUT_PROVIDER.has(reason)) await connection.records.noteError(reason);
       }
@@ -203,6 +203,13 @@ async function clientOf(connection: Connection): Promise<OidcClient> {
   }
   return await connection.client.made;
 }
+
+/** How requests fail after the provider moved an endpoint: a refused connection, an error page, or the JSON of another program. */
+const MAY_HAVE_MOVED: ReadonlySet<SsoReason> = new Set([
+  "sso.provider_unreachable",
+  "sso.provider_invalid",
+  "sso.provider_error",
+]);
 
 /** Errors caused by the browser or the person do not count as failures of the provider. */
 const NOT_ABOUT_PROVIDER: ReadonlySet<SsoReason> = new Set([

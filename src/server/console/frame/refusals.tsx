@@ -106,12 +106,14 @@ export const unconfirmedPage = (kept: Kept & { reader: Reader }): ConsolePage =>
 const SendAgain = ({ reader, path, back, fields, heldBack }: Kept & { reader: Reader }) => (
   <ConsoleForm action={path} isInParts={isInParts(reader.request)}>
     <KeptFields fields={keptFields({ fields: { ...fields, [OWNER_FIELD]: undefined }, heldBack })} />
-    <a class="button" href={back}>
-      Cancel
-    </a>
-    <button class="button primary" type="submit">
-      Send again
-    </button>
+    <div class="choices">
+      <a class="button" href={back}>
+        Cancel
+      </a>
+      <button class="button primary" type="submit">
+        Send again
+      </button>
+    </div>
   </ConsoleForm>
 );
 

@@ -70,9 +70,13 @@ test("SSO-33 claims that a token cannot have are warned of", async () => {
     (await bench.run("sso verify --claims - --config aged.yaml", { stdin: JSON.stringify(claims) })).stderr;
   const person = { sub: "s", email: ANA, email_verified: true, auth_time: 1 };
   expect(await warned(person)).toBe("");
-  expect(await warned({ ...person, aud: ["other", "quartermaster"] })).toBe("");
+  const azp = "quartermaster";
+  expect(await warned({ ...person, aud: ["other", "quartermaster"], azp })).toBe("");
+  expect(await warned({ ...person, aud: ["other", "quartermaster"] })).toContain("without azp; its tokens");
+  expect(await warned({ ...person, azp: "other" })).toContain("azp is another client; its tokens");
   expect(await warned({ ...person, aud: "other" })).toContain("aud does not name the client quartermaster");
-  expect(await warned({ ...person, auth_time: undefined })).toContain("auth_time is missing");
+  for (const auth_time of [undefined, null, "abc"])
+    expect(await warned({ ...person, auth_time })).toContain("auth_time is missing or not a number");
 });
 
 test("SSO-33 trying claims changes and counts nothing, also if they cannot be accepted", async () => {

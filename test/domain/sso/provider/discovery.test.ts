@@ -42,16 +42,21 @@ const discoveries = () => idp.requests.filter((request) => request === DISCOVERY
 const relyingParty = (members: Partial<SsoSettings> = {}) => relyingPartyOf(idp, world, members);
 const begin = (provider = relyingParty()) => provider.begin({ redirectUri: REDIRECT_URI });
 
-test.each([0, 1])(
-  "SSO-44 a document that a sign-in fails with is fetched again after METADATA_DOUBTED_MS + %d ms",
-  async (more) => {
+test.each([
+  [0, { token: "missing" }, "upstream sso.provider_invalid"],
+  [1, { token: "missing" }, "upstream sso.provider_invalid"],
+  [1, { token: "down" }, "unavailable sso.provider_unreachable"],
+  [1, { tokenError: "not_found" }, "upstream sso.provider_error"],
+] as const)(
+  "SSO-44 a document that a sign-in fails with is fetched again after METADATA_DOUBTED_MS + %d ms: %j",
+  async (more, faults, refusal) => {
     const provider = relyingParty();
     const { url, attempt } = await begin(provider);
     const query = await idp.authorize(url);
     world.clock.advance(METADATA_DOUBTED_MS + more);
-    idp.faults = { token: "missing" };
+    idp.faults = faults;
     const completing = provider.complete({ redirectUri: REDIRECT_URI, query, attempt });
-    expect(await refusalOf(completing)).toBe("upstream sso.provider_invalid");
+    expect(await refusalOf(completing)).toBe(refusal);
     const untilMs = performance.now() + 2_000;
     while (more > 0 && discoveries() < 2 && performance.now() < untilMs) await Bun.sleep(5);
     expect(discoveries()).toBe(1 + more);

@@ -2,6 +2,7 @@
 import { errors, type JWTPayload } from "jose";
 import { SECOND_MS } from "../../../../platform/clock.ts";
 import { DomainError } from "../../../../platform/errors.ts";
+import type { VerifiedClaims } from "../../model.ts";
 import type { SsoSettings } from "../../settings.ts";
 import { clockDiffers, forLog, tokenInvalid, tokenIssuer } from "../failures.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
@@ -38,7 +39,8 @@ export async function verifiedClaims(
   const rules = { issuer, audience, clockTolerance, currentDate: new Date(nowMs) };
   try {
     const { payload, protectedHeader } = await keys.verify(token, rules, purpose);
-    refuseOtherParties(payload, audience);
+    const problem = partiesProblem(payload, audience);
+    if (problem !== undefined) throw tokenInvalid(problem);
     if (isFuture(secondsOf(payload, "iat"), checks))
       throw clockDiffers(`iat is in the future; ${offsetText(checks.clockOffsetMs)}`);
     // The library does not look at it, so that it may be anything.
@@ -61,11 +63,12 @@ export function secondsOf(claims: JWTPayload, name: string): number {
 export const isFuture = (seconds: number, { nowMs, settings }: TokenChecks): boolean =>
   seconds * SECOND_MS > nowMs + settings.clockSkewSeconds * SECOND_MS;
 
-/** The token is for this client only, and not also for another one that could have passed it on. */
-function refuseOtherParties({ aud, azp }: JWTPayload, clientId: string): void {
+/** A token is for this client only, and not also for another one that could have passed it on. @returns how it is for others */
+export function partiesProblem({ aud, azp }: VerifiedClaims, clientId: string): string | undefined {
+  if (![aud].flat().includes(clientId)) return `aud does not name the client ${clientId}`;
+  if (azp !== undefined && azp !== clientId) return "azp is another client";
   const isShared = Array.isArray(aud) && aud.length !== 1;
-  if (isShared && azp === undefined) throw tokenInvalid("aud names others beside this client, without azp");
-  if (azp !== undefined && azp !== clientId) throw tokenInvalid("azp is another client");
+  return isShared && azp === undefined ? "aud names others beside this client, without azp" : undefined;
 }
 
 /** Claims by which jose compares the time. */

@@ -1,7 +1,6 @@
 // Runs an action on many rows of a list: those selected on a page, or all that match the filters. Asks first, and works a filter off in
 // slices, one request each. The area of the list says how rows are counted and changed.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../../../../domain/shared/bulk.ts";
-import { OWN_PATH_LENGTH_MAX } from "../../../auth/own-path.ts";
 import type { Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import type { Fields } from "../../../console/frame/kept-fields.tsx";
@@ -100,15 +99,6 @@ export class BulkActions<Act extends string, Selection> {
     const isOne = id !== undefined && asked.ids.length === 1 && fields.retry === undefined;
     if (this.bulk.runOne && isOne) return await this.bulk.runOne(reader, asked.act, id);
     return await this.#runIds(reader, asked);
-  }
-
-  /** @returns the address of the question that the form answers, for a reader who must confirm the sign-in first */
-  backOf({ act = "", ids, all, filter = "" }: Fields): string {
-    const { path, listPath } = this.bulk.view;
-    const query = new URLSearchParams({ act, ...(all === "1" && { all, filter }) });
-    if (all !== "1") for (const id of idsIn(ids)) query.append("id", id);
-    const address = `${path}?${query}`;
-    return address.length <= OWN_PATH_LENGTH_MAX ? address : listPath;
   }
 
   #askedIn(given: {

@@ -90,7 +90,7 @@ export function invitationPages(context: RouteContext, console: Console) {
     .post(
       INVITATIONS_PATH,
       ({ request, body }) =>
-        console.act(request, body, { ...NEEDED, keepsFields: true }, async (reader) => {
+        console.act(request, body, NEEDED, async (reader) => {
           const { once = crypto.randomUUID(), addresses: text, role = "member" } = body;
           const addresses = addressesIn(text ?? "");
           const error = problemOf(addresses);

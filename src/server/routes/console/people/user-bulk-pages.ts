@@ -52,10 +52,10 @@ export function userBulkPages({ router, domain }: RouteContext, console: Console
     )
     .post(
       USER_BULK.path,
-      ({ request, body }) => {
-        const needed = { needs: "administrator", back: actions.backOf(body) } as const;
-        return console.act(request, body, needed, (reader) => actions.run(reader, body));
-      },
+      ({ request, body }) =>
+        console.act(request, body, { needs: "administrator", back: USER_BULK.listPath }, (reader) =>
+          actions.run(reader, body),
+        ),
       formRoute(BULK_FORM, formOperation("sendUsersAction", "Changes the roles or access of many users")),
     );
 }
