@@ -1,6 +1,7 @@
 // `takeover`: prints what it will restore and replace, makes this machine the active one, and prints what was lost.
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { type FoundTail, tailAmounts } from "../../../src/app/standby/tail.ts";
 import {
   assertTakeoverPossible,
   findSource,
@@ -94,7 +95,7 @@ const NEXT = "systemctl start quartermaster quartermaster-litestream";
 function report(
   { config, output }: SettingsCall,
   directory: DataDirectory,
-  { source, taken: { term, restored, formerLease, aside, missingKeys } }: Outcome,
+  { source, taken: { term, restored, formerLease, aside, tail, missingKeys } }: Outcome,
 ): void {
   const lost = lostOf(restored, formerLease);
   const undo = aside === undefined ? undefined : restoreCommand(`${aside}/${DATABASE_NAME}`, directory.path);
@@ -109,6 +110,7 @@ function report(
       : null,
     lost_audit_entries: lost ?? null,
     replaced: aside ?? null,
+    tail_of_replaced: tailDocument(tail),
     undo: undo ?? null,
     missing_sealing_key_ids: missingKeys,
     next: NEXT,
@@ -119,13 +121,26 @@ function report(
     ...(aside === undefined
       ? []
       : [
-          `the data that was here is kept in ${aside} for ${config.get("backup.keep_replaced")} days (backup.keep_replaced)`,
+          `the data that was here is kept in ${aside} for ${config.get("backup.keep_replaced")} days (backup.keep_replaced); ${replacedText(tail)}`,
         ]),
     `next: ${NEXT}`,
   ];
   output.result(document, lines.join("\n"));
   for (const skipped of source.skipped) output.warning(skippedText(skipped));
   for (const id of missingKeys) output.warning(missingText(id, directory));
+}
+
+/** Nothing of it is merged. */
+function replacedText(tail: FoundTail | undefined): string {
+  if (tail === undefined) return "the restored data has all of it";
+  if (tail === "unrelated") return "it has nothing in common with the restored data";
+  if (tail === "unreadable") return "it cannot be read";
+  return `it has what the restored data lacks: ${tailAmounts(tail)}`;
+}
+
+function tailDocument(tail: FoundTail | undefined) {
+  if (tail === undefined || tail === "unrelated" || tail === "unreadable") return tail ?? null;
+  return { audit_entries: tail.audit?.entries ?? 0, ...tail.rows };
 }
 
 const skippedText = (term: string): string =>

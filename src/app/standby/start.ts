@@ -6,10 +6,10 @@ import type { DataDirectory } from "../../platform/data-directory/data-directory
 import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
-import { tailAfter, tailText } from "./log-end.ts";
 import { findOwnTerm, type OwnTerm, writeOwnTerm } from "./own-term.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { replicaStoreOf } from "./standby.ts";
+import { tailAfter, tailText } from "./tail.ts";
 import { createRecord, listTerms, numberOf, readRecord, termName } from "./terms.ts";
 
 /** A store that answers later must not delay a start. */
@@ -86,9 +86,8 @@ export async function takenOver(
 ): Promise<DomainError> {
   const record = await readRecord(store, newest);
   const who = record ? `${record.machine} took over at ${record.began_at}` : "another machine took over";
-  const tail = record?.restored
-    ? tailText(safely(() => tailAfter(directory, record.restored ?? NONE)))
-    : undefined;
+  const restored = record?.restored;
+  const tail = restored ? tailText(tailAfter(directory, restored)) : undefined;
   return new DomainError(
     "conflict",
     "standby.taken_over",
@@ -97,17 +96,6 @@ export async function takenOver(
       hint: "keep the data until the lost changes are known; to make this machine the active one again, stop the other one and run here: quartermaster takeover",
     },
   );
-}
-
-const NONE = { audit_id: 0, audit_digest: "", audit_at: "" };
-
-/** The refusal does not depend on whether the tail can be read. */
-function safely<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }
 
 const otherMachine = ({ url }: ReplicaStore, newest: string): DomainError =>

@@ -28,6 +28,7 @@ import type { ReplicaStore } from "./replica-store.ts";
 import { leaseObjectOf } from "./service-standby.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { newTerm } from "./start.ts";
+import { type FoundTail, restoredEnd, tailAfter } from "./tail.ts";
 import { createRecord, listTerms, newestPosition, numberOf, type Position, replaceRecord } from "./terms.ts";
 
 export interface Source {
@@ -60,6 +61,8 @@ export interface TakenOver {
   formerLease: Lease | undefined;
   /** folder with the data that was here; undefined if there was none */
   aside: string | undefined;
+  /** what that data has and the restored data lacks */
+  tail: FoundTail | undefined;
   /** ids of sealing keys that the restored data needs and this machine lacks */
   missingKeys: readonly string[];
 }
@@ -109,13 +112,14 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
     const { database } = directory;
     await restoreReplica({ config, database, term: source.term, target, folder, signal });
     const restored = endOfLog(target);
+    const end = restoredEnd(target, restored);
+    const tail = existsSync(database) ? tailAfter(directory, end) : undefined;
     const backup = inspectBackup(target, { directory, config, ids, keys: undefined });
     const { aside } = await restoreBackup({ ...options, backup, keys: undefined, revokeLogins: false });
     const missingKeys = await recordTakeover(options, { own, restored, formerLease });
     writeOwnTerm(directory, own);
-    const end = { audit_id: restored.id, audit_digest: restored.digest, audit_at: toRfc3339(restored.atMs) };
     await replaceRecord(source.store, { ...record, restored: end });
-    return { term: own.term, restored, formerLease, aside, missingKeys };
+    return { term: own.term, restored, formerLease, aside, tail, missingKeys };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

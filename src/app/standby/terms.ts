@@ -14,6 +14,19 @@ export const TERMS_MAX = 1000;
 /** A text from the store, shown to people: one line, because anyone who can write to the store must not control a terminal. */
 export const StoredLine = Type.String({ maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" });
 
+const RestoredSchema = Type.Object({
+  audit_id: Type.Integer(),
+  audit_digest: StoredLine,
+  audit_at: StoredLine,
+  /** the newest rows of each kind; earlier versions did not write it */
+  newest: Type.Optional(
+    Type.Record(StoredLine, Type.Object({ at_ms: Type.Integer(), rows: Type.Integer() })),
+  ),
+});
+
+/** Where the data ends that a machine restored. */
+export type RestoredEnd = Static<typeof RestoredSchema>;
+
 const RecordSchema = Type.Object({
   term: StoredLine,
   /** the term whose replica was restored; null for the first one */
@@ -21,11 +34,8 @@ const RecordSchema = Type.Object({
   machine: StoredLine,
   /** RFC 3339 */
   began_at: StoredLine,
-  /** the last audit entry that was restored; null until the restore is complete, and for the first term */
-  restored: Type.Union([
-    Type.Object({ audit_id: Type.Integer(), audit_digest: StoredLine, audit_at: StoredLine }),
-    Type.Null(),
-  ]),
+  /** null until the restore is complete, and for the first term */
+  restored: Type.Union([RestoredSchema, Type.Null()]),
 });
 
 export type TermRecord = Static<typeof RecordSchema>;

@@ -2,11 +2,14 @@
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
+import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./limits.ts";
 import { clientReports } from "./tables.ts";
 
 export type ReportRow = typeof clientReports.$inferSelect;
+
+export const timedReports = timedRows(clientReports, clientReports.lastSeenAtMs);
 
 /** A row keeps its id, owner, installation and first-seen time. Each report overwrites all other columns. */
 const {

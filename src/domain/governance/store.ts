@@ -2,6 +2,7 @@
 import { and, desc, eq, lt, type SQL } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
+import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
 import { governanceDeployments, governanceRevisions } from "./tables.ts";
 
@@ -20,6 +21,8 @@ export interface Deployment {
   conflicts: readonly string[];
   updatedAtMs: number;
 }
+
+export const timedRevisions = timedRows(governanceRevisions, governanceRevisions.createdAtMs);
 
 const summary = {
   sequence: governanceRevisions.sequence,

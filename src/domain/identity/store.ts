@@ -2,6 +2,7 @@
 import { and, asc, count, desc, eq, getTableColumns, inArray, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
+import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import { moveRevision } from "../../platform/database/moved-topics.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
@@ -11,6 +12,8 @@ export interface RowId {
   organizationId: string;
   id: string;
 }
+
+export const timedUsers = timedRows(users, users.updatedAtMs);
 
 /** The columns that a service may change of a user who is not removed. */
 export interface UserChanges {

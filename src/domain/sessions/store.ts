@@ -3,6 +3,7 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
+import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { ArtifactRow, SessionRow, StoreKind } from "./model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants, sessionTotals } from "./tables.ts";
 
@@ -11,6 +12,8 @@ export interface RowId {
   organizationId: string;
   id: string;
 }
+
+export const timedSessions = timedRows(capturedSessions, capturedSessions.updatedAtMs);
 
 const selectSession = statement((connection) =>
   connection

@@ -2,11 +2,14 @@
 import { and, eq, inArray, isNull, lte, notExists } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { insertAll, named } from "../../../platform/database/drizzle.ts";
+import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
 
 export type LoginSessionRow = typeof loginSessions.$inferSelect;
+
+export const timedSignIns = timedRows(loginSessions, loginSessions.createdAtMs);
 
 const selectByToken = statement((connection) =>
   connection

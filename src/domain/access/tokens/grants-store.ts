@@ -3,6 +3,7 @@
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { named } from "../../../platform/database/drizzle.ts";
+import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
 import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { grants, refreshTokens } from "../tables.ts";
@@ -16,6 +17,9 @@ export interface Family {
   grant: GrantRow;
   token: RefreshTokenRow | null;
 }
+
+/** A refresh counts as a change. */
+export const timedGrants = timedRows(grants, grants.refreshedAtMs);
 
 export const insert = (tx: Tx, grant: NewGrant): void => void tx.insert(grants).values(grant).run();
 

@@ -16,6 +16,7 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
+import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
 import type { DueTimes, KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
 
@@ -23,6 +24,8 @@ export type Revocation = typeof gatewayRevocations.$inferSelect;
 
 /** Upper bound on the problem codes counted; fewer exist. */
 const PROBLEM_CODES_MAX = 50;
+
+export const timedKeys = timedRows(gatewayKeys, gatewayKeys.updatedAtMs);
 
 const isDue = (column: SQLiteColumn, { untilMs, fromMs }: DueTimes) =>
   or(lte(column, untilMs), gt(column, fromMs));
