@@ -1,5 +1,6 @@
 // Continuous reports of workstations, with a ledger of what the service acknowledged and when.
 import { Database } from "bun:sqlite";
+import { SECOND_MS } from "../../src/platform/clock.ts";
 import { clientReport } from "../bench/clients/client-report.ts";
 import type { Site, Workstation } from "../torture/site.ts";
 
@@ -13,8 +14,10 @@ interface Ledger {
   lastStatus: number | undefined;
 }
 
-/** 200 reports a second from 20 workstations. */
-const PAUSE_MS = 100;
+export const WORKSTATIONS = 100;
+/** of each workstation: together they send 200 reports a second, whether a response takes 1 or 400 ms */
+const EVERY_MS = 500;
+export const REPORTS_PER_SECOND = WORKSTATIONS / (EVERY_MS / SECOND_MS);
 const ANSWER_MS = 2_000;
 
 export class Load implements AsyncDisposable {
@@ -32,10 +35,6 @@ export class Load implements AsyncDisposable {
     this.#done = site.workstations.map((workstation, at) => this.#report(workstation, this.#ledgers[at]));
   }
 
-  get acknowledgedCount(): number {
-    return this.#ledgers.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
-  }
-
   /** @returns when the first report after a time was acknowledged; undefined if none was */
   firstAfter(atMs: number): number | undefined {
     const times = this.#ledgers.flatMap(({ acknowledged }) => acknowledged.map((one) => one.atMs));
@@ -43,40 +42,54 @@ export class Load implements AsyncDisposable {
     return later.length === 0 ? undefined : Math.min(...later);
   }
 
-  /** Compares what was acknowledged before a time with the database, and forgets it. */
+  /** @returns reports a second that were acknowledged from one time to another and are not settled yet */
+  rateBetween(fromMs: number, untilMs: number): number {
+    const times = this.#ledgers.flatMap(({ acknowledged }) => acknowledged.map((one) => one.atMs));
+    const counted = times.filter((time) => time > fromMs && time <= untilMs).length;
+    return counted / ((untilMs - fromMs) / SECOND_MS);
+  }
+
+  /**
+   * Compares what was acknowledged before a time with the database, and forgets it.
+   * @returns `losers`: workstations of which at least one report is lost
+   */
   settle(
     file: string,
     beforeMs: number,
-  ): { acknowledged: number; lost: number; oldestLostMs: number | undefined } {
+  ): { acknowledged: number; lost: number; losers: number; oldestLostMs: number | undefined } {
     using database = new Database(file, { readonly: true });
     const query = database.query<{ hostname: string }, [string]>(
       "SELECT hostname FROM client_reports WHERE instance_id = ?",
     );
     let acknowledged = 0;
     const lost: number[] = [];
+    let losers = 0;
     for (const ledger of this.#ledgers) {
       const due = ledger.acknowledged.filter(({ atMs }) => atMs <= beforeMs);
       ledger.acknowledged = ledger.acknowledged.filter(({ atMs }) => atMs > beforeMs);
       acknowledged += due.length;
       const stored = Number(/\d+$/.exec(query.get(ledger.instanceId)?.hostname ?? "0")?.[0] ?? 0);
-      lost.push(...due.filter(({ number }) => number > stored).map(({ atMs }) => atMs));
+      const missing = due.filter(({ number }) => number > stored);
+      losers += missing.length > 0 ? 1 : 0;
+      lost.push(...missing.map(({ atMs }) => atMs));
     }
     return {
       acknowledged,
       lost: lost.length,
+      losers,
       oldestLostMs: lost.length === 0 ? undefined : Math.min(...lost),
     };
   }
 
   async #report({ at, accessToken }: Workstation, ledger: Ledger | undefined): Promise<void> {
     if (!ledger) return;
-    while (!this.#isStopping) {
-      const startMs = performance.now();
+    for (let nextMs = performance.now() + Math.random() * EVERY_MS; !this.#isStopping; nextMs += EVERY_MS) {
+      await Bun.sleep(Math.max(0, nextMs - performance.now()));
+      nextMs = Math.max(nextMs, performance.now() - EVERY_MS); // does not catch up on what it missed while nobody answered
       const number = ++ledger.sent;
       ledger.lastStatus = await this.#send({ ...reportOf(at), hostname: `lab-${number}` }, accessToken);
       if (ledger.lastStatus === 204) ledger.acknowledged.push({ number, atMs: Date.now() });
       if (ledger.lastStatus === 503) this.refused += 1;
-      await Bun.sleep(Math.max(1, PAUSE_MS - (performance.now() - startMs)));
     }
   }
 

@@ -9,11 +9,15 @@ export interface Takeover {
   lost: number;
   /** age of the oldest lost report at the kill; 0 if none was lost */
   lostSeconds: number;
+  /** acknowledged reports a second before the kill */
+  rate: number;
   /** from the kill to the next acknowledged report */
   awaySeconds: number;
   faults: string[];
 }
 
+/** A service that has just started compiles its code. */
+const SETTLING_MS = 2_000;
 const LOAD_MS = { min: 4_000, more: 3_000 };
 const BACK_MS = 5_000;
 
@@ -23,14 +27,17 @@ export async function takeOverAgainAndAgain(stage: Stage, rounds: number): Promi
   let active = await stage.start(first);
   await using load = new Load(stage.site);
   for (let round = 1; round <= rounds; round += 1) {
+    await Bun.sleep(SETTLING_MS);
+    const loadedMs = Date.now();
     await Bun.sleep(LOAD_MS.min + Math.random() * LOAD_MS.more);
+    const rate = load.rateBetween(loadedMs, Date.now());
     const passive = active.data === first ? second : first;
     const { result, next } = await takeOver(stage, load, { active, passive });
     active = next;
-    results.push(result);
+    results.push({ ...result, rate });
     const { lost, lostSeconds, awaySeconds, faults } = result;
     process.stdout.write(
-      `  round ${round}: lost ${lost} reports of ${lostSeconds.toFixed(2)} s, away for ${awaySeconds.toFixed(1)} s ${faults.join("; ")}\n`,
+      `  round ${round}: ${rate.toFixed(0)} reports a second, lost ${lost} of ${lostSeconds.toFixed(2)} s, away for ${awaySeconds.toFixed(1)} s ${faults.join("; ")}\n`,
     );
   }
   await active.kill();
@@ -41,7 +48,7 @@ async function takeOver(
   stage: Stage,
   load: Load,
   { active, passive }: { active: Machine; passive: string },
-): Promise<{ result: Takeover; next: Machine }> {
+): Promise<{ result: Omit<Takeover, "rate">; next: Machine }> {
   await active.kill();
   const killedAtMs = Date.now();
   const faults: string[] = [];
@@ -57,10 +64,13 @@ async function takeOver(
     ...off,
   ]);
   if (taken.exitCode !== 0) throw new Error(`takeover: ${taken.stderr}`);
-  const { acknowledged, lost, oldestLostMs } = load.settle(join(passive, "quartermaster.db"), killedAtMs);
+  const { acknowledged, lost, losers, oldestLostMs } = load.settle(
+    join(passive, "quartermaster.db"),
+    killedAtMs,
+  );
   const next = await stage.start(passive);
   const backAtMs = await firstReport(load, killedAtMs);
-  faults.push(...(await comeBack(stage, active.data)));
+  faults.push(...(await comeBack(stage, active.data, losers)));
   const lostSeconds = oldestLostMs === undefined ? 0 : (killedAtMs - oldestLostMs) / 1000;
   return {
     result: { acknowledged, lost, lostSeconds, awaySeconds: (backAtMs - killedAtMs) / 1000, faults },
@@ -78,8 +88,11 @@ async function firstReport(load: Load, afterMs: number): Promise<number> {
   }
 }
 
-/** The former machine must refuse to start, on another port, and say why. */
-async function comeBack({ site, settings }: Stage, data: string): Promise<string[]> {
+/**
+ * The former machine must refuse to start, on another port, and show what it has that the other one lacks.
+ * @param losers workstations with a lost report, which are a part of it
+ */
+async function comeBack({ site, settings }: Stage, data: string, losers: number): Promise<string[]> {
   const args = [
     "serve",
     ...site.args.filter((word) => word !== "--server-listen" && !word.startsWith("127.0.0.1:")),
@@ -93,7 +106,11 @@ async function comeBack({ site, settings }: Stage, data: string): Promise<string
     "127.0.0.1:0",
   ]);
   const isRefused = exitCode === 4 && stderr.includes("accepts no change");
-  return isRefused ? [] : [`the former machine ended with ${exitCode}: ${stderr.slice(-300)}`];
+  const shown = Number(/(\d+) workstation reports?/.exec(stderr)?.[1] ?? 0);
+  if (!isRefused) return [`the former machine ended with ${exitCode}: ${stderr.slice(-300)}`];
+  return shown < losers
+    ? [`the former machine shows ${shown} reports that the other one lacks, not ${losers}`]
+    : [];
 }
 
 /** Waits without blocking, because the connection to the store is in this process. */

@@ -1,16 +1,19 @@
 // Two machines as two data directories with one address, a store that both reach through a connection that can be cut, and
 // workstations that report continuously.
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { temporaryDirectory } from "../bench/tools/installation.ts";
-import { productCommand } from "../support/cli/executable.ts";
+import { OPTIMIZED, productCommand } from "../support/cli/executable.ts";
+import { freePort } from "../support/network/free-port.ts";
 import { TEST_KEYS } from "../support/object-store/s3-server.ts";
 import { startVersitygw } from "../support/object-store/versitygw.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { createSite, type Site } from "../torture/site.ts";
+import { WORKSTATIONS } from "./load.ts";
 
-export const WORKSTATIONS = 20;
 const BUCKET = "standby";
+const LOOPBACK = "127.0.0.1";
 
 export interface StageOptions {
   litestream: string;
@@ -52,7 +55,7 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
   const store = stack.use(
     await startVersitygw(versitygw, { folder: join(folder.path, "store"), bucket: BUCKET }),
   );
-  const link = stack.use(createLink(store.port));
+  const link = stack.use(await createLink(store.port));
   const settings = settingsIn(folder.path, { litestream, lease, port: link.port });
   const other = join(folder.path, "other");
   mkdirSync(other, { mode: 0o700 });
@@ -63,7 +66,7 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
     machines: [site.data, other],
     async start(data) {
       const args = [...site.args, "--data-dir", data, ...settings];
-      const service = await startService({ args });
+      const service = await startService({ args, env: OPTIMIZED });
       const replication = await startLitestream({ litestream, data, folder: folder.path, settings });
       const stop = async () => {
         service.signal("SIGKILL");
@@ -122,61 +125,39 @@ async function startLitestream({ litestream, data, folder, settings }: Replicati
 }
 
 /** Forwards bytes until it is cut: then nothing is answered, as behind a firewall. */
-function createLink(target: number): Link {
+async function createLink(target: number): Promise<Link> {
   let isCut = false;
-  const sockets = new Set<Bun.Socket<Passing>>();
-  const server = Bun.listen<Passing>({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      async open(socket) {
-        socket.data = { waiting: [], peer: undefined };
-        sockets.add(socket);
-        if (isCut) return;
-        socket.data.peer = await connectTo(target, socket, () => isCut);
-        for (const part of socket.data.waiting.splice(0)) socket.data.peer.write(part);
-      },
-      data(socket, part) {
-        if (isCut) return;
-        if (socket.data.peer) socket.data.peer.write(part);
-        else socket.data.waiting.push(Buffer.from(part));
-      },
-      close(socket) {
-        sockets.delete(socket);
-        socket.data.peer?.end();
-      },
-    },
+  const pairs = new Set<[Socket, Socket]>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ port: target, host: LOOPBACK, allowHalfOpen: true });
+    const pair: [Socket, Socket] = [near, far];
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) socket.on("error", end).on("close", end);
+    if (isCut) near.pause();
+    else near.pipe(far).pipe(near);
   });
+  const port = freePort();
+  await new Promise<void>((listening) => server.listen(port, LOOPBACK, listening));
   return {
-    port: server.port,
-    cut: () => {
+    port,
+    cut() {
       isCut = true;
+      for (const [near, far] of pairs) {
+        near.unpipe(far).pause();
+        far.unpipe(near).pause();
+      }
     },
-    mend: () => {
+    mend() {
       isCut = false;
-      for (const socket of sockets) socket.terminate();
+      for (const [near] of pairs) near.destroy();
     },
-    [Symbol.dispose]: () => server.stop(true),
+    [Symbol.dispose]() {
+      server.close();
+      for (const [near] of pairs) near.destroy();
+    },
   };
 }
-
-interface Passing {
-  waiting: Buffer[];
-  peer: Bun.Socket<undefined> | undefined;
-}
-
-const connectTo = (
-  port: number,
-  near: Bun.Socket<Passing>,
-  isCut: () => boolean,
-): Promise<Bun.Socket<undefined>> =>
-  Bun.connect({
-    hostname: "127.0.0.1",
-    port,
-    socket: {
-      data: (_, part) => {
-        if (!isCut()) near.write(part);
-      },
-      close: () => void near.end(),
-    },
-  });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../src/platform/config/settings/access.ts";
 import { logIn, openBeside, temporaryDirectory } from "../bench/tools/installation.ts";
+import { OPTIMIZED } from "../support/cli/executable.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 
 export const EMAIL = "admin@example.com";
@@ -67,7 +68,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     baseUrl: first.baseUrl,
     workstations,
     args: flags,
-    start: () => startService({ args: flags }),
+    start: () => startService({ args: flags, env: OPTIMIZED }),
     [Symbol.dispose]: () => directory[Symbol.dispose](),
   };
 }
