@@ -48,6 +48,23 @@ function largeFolders(paths: readonly string[]): string[] {
 const FOLDERS = "{src,cli,test}/**/*";
 const filesInTree = [...new Glob(FOLDERS).scanSync(ROOT)];
 
+/** @returns folders with tests of the source that the source has under no such name */
+function unmatchedTestFolders(paths: readonly string[]): string[] {
+  const folders = new Set(paths.flatMap(foldersOf));
+  const tested = new Set(paths.filter((path) => SOURCE_TEST.test(path)).map((path) => posix.dirname(path)));
+  return [...tested].filter(
+    (folder) => !folders.has(folder.replace(/^test\/(?!cli\b)/, "src/").replace(/^test\//, "")),
+  );
+}
+
+const SOURCE_TEST = /^test\/(?:app|cli|domain|platform|server)\/.*\.test\.tsx?$/;
+
+/** @returns the folder of a file and all folders above it */
+function foldersOf(path: string): string[] {
+  const parts = posix.dirname(path).split("/");
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}
+
 describe("imports between parts", () => {
   test("only lead downward", async () => {
     expect(violationsIn(await readSources(["src", "cli", "migrations"]))).toEqual([]);
@@ -80,6 +97,22 @@ describe("folders", () => {
 
   test(`have at most ${FILES_PER_FOLDER_MAX} files at one level`, () => {
     expect(largeFolders(filesInTree).filter((folder) => LARGER_FOLDERS[folder] === undefined)).toEqual([]);
+  });
+
+  test("of tests are named as the folders of the source that they test", () => {
+    expect(unmatchedTestFolders(filesInTree)).toEqual([]);
+  });
+
+  test("of tests without a folder of the source are found", () => {
+    const source = ["src/server/pages/page.ts", "cli/commands/run.ts"];
+    const tests = [
+      "test/server/pages/page.test.ts",
+      "test/cli/commands/run.test.ts",
+      "test/support/world.ts",
+    ];
+    expect(unmatchedTestFolders([...source, ...tests, "test/server/views/a.test.ts"])).toEqual([
+      "test/server/views",
+    ]);
   });
 
   test("with an exception exceed the limit", () => {

@@ -1,12 +1,12 @@
 // The text index changes how a search finds sessions, never which: before and after texts are added, changed and removed.
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { SEARCH_CANDIDATES_MAX } from "../../../../../src/domain/sessions/limits.ts";
-import { capturedSessions, sessionArtifacts } from "../../../../../src/domain/sessions/tables.ts";
-import { SEARCH_PARTS_MAX, searchParts } from "../../../../../src/domain/shared/text-search/trigram-store.ts";
-import { listenToStatements, plansOf } from "../../../../domain/scim/search/statement-log.ts";
-import { capture, createSessionServer } from "../../../../support/content/sessions.ts";
-import type { TestServer } from "../../../../support/server.ts";
+import { SEARCH_CANDIDATES_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { SEARCH_PARTS_MAX, searchParts } from "../../../../src/domain/shared/text-search/trigram-store.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import type { TestServer } from "../../../support/server.ts";
+import { listenToStatements, plansOf } from "../../scim/search/statement-log.ts";
 
 const never = new AbortController().signal;
 const add = ({ domain }: TestServer) => domain.sessions.searchIndex.add(never);

@@ -1,10 +1,10 @@
 // Who may read which parts of a captured session, and which reads are audited.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { auditEntries } from "../../../../../src/domain/audit/tables.ts";
-import { bundleOf, TRANSCRIPTS } from "../../../../support/content/session-bundles.ts";
-import { capture, createSessionServer } from "../../../../support/content/sessions.ts";
-import type { Caller, TestServer } from "../../../../support/server.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { bundleOf, TRANSCRIPTS } from "../../../support/content/session-bundles.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import type { Caller, TestServer } from "../../../support/server.ts";
 
 interface Site {
   face: TestServer;

@@ -2,15 +2,11 @@
 // give.
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { pageStart } from "../../../../../src/domain/sessions/lists/page-start.ts";
-import {
-  capturedSessions,
-  sessionArtifacts,
-  sessionCounts,
-} from "../../../../../src/domain/sessions/tables.ts";
-import { DAY_MS } from "../../../../../src/platform/clock.ts";
-import { capture, createSessionServer } from "../../../../support/content/sessions.ts";
-import type { TestServer } from "../../../../support/server.ts";
+import { pageStart } from "../../../../src/domain/sessions/lists/page-start.ts";
+import { capturedSessions, sessionArtifacts, sessionCounts } from "../../../../src/domain/sessions/tables.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import type { TestServer } from "../../../support/server.ts";
 
 const kept = ({ world }: TestServer) =>
   world.db.read
