@@ -37,6 +37,20 @@ test("a token is verified once for any number of requests, and not at all by the
   expect(await verifications(other, "accepted")).toBe(1);
 });
 
+/** These use up the time of the turn, so that callers after them wait. */
+const BUSY = 1_000;
+
+test("callers that wait with the same new token count as one verification", async () => {
+  await using site = await createTestServer();
+  const { accessToken } = await site.signedIn("member");
+  const other = await restarted(site);
+  const busy = forgeries(accessToken, BUSY).map((token) => ask(other, token, FAR));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(other, accessToken)));
+  await Promise.all(busy);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(await verifications(other, "accepted")).toBe(1);
+});
+
 test("a refreshed token is not verified again", async () => {
   await using site = await createTestServer();
   const { refreshToken } = await site.signedIn("member");

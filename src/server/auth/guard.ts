@@ -94,11 +94,10 @@ async function admit(checks: GuardChecks, asked: Asked): Promise<void> {
       token === undefined
         ? visitorOf(request, { ...checks, requirement })
         : (authenticator.known(token) ??
-          (await verificationLimit.run(
-            exchange.address,
-            () => authenticator.bearer(token),
-            () => request.signal,
-          )));
+          (await verificationLimit.run(exchange.address, () => authenticator.bearer(token), {
+            known: () => authenticator.known(token),
+            signalOf: () => request.signal,
+          })));
     exchange.principal = principal; // set before the check below so that the log names a refused caller
     requireStatus(principal, requirement);
   }

@@ -24,6 +24,14 @@ export const WAITING_MAX = 10_000;
 export const REFUSED_TOKENS = { perSecond: 200, burst: 2_000 };
 const RETRY_SECONDS = 2;
 
+/** What a caller brings that may have to wait. */
+export interface WaitingToken<T> {
+  /** Called after the wait. @returns the result if another caller verified the same token in the meantime */
+  known?: () => T | undefined;
+  /** called only if the caller must wait; the token of a caller who hangs up meanwhile is not verified */
+  signalOf?: () => AbortSignal;
+}
+
 export interface TokenVerificationLimitOptions {
   clock: Clock;
   /** counts verifications */
@@ -64,12 +72,15 @@ export class TokenVerificationLimit {
   /**
    * Verifies a token: in this turn if there is time left, otherwise when the callers before it are done.
    * @param verify throws for a refused token
-   * @param signalOf called only if the caller must wait; the token of a caller who hangs up meanwhile is not verified
-   * @returns the result of `verify`
+   * @returns the result of `verify`, or of `known` without a verification
    * @throws what `verify` throws; DomainError `access.tokens_refused` for an address that sent too many bad tokens,
    *   `access.verification_busy` if too many callers wait, `request.hung_up`
    */
-  async run<T>(address: string | null, verify: () => T, signalOf?: () => AbortSignal): Promise<T> {
+  async run<T>(
+    address: string | null,
+    verify: () => T,
+    { known, signalOf }: WaitingToken<T> = {},
+  ): Promise<T> {
     this.#refuseExhausted(address);
     if (this.#waiting.length === 0 && this.#hasTime()) return this.#verify(address, verify);
     if (this.#waiting.length >= WAITING_MAX) throw busy();
@@ -77,6 +88,8 @@ export class TokenVerificationLimit {
     const signal = signalOf?.();
     const verifyLater = () => {
       if (signal?.aborted) throw hungUp();
+      const found = known?.();
+      if (found !== undefined) return found;
       this.#refuseExhausted(address);
       return this.#verify(address, verify);
     };

@@ -18,10 +18,13 @@ const ADDRESS = "192.0.2.7";
 function gate() {
   const clock = heldClock();
   let elapsedMs = 0;
-  const sights = new TokenVerificationLimit({ clock, elapsedMs: () => elapsedMs });
+  const verdicts: string[] = [];
+  const observe = (verdict: string) => void verdicts.push(verdict);
+  const sights = new TokenVerificationLimit({ clock, observe, elapsedMs: () => elapsedMs });
   return {
     clock,
     sights,
+    verdicts,
     rest: (ms: number) => {
       elapsedMs += ms;
     },
@@ -104,6 +107,21 @@ describe("token verification", () => {
     expect(await waiting).toBe("let in");
   });
 
+  test("a waiting caller whose token was verified meanwhile is neither verified nor counted", async () => {
+    const { work, rest, sights, verdicts } = gate();
+    await sights.run(ADDRESS, work(TURN_MS, "long"));
+    let known: string | undefined;
+    const verify = () => {
+      rest(1);
+      known = "the token";
+      return known;
+    };
+    const callers = [1, 2, 3].map(() => sights.run(ADDRESS, verify, { known: () => known }));
+    expect(sights.waiting).toBe(3);
+    expect(await Promise.all(callers)).toEqual(["the token", "the token", "the token"]);
+    expect(verdicts).toEqual(["accepted", "accepted"]); // of the long one, and of the first of the three
+  });
+
   test("passes a refusal on to the waiting caller", async () => {
     const { sights, work } = gate();
     await sights.run(ADDRESS, work(TURN_MS, "long"));
@@ -159,13 +177,7 @@ describe("an address with refused tokens", () => {
     const gone = new AbortController();
     const verified: string[] = [];
     const ask = (name: string, signal: AbortSignal) =>
-      answerOf(
-        sights.run(
-          ADDRESS,
-          () => verified.push(name),
-          () => signal,
-        ),
-      );
+      answerOf(sights.run(ADDRESS, () => verified.push(name), { signalOf: () => signal }));
     const answers = [ask("gone", gone.signal), ask("there", new AbortController().signal)];
     gone.abort();
     expect(await Promise.all(answers)).toEqual(["request.hung_up", 1]);

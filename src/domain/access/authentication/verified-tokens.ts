@@ -46,7 +46,7 @@ export const KEYS_MAX = 2 ** KEY_BITS;
 
 export class VerifiedTokens {
   readonly #digestOf = createKeyedDigest();
-  /** digest of the last token looked up: an unknown token is usually added next */
+  /** digest of the last token looked up: an unknown token is usually looked up again and added next */
   readonly #digest = new Uint32Array(DIGEST_WORDS);
   #digested: string | undefined;
   readonly #row = new Uint32Array(OWN_WORDS);
@@ -70,7 +70,7 @@ export class VerifiedTokens {
 
   /** @returns the entry of exactly this token, which may have expired */
   find(token: string): KnownToken | undefined {
-    this.#digestOf(token, this.#digest);
+    if (this.#digested !== token) this.#digestOf(token, this.#digest);
     const row = this.#table.find(this.#digest);
     this.#digested = row ? undefined : token;
     if (!row) return undefined;
