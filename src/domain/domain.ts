@@ -130,8 +130,7 @@ export type Domain = ReturnType<typeof openDomain>;
 /** @returns the operations of every area */
 export function openDomain(options: DomainOptions) {
   const { shared, gatewayParts, machine, records, ...areas } = openAreas(options);
-  const { idempotency, identity, access, governance, auditLog, harnesses, sessions, gateway, inference } =
-    areas;
+  const { identity, access, governance, auditLog, harnesses, sessions, gateway, inference } = areas;
   const { settings, secrets, gatewayMode } = options;
   return {
     ...areas,
@@ -147,7 +146,7 @@ export function openDomain(options: DomainOptions) {
     clients: openClients(shared, { identity, governance, harnesses, gateway }),
     branding: createBranding({ ...shared, identity }),
     scim: createScim({
-      ...{ ...shared, idempotency },
+      ...shared,
       accounts: identity.provisioned,
       groupsChanged: createGroupsChanged(gatewayParts),
       settings: settings.scim,
@@ -184,17 +183,16 @@ function openAreas({
   const requireConfirmation = (connection: Connection, actor: Actor) =>
     access.requireConfirmation(connection, actor);
   const audit = confirmedAudit(createAudit(machine), requireConfirmation);
-  const shared = { ...machine, audit, userGroups: userGroupsIn(machine.db) };
+  const idempotency = new Idempotency(machine);
+  const shared = { ...machine, audit, idempotency, userGroups: userGroupsIn(machine.db) };
   const { limits } = settings;
   const isInstalled = () => identity.organization() !== undefined;
   const addressOf = (id: string) => identity.findUserById(machine.db.read, id)?.email;
   const auditLog = new AuditLog({ ...shared, isInstalled, addressOf });
   const { readHarnesses = () => BUILT_IN } = machine;
   const harnesses = new HarnessFacts({ ...shared, auditLog, read: readHarnesses });
-  const idempotency = new Idempotency(machine);
   const identity = createIdentity({
     ...shared,
-    idempotency,
     endLogins,
     retireGatewayKey: createKeyRetirement(machine),
     forgetGuesses,

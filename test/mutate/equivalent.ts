@@ -359,7 +359,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/app/backup/restore.ts",
     kind: "dropped await",
-    contains: "recordRestored(actor, backup)",
+    contains: "recordRestored({ db, audit }, actor, backup)",
     because: "closing the database waits for the write; only one that fails would show it",
   },
   {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { revokeEverything } from "../../domain/access/logins/logins.ts";
 import type { EndedAccess } from "../../domain/access/service.ts";
 import { createAudit } from "../../domain/audit/service.ts";
-import { Backups } from "../../domain/backup/service.ts";
+import { recordRestored } from "../../domain/backup/service.ts";
 import { firstOrganization } from "../../domain/identity/store.ts";
 import { type MissingBytes, recordMissingBytes } from "../../domain/sessions/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
@@ -92,7 +92,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
  * @param sizeOf see recordMissingBytes
  */
 async function settle(
-  { backup, clock, ids, operator, revokeLogins }: RestoreRequest,
+  { backup, clock, operator, revokeLogins }: RestoreRequest,
   { file, sizeOf }: { file: string; sizeOf: (digest: string) => number | undefined },
 ): Promise<Pick<Restored, "revoked" | "absent"> & { organizationId: string }> {
   const db = openDatabase(file);
@@ -101,7 +101,7 @@ async function settle(
     invariant(organization, "a database without an organization is refused when it is read");
     const actor = { ...operator, organizationId: organization.id };
     const audit = createAudit({ clock });
-    await new Backups({ db, clock, ids, audit }).recordRestored(actor, backup);
+    await recordRestored({ db, audit }, actor, backup);
     const revoked = revokeLogins ? await revokeEverything({ db, clock, audit }, actor) : undefined;
     const absent = await recordMissingBytes({ db, clock, audit }, actor, sizeOf);
     return { organizationId: organization.id, revoked, absent };

@@ -31,10 +31,17 @@ interface Parts {
   perform?: PerformTask | undefined;
 }
 
+/** The backup that is being made, and the request for it. */
+interface Making {
+  key: string | undefined;
+  actorId: string | null;
+  path: Promise<string>;
+}
+
 export class BackupWork implements BackupOperations {
   readonly #stop = new AbortController();
   readonly #folder: string;
-  #making = false;
+  #making: Making | undefined;
   #failure: BackupListView["failure"] = null;
   readonly #checks = new Map<string, BackupCheck>();
 
@@ -51,18 +58,35 @@ export class BackupWork implements BackupOperations {
 
   list(): BackupListView {
     const items = listBackups(this.#folder).map((found) => this.#viewOf(found));
-    return { folder: this.#folder, making: this.#making, failure: this.#failure, items };
+    return { folder: this.#folder, making: this.#making !== undefined, failure: this.#failure, items };
   }
 
-  async create(actor: Actor): Promise<BackupFileView | undefined> {
-    if (this.#making) throw alreadyMaking();
-    this.#making = true;
-    const name = await within(WAIT_MS, this.#make(actor));
-    return name === undefined ? undefined : this.list().items.find(({ id }) => id === name);
+  async create(actor: Actor, idempotencyKey?: string): Promise<BackupFileView | undefined> {
+    const earlier = this.installation.domain.backups.madeFor(actor, idempotencyKey);
+    if (earlier !== undefined) return this.#found(earlier);
+    const path = await within(WAIT_MS, this.#begin(actor, idempotencyKey));
+    return path === undefined ? undefined : this.#found(path);
   }
 
-  /** @returns the name of the file */
-  async #make(actor: Actor): Promise<string | undefined> {
+  /** @returns the path of the file that is being made; a repeated request waits for the same file */
+  #begin(actor: Actor, key: string | undefined): Promise<string> {
+    const running = this.#making;
+    if (running && (key === undefined || running.key !== key || running.actorId !== actor.id))
+      throw alreadyMaking();
+    if (running) return running.path;
+    const path = this.#make(actor, key);
+    this.#making = { key, actorId: actor.id, path };
+    return path;
+  }
+
+  #found(path: string): BackupFileView {
+    const view = this.list().items.find((item) => item.path === path);
+    if (!view) throw backupRemoved(path);
+    return view;
+  }
+
+  /** @returns the path of the file */
+  async #make(actor: Actor, key: string | undefined): Promise<string> {
     const { directory, domain } = this.installation;
     const { config, clock, log, perform } = this.parts;
     const keyIdsIn = domain.sealingKeys.idsIn.bind(domain.sealingKeys);
@@ -72,18 +96,18 @@ export class BackupWork implements BackupOperations {
         withSessions: config.get("backup.sessions"),
         ...{ directory, clock, folder: this.#folder, keyIdsIn, signal: this.#stop.signal, perform },
       });
-      await domain.backups.recordMade(actor, made);
+      await domain.backups.recordMade(actor, made, key);
       this.#failure = null;
       const { path, sizeBytes, durationMs } = made;
       log.info("backup.created", { path, size_bytes: sizeBytes, duration_ms: durationMs, removed: 0 });
       warnOfBackupProblems({ manifest, differences }, log);
-      return listBackups(this.#folder).find((found) => found.path === path)?.name;
+      return path;
     } catch (error) {
       this.#failure = { at: toRfc3339(clock.nowMs()), detail: detailOf(error) };
       log.error("backup.failed", { error: detailOf(error) });
       throw error;
     } finally {
-      this.#making = false;
+      this.#making = undefined;
     }
   }
 
@@ -142,6 +166,11 @@ const alreadyMaking = (): DomainError =>
 const backupNotFound = (id: string): DomainError =>
   new DomainError("not_found", "backup.not_found", `the folder of backups has no file ${quoted(id)}`, {
     hint: "take the id from the list of backups",
+  });
+
+const backupRemoved = (path: string): DomainError =>
+  new DomainError("conflict", "backup.removed", `the backup ${quoted(path)} was made, but its file is gone`, {
+    hint: "list the backups; make another one with a new request",
   });
 
 const stopping = (): DomainError =>

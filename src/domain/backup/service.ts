@@ -1,9 +1,10 @@
 // The records of backups in the data directory: the newest ones, for metrics and `status`, and audit entries for creating,
 // removing and restoring them. src/app/backup/backup.ts writes the files and src/app/backup/restore.ts restores them.
 import { type Clock, toRfc3339 } from "../../platform/clock.ts";
-import type { Db } from "../../platform/database/database.ts";
+import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
+import type { AnswerForm, Idempotency } from "../idempotency/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { type BackupKind, FUTURE_TOLERANCE_MS, type Manifest } from "./model.ts";
 import * as store from "./store.ts";
@@ -26,7 +27,12 @@ export interface BackupsDependencies {
   clock: Clock;
   ids: Ids;
   audit: Audit;
+  idempotency: Pick<Idempotency, "once" | "find">;
 }
+
+/** The answer to somebody who asked for a backup: the path of its file. */
+const PATH_FORM: AnswerForm<string> = { write: (path) => path, read: (text) => text };
+const REQUEST = ["backup"];
 
 export class Backups {
   constructor(private readonly own: BackupsDependencies) {}
@@ -48,11 +54,25 @@ export class Backups {
       : organization_id === organizationId;
   }
 
-  /** Records a backup whose file is complete. */
-  recordMade(actor: Actor, backup: BackupRecord): Promise<void> {
-    const { db, ids, audit } = this.own;
+  /**
+   * @param idempotencyKey of a request for a backup
+   * @returns the path of the backup that an earlier request with this key made
+   * @throws DomainError those of Idempotency.find
+   */
+  madeFor(actor: Actor, idempotencyKey: string | undefined): string | undefined {
+    return this.own.idempotency.find(actor, { key: idempotencyKey, request: REQUEST, form: PATH_FORM });
+  }
+
+  /**
+   * Records a backup whose file is complete.
+   * @param idempotencyKey of the request for it
+   * @throws DomainError those of Idempotency.once
+   */
+  async recordMade(actor: Actor, backup: BackupRecord, idempotencyKey?: string): Promise<void> {
+    const { db, ids, audit, idempotency } = this.own;
     const id = ids.uuid();
-    return db.write((tx) => {
+    const once = { key: idempotencyKey, request: REQUEST, form: PATH_FORM };
+    const create = (tx: Tx): string => {
       store.addBackup(tx, { id, ...backup }, REMEMBERED_MAX);
       const after = {
         kind: backup.kind,
@@ -61,7 +81,9 @@ export class Backups {
         database_sha256: backup.databaseSha256,
       };
       audit.record(tx, { actor, action: "backup.create", target: backup.path, after });
-    }, "unobserved");
+      return backup.path;
+    };
+    await db.write((tx) => idempotency.once(tx, actor, { ...once, create: () => create(tx) }), "unobserved");
   }
 
   /** Records files that the schedule removed. */
@@ -73,15 +95,16 @@ export class Backups {
       "unobserved",
     );
   }
+}
 
-  /** Records, in the database that is about to be restored, where it came from. */
-  recordRestored(
-    actor: Actor,
-    { path, manifest }: { path: string; manifest: Manifest | undefined },
-  ): Promise<void> {
-    const after = manifest && { created_at: manifest.created_at, database_sha256: manifest.database.sha256 };
-    return this.own.db.write((tx) =>
-      this.own.audit.record(tx, { actor, action: "backup.restore", target: path, ...(after && { after }) }),
-    );
-  }
+/** Records, in the database that is about to be restored, where it came from. */
+export function recordRestored(
+  { db, audit }: Pick<BackupsDependencies, "db" | "audit">,
+  actor: Actor,
+  { path, manifest }: { path: string; manifest: Manifest | undefined },
+): Promise<void> {
+  const after = manifest && { created_at: manifest.created_at, database_sha256: manifest.database.sha256 };
+  return db.write((tx) =>
+    audit.record(tx, { actor, action: "backup.restore", target: path, ...(after && { after }) }),
+  );
 }

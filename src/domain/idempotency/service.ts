@@ -2,7 +2,7 @@
 // crash or a concurrent repetition cannot create it twice. API-4; draft-ietf-httpapi-idempotency-key-header.
 import { type Clock, DAY_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
-import type { Db, Tx } from "../../platform/database/database.ts";
+import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 import { runInBatches } from "../../platform/steps.ts";
@@ -53,28 +53,41 @@ export class Idempotency {
    */
   once<T>(tx: Tx, actor: Actor, { key, request, form, create }: Repeatable & Once<T>): T {
     if (key === undefined) return create();
-    checkKey(key);
-    invariant(actor.id !== null, "only a user sends a key");
+    const { id, callerId, requestDigest } = identified(actor, { key, request });
+    const kept = this.#find(tx, { id, requestDigest });
+    if (kept) return form.read(kept);
     const { clock, sealing } = this.own;
     const nowMs = clock.nowMs();
-    const id = sha256Hex(`${actor.id}\n${key}`);
-    const requestDigest = sha256Hex(JSON.stringify(request));
-    const kept = store.findOpen(tx, { id, nowMs });
-    if (kept && kept.requestDigest !== requestDigest) throw keyReused();
-    if (kept) return form.read(sealing.open(kept.sealedAnswer, contextOf(kept)));
-    refuseMore(tx, { callerId: actor.id, nowMs });
+    refuseMore(tx, { callerId, nowMs });
     const answer = create();
     const text = form.write(answer);
     invariant(Buffer.byteLength(text) <= ANSWER_BYTES_MAX, "a kept answer is small");
     const sealedAnswer = sealing.seal(text, contextOf({ id }));
-    store.put(tx, {
-      id,
-      callerId: actor.id,
-      requestDigest,
-      sealedAnswer,
-      expiresAtMs: nowMs + ANSWER_RETENTION_MS,
-    });
+    const expiresAtMs = nowMs + ANSWER_RETENTION_MS;
+    store.put(tx, { id, callerId, requestDigest, sealedAnswer, expiresAtMs });
     return answer;
+  }
+
+  /**
+   * For work that cannot run in a transaction: the caller asks first, does the work, and records its answer with `once`.
+   * @returns the answer of the earlier request with the same key; undefined if there is none
+   * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`
+   */
+  find<T>(actor: Actor, { key, request, form }: Repeatable & Pick<Once<T>, "form">): T | undefined {
+    if (key === undefined) return undefined;
+    const kept = this.#find(this.own.db.read, identified(actor, { key, request }));
+    return kept === undefined ? undefined : form.read(kept);
+  }
+
+  /** @returns the text of the stored answer */
+  #find(
+    connection: Connection,
+    { id, requestDigest }: Pick<store.AnswerRow, "id" | "requestDigest">,
+  ): string | undefined {
+    const { clock, sealing } = this.own;
+    const kept = store.findOpen(connection, { id, nowMs: clock.nowMs() });
+    if (kept && kept.requestDigest !== requestDigest) throw keyReused();
+    return kept && sealing.open(kept.sealedAnswer, contextOf(kept));
   }
 
   /** Removes expired answers, a batch in each transaction. @returns how many */
@@ -90,6 +103,14 @@ export class Idempotency {
 interface Once<T> {
   form: AnswerForm<T>;
   create(): T;
+}
+
+/** @throws DomainError `idempotency.key_invalid` */
+function identified(actor: Actor, { key, request }: Repeatable & { key: string }) {
+  checkKey(key);
+  invariant(actor.id !== null, "only a user sends a key");
+  const requestDigest = sha256Hex(JSON.stringify(request));
+  return { id: sha256Hex(`${actor.id}\n${key}`), callerId: actor.id, requestDigest };
 }
 
 const contextOf = ({ id }: Pick<store.AnswerRow, "id">): string => `idempotent-answer:${id}`;

@@ -1,6 +1,6 @@
 // SQL of stored answers.
 import { and, count, eq, gt, inArray, lte, min } from "drizzle-orm";
-import type { Tx } from "../../platform/database/database.ts";
+import type { Connection, Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { sealedRowsStore } from "../shared/sealed-rows-store.ts";
 import { idempotentAnswers as answers } from "./tables.ts";
@@ -8,8 +8,11 @@ import { idempotentAnswers as answers } from "./tables.ts";
 export type AnswerRow = typeof answers.$inferSelect;
 
 /** @returns the answer with an id, unless it has expired */
-export const findOpen = (tx: Tx, { id, nowMs }: { id: string; nowMs: number }): AnswerRow | undefined =>
-  tx
+export const findOpen = (
+  connection: Connection,
+  { id, nowMs }: { id: string; nowMs: number },
+): AnswerRow | undefined =>
+  connection
     .select()
     .from(answers)
     .where(and(eq(answers.id, id), gt(answers.expiresAtMs, nowMs)))

@@ -136,10 +136,11 @@ export interface BackupOperations {
   list(): BackupListView;
   /**
    * Makes a backup and records it.
+   * @param idempotencyKey a request that is repeated with it waits for the same backup, or returns it
    * @returns the file; undefined if it takes longer than a request may
-   * @throws DomainError `backup.*`, `file.*`, `storage.*`
+   * @throws DomainError `backup.*`, `file.*`, `storage.*`, `idempotency.*`
    */
-  create(actor: Actor): Promise<BackupFileView | undefined>;
+  create(actor: Actor, idempotencyKey?: string): Promise<BackupFileView | undefined>;
   /**
    * Reads a whole backup as a restore would.
    * @param id name of the file

@@ -87,22 +87,25 @@ export class SealingKeys {
 
   /**
    * Creates a key file that seals all new values, in every process. The service then seals older values again under it.
+   * @param replaces id of the key that the caller saw in use; if another key is in use, nothing is created
+   * @returns the key in use
    * @throws DomainError `sealing.key_provided`, `sealing.key_missing`, `sealing.names_foreign`; those of `requireConfirmation`
    */
-  async rotate(actor: Actor): Promise<SealingKeyState> {
+  async rotate(actor: Actor, replaces?: string): Promise<SealingKeyState> {
     this.checkRotate();
     const { db, clock, audit, sealing } = this.own;
     // Sealing happens under the write lock, so every later writer sees the new file.
     const id = await db.write((tx) => {
       this.own.requireConfirmation(tx, actor);
       const before = { id: sealing.activeKey().id };
+      if (replaces !== undefined && replaces !== before.id) return before.id;
       const after = { id: sealing.addKey().id };
       changeJob(tx, REWRAP_JOB, { nextRunAtMs: clock.nowMs() });
       audit.record(tx, { actor, action: "sealing_key.rotate", target: after.id, before, after });
       return after.id;
     }, "jobs");
     const key = this.list().find((one) => one.id === id);
-    invariant(key, "a key that was just created is available");
+    invariant(key, "the key in use is available");
     return key;
   }
 

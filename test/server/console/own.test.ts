@@ -182,6 +182,19 @@ describe("CON-33 the own key", () => {
     expect(page.html).toContain("You have no key.");
   });
 
+  test("CON-121 is replaced once by a form that is sent twice", async () => {
+    const browser = await browserOf("eve@example.com");
+    const path = "/console/me/key";
+    const ready = await browser.submit(formTo(await browser.visit(path), `${path}/ensure`), {});
+    const form = formTo(ready, `${path}/rotate`);
+    const aliasIn = async () =>
+      (await browser.submit(form, {})).html.match(/Name at the gateway.*?<\/dd>/s)?.[0];
+    const first = await aliasIn();
+    expect(first).toBeString();
+    expect(await aliasIn()).toBe(first);
+    expect(ready.html).not.toContain(first ?? "");
+  });
+
   test("CON-12 is a part that is off without gateway mode, and only administrators read the setting", async () => {
     await using off = await createTestServer();
     const [admin, member] = [await off.signedIn("admin"), await off.signedIn("member")];

@@ -143,6 +143,19 @@ describe("CON-93 the backups", () => {
     expect(verified.html).toContain(">Intact</b>");
   });
 
+  test("CON-121 a form sent again makes no second backup and shows the same result, also while the first is being made", async () => {
+    const form = formTo(await browser.visit("/console/system/backups"), "/console/system/backups");
+    const count = () => domain.backups.made().length;
+    const before = count();
+    const [first, second] = await Promise.all([browser.submit(form, {}), browser.submit(form, {})]);
+    const third = await browser.submit(form, {});
+    const results = [first, second, third].map(({ html }) => /Made (backup-[\w-]+\.qmb)\./.exec(html)?.[1]);
+    expect(results).toEqual(Array(3).fill(expect.stringMatching(/^backup-/)));
+    expect([new Set(results).size, count() - before]).toEqual([1, 1]);
+    await browser.submit(formTo(third, "/console/system/backups"), {});
+    expect(count() - before).toBe(2);
+  });
+
   test("that do not exist cannot be verified", async () => {
     const form = formTo(await browser.visit("/console/system/backups"), "/console/system/backups/verify");
     for (const id of ["", "../quartermaster.db", "<script>alert(1)</script>"]) {
@@ -185,6 +198,27 @@ describe("CON-94 the keys", () => {
     expect(done.html).toContain("The new key is in use.");
     expect(newestEntry().action).toBe(entry);
   });
+
+  test.each([
+    ["access_tokens", () => domain.access.keys.list().length],
+    ["sealing", () => domain.sealingKeys.list().length],
+  ])(
+    "CON-121 of %s are rotated once by a form that is sent twice, with the same result",
+    async (kind, count) => {
+      const path = `/console/system/keys/${kind}/rotate`;
+      const form = formTo(await browser.visit(path), path);
+      const before = count();
+      for (const [answer] of [
+        await Promise.all([
+          browser.submit(form, { typed: "rotate" }),
+          browser.submit(form, { typed: "rotate" }),
+        ]),
+        [await browser.submit(form, { typed: "rotate" })],
+      ])
+        expect(answer?.html).toContain("The new key is in use.");
+      expect(count() - before).toBe(1);
+    },
+  );
 
   test("CON-146 are not rotated by a browser that was not confirmed recently where a second factor is demanded", async () => {
     await using strict = await createTestServer({ access: { secondFactor: "everyone" } });

@@ -55,11 +55,20 @@ export class KeyAdministration {
     return await this.#settled(user, () => this.parts.keys.ensure({ actor, user, manual }));
   }
 
-  /** Replaces the user's key, or creates the first one. @throws as `ensure`; DomainError `gateway.not_rotated` */
-  async rotate({ actor, user }: KeyOperation): Promise<KeyResult> {
+  /**
+   * Replaces the user's key, or creates the first one.
+   * @param version as in KeyChange
+   * @throws as `ensure`; DomainError `gateway.not_rotated`
+   */
+  async rotate({
+    actor,
+    user,
+    version,
+  }: KeyOperation & { version?: string | undefined }): Promise<KeyResult> {
     this.assertMayHaveKey(user);
-    const result = await this.#settled(user, () => this.parts.keys.rotate({ actor, user }));
-    if (!result.changed) throw keyNotRotated(result.key);
+    const isReplaced = version !== undefined && this.#versionOf(user) !== version;
+    const result = await this.#settled(user, () => this.parts.keys.rotate({ actor, user, version }));
+    if (!result.changed && !isReplaced) throw keyNotRotated(result.key);
     return result;
   }
 

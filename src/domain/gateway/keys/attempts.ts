@@ -49,8 +49,8 @@ export interface AttemptOptions {
   replace: boolean;
   /** no caller waits for the result */
   patient?: true;
-  /** replace a healthy key; the old one stays until the new one is stored */
-  rotate?: true;
+  /** replace a healthy key, unless its version is another one; the old one stays until the new one is stored */
+  rotate?: { replaces: string | undefined };
 }
 
 export interface Outcome {
@@ -115,6 +115,8 @@ export class Attempts {
     row: KeyRow | undefined,
     options: AttemptOptions & { nowMs: number },
   ): ProvisionReason | undefined {
+    const replaces = options.rotate?.replaces;
+    if (replaces !== undefined && row?.credentialVersion !== replaces) return undefined;
     const { configurationDigest, settings } = this.mode;
     const due = dueKeys(options.nowMs, settings.provisioner.reconcileTtlSeconds);
     return reasonToCall(row, { ...options, due, configurationDigest });
@@ -124,7 +126,9 @@ export class Attempts {
     const outcome = await this.#once(userId, options);
     const isDisowned = outcome.failure?.code === "credential_invalid" && outcome.row?.state === "invalid";
     if (!isDisowned) return outcome;
-    return options.replace ? await this.#once(userId, { ...options, force: false }) : { row: outcome.row };
+    if (!options.replace) return { row: outcome.row };
+    const rotate = options.rotate && { replaces: undefined }; // the disowned key had another version
+    return await this.#once(userId, { ...options, force: false, ...(rotate && { rotate }) });
   }
 
   async #once(userId: string, options: AttemptOptions): Promise<Outcome> {

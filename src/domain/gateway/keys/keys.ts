@@ -53,6 +53,12 @@ export interface KeyRequest {
   user: KeyHolder;
 }
 
+/** A change of the key that the caller saw. */
+export interface KeyChange extends KeyRequest {
+  /** as `versionOf` returned it: a key of another version stays as it is; any version when left out */
+  version?: string | undefined;
+}
+
 export class GatewayKeys {
   /** The attempts of this process; undefined when gateway mode is off. */
   readonly attempts: Attempts | undefined;
@@ -99,22 +105,28 @@ export class GatewayKeys {
    * @throws as `ensure`; DomainError `gateway.off`, `access.confirmation_needed`,
    *   `access.second_factor_enrollment_needed`
    */
-  async rotate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
+  async rotate({ actor, user, version }: KeyChange): Promise<KeyAnswer> {
     const { mode, db, requireConfirmation } = this.dependencies;
     if (!mode) throw gatewayOff();
     requireConfirmation(db.read, actor);
-    return await this.#ensureKey(user, { actor, manual: true, force: true, replace: true, rotate: true });
+    const rotate = { replaces: version };
+    return await this.#ensureKey(user, { actor, manual: true, force: true, replace: true, rotate });
+  }
+
+  /** @returns the version of the stored key, which each replacement changes; undefined without a key */
+  versionOf(user: KeyHolder): string | undefined {
+    return this.#find(user)?.credentialVersion;
   }
 
   /**
    * Removes a key and queues its revocation at the gateway. The user gets a new key on the next request.
-   * @returns whether the user had a key
+   * @returns whether the user had the key
    */
-  revoke({ actor, user }: KeyRequest): Promise<boolean> {
+  revoke({ actor, user, version }: KeyChange): Promise<boolean> {
     const { db, audit, clock } = this.dependencies;
     return db.write((tx) => {
       const row = store.findKey(tx, user.id);
-      if (!row) return false;
+      if (!row || (version !== undefined && row.credentialVersion !== version)) return false;
       this.#retire(tx, { userId: user.id, reason: "revoked", nowMs: clock.nowMs() });
       const before = { state: row.state, external_id: row.externalId, alias: row.alias };
       audit.record(tx, { actor, action: "gateway_key.revoke", target: user.id, before });

@@ -26,6 +26,8 @@ export interface NewScimToken {
   label: string;
   /** never by default */
   expiresAtMs?: number | undefined;
+  /** instead of `expiresAtMs`: counted from the creation, so that a repeated request is the same */
+  expiresAfterDays?: number | undefined;
   /** `standard` or `entra`; another word is refused by name */
   profile: string;
   /** a request repeated with the same key returns the same token */
@@ -67,7 +69,8 @@ const LABEL = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N} ._-]{0,${LABEL_LENGTH_MAX
 export function readNewToken(asked: NewScimToken, nowMs: number): CheckedToken {
   const problems: Problem[] = [];
   const label = asked.label.trim();
-  const { expiresAtMs = null } = asked;
+  const { expiresAfterDays: days } = asked;
+  const expiresAtMs = days === undefined ? (asked.expiresAtMs ?? null) : nowMs + days * DAY_MS;
   const profile = SCIM_PROFILES.find((known) => known === asked.profile);
   if (!LABEL.test(label) || label === CONFIGURED) problems.push({ pointer: "/label", detail: LABEL_RULE });
   if (expiresAtMs !== null && !isWithin(expiresAtMs - nowMs, EXPIRY_DAYS_MAX * DAY_MS))

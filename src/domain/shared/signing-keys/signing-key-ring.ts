@@ -84,10 +84,15 @@ export class SigningKeyRing {
     return this.#rows().map(viewOf);
   }
 
-  /** Makes a new active key. It does not need the old private key, so it also recovers from its loss. */
-  async rotate(actor: Actor): Promise<SigningKeyView> {
-    const key = await this.#replace(actor, () => true);
-    invariant(key, "an unconditional rotation makes a key");
+  /**
+   * Makes a new active key. It does not need the old private key, so it also recovers from its loss.
+   * @param replaces id of the key that the caller saw in use; if another key is in use, nothing is made
+   * @returns the key in use
+   */
+  async rotate(actor: Actor, replaces?: string): Promise<SigningKeyView> {
+    const isSeen = (active: SigningKeyRow | undefined) => replaces === undefined || active?.kid === replaces;
+    const key = (await this.#replace(actor, isSeen)) ?? this.list().find(({ state }) => state === "active");
+    invariant(key, "a key is in use after a rotation");
     return key;
   }
 

@@ -98,13 +98,22 @@ function Actions({ user, current }: { user: User; current: KeyView }) {
   );
 }
 
+interface KeyConfirmation {
+  user: User;
+  action: KeyAction;
+  /** of the key, for the form */
+  version: string | undefined;
+}
+
 /** @returns the page that asks before an action on one key */
-export const keyConfirmation = ({ id, email }: User, action: KeyAction): ConsolePage => {
+export const keyConfirmation = ({ user, action, version }: KeyConfirmation): ConsolePage => {
+  const { id, email } = user;
   const { title, consequence, label } = ACTION_WORDS[action];
   return confirmationPage({
     title: title(email),
     consequences: [consequence],
     action: `${keyPath(id)}/${action}`,
+    ...(version !== undefined && { fields: { version } }),
     verb: label,
     back: keyPath(id),
     breadcrumbs: BREADCRUMBS,

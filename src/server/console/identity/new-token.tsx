@@ -5,7 +5,7 @@ import { EXPIRY_DAYS_MAX, LABEL_LENGTH_MAX } from "../../../domain/scim/tokens/t
 import type { ScimTokenView } from "../../../domain/scim/tokens/tokens.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";
-import { Field } from "../../pages/forms.tsx";
+import { Field, Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -14,6 +14,8 @@ import { IDENTITY_PATH, NEW_TOKEN_PATH, PROFILE_TEXT, TOKENS_PATH } from "./word
 
 /** What was entered for a new token, as text. */
 export interface TokenInput {
+  /** idempotency key: sending the form again shows the same token and makes no second one */
+  once: string;
   label?: string | undefined;
   profile?: string | undefined;
   /** days; never when left out */
@@ -24,6 +26,8 @@ export interface TokenInput {
 export interface TokenRefusal {
   problems: readonly Problem[];
   status: number;
+  /** the form needs a new idempotency key */
+  isSpent?: boolean;
 }
 
 const BREADCRUMBS = [
@@ -65,7 +69,7 @@ const Refused = ({ problems }: { problems: readonly Problem[] }) => (
     <ul>
       {problems.map(({ pointer, detail }) => (
         <li key={pointer}>
-          <a href={`#${pointer.slice(1)}`}>
+          <a href={`#${pointer.slice(1) || "label"}`}>
             {FIELD_NAMES[pointer] ?? "Token"}: {detail}.
           </a>
         </li>
@@ -80,6 +84,7 @@ function TokenForm({ input, problems }: { input: TokenInput; problems: readonly 
   const errorOf = (name: string) => problems.find(({ pointer }) => pointer === `/${name}`)?.detail;
   return (
     <ConsoleForm action={NEW_TOKEN_PATH} edits={problems.length > 0 ? "refused" : "saved"}>
+      <Hidden name="once" value={input.once} />
       <Field id="label" label="Label" hint="Names the token in lists and logs" error={errorOf("label")}>
         {(described) => (
           <input

@@ -8,6 +8,7 @@ import {
   keyProblem,
   REVOKING_OWN_KEY,
 } from "../../pages/account/key-words.ts";
+import { Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
@@ -23,8 +24,11 @@ const API_ACTIONS: Readonly<Record<KeyAction, string>> = {
   rotate: "/gateway/key/rotate",
 };
 
-/** @returns the page */
-export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
+/**
+ * @param version of the key: a form that is sent again changes no later key
+ * @returns the page
+ */
+export function ownKeyPage(key: GatewayKeyStatus, version: string | undefined): ConsolePage {
   const { status, email } = key;
   const actions = KEY_ACTIONS_IN[status];
   const [first] = actions;
@@ -46,6 +50,7 @@ export function ownKeyPage(key: GatewayKeyStatus): ConsolePage {
         <div class="choices">
           {actions.map(([action, label]) => (
             <ConsoleForm key={action} action={`${OWN_KEY_PATH}/${action}`}>
+              {action === "rotate" && version !== undefined && <Hidden name="version" value={version} />}
               <button class="button" type="submit">
                 {label}
               </button>
@@ -90,12 +95,16 @@ function KeyProblem({ status: key }: { status: GatewayKeyStatus }) {
   );
 }
 
-/** Asks before the key is revoked. */
-export const revokeOwnKeyPage = (email: string): ConsolePage =>
+/**
+ * Asks before the key is revoked.
+ * @param version of the key, for the form
+ */
+export const revokeOwnKeyPage = (email: string, version: string | undefined): ConsolePage =>
   confirmationPage({
     title: "Give up your gateway key?",
     consequences: REVOKING_OWN_KEY,
     action: `${OWN_KEY_PATH}/revoke`,
+    ...(version !== undefined && { fields: { version } }),
     verb: "Give up this key",
     back: OWN_KEY_PATH,
     breadcrumbs: BREADCRUMBS.key,

@@ -15,8 +15,14 @@ import { Id, Size, State, Text, Time, type Tone, useReader } from "../parts/valu
 
 export const BACKUPS_PATH = `${CONSOLE}/system/backups`;
 
-/** @returns the page of the backups */
-export const backupsPage = ({ folder, making, failure, items }: BackupListView): ConsolePage => ({
+/**
+ * @param once idempotency key: sending the form again makes no second backup
+ * @returns the page of the backups
+ */
+export const backupsPage = (
+  { folder, making, failure, items }: BackupListView,
+  once: string,
+): ConsolePage => ({
   title: "Backups",
   content: (
     <>
@@ -26,7 +32,7 @@ export const backupsPage = ({ folder, making, failure, items }: BackupListView):
           <Text value={asSentence(failure.detail)} />
         </p>
       )}
-      <Make isMaking={making} folder={folder} />
+      <Make isMaking={making} folder={folder} once={once} />
       {items.length === 0 ? (
         <Empty
           text={
@@ -53,7 +59,7 @@ export const backupsPage = ({ folder, making, failure, items }: BackupListView):
   ),
 });
 
-function Make({ isMaking, folder }: { isMaking: boolean; folder: string }) {
+function Make({ isMaking, folder, once }: { isMaking: boolean; folder: string; once: string }) {
   const { mayAdminister } = useReader();
   return (
     <div class="panel">
@@ -63,6 +69,7 @@ function Make({ isMaking, folder }: { isMaking: boolean; folder: string }) {
       </p>
       {mayAdminister && !isMaking && (
         <ConsoleForm action={BACKUPS_PATH}>
+          <Hidden name="once" value={once} />
           <button class="button" type="submit">
             Make a backup now
           </button>

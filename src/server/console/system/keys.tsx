@@ -182,8 +182,14 @@ const CONSEQUENCES: Readonly<Record<KeyKind, readonly string[]>> = {
   ],
 };
 
+interface RotationForm {
+  /** id of the key in use when the form was made: sending it again makes no second key */
+  version: string | undefined;
+  error?: string;
+}
+
 /** @returns the page that asks before a rotation */
-export function rotationPage(kind: KeyKind, error?: string): ConsolePage {
+export function rotationPage(kind: KeyKind, { version, error }: RotationForm): ConsolePage {
   const { heading, command } = WORDS[kind];
   const equivalents: Equivalents = { command, api: { method: "POST", path: `/admin/keys/${kind}/rotate` } };
   return confirmationPage({
@@ -192,6 +198,7 @@ export function rotationPage(kind: KeyKind, error?: string): ConsolePage {
     breadcrumbs: [{ href: KEYS_PATH, label: "Keys" }],
     consequences: CONSEQUENCES[kind],
     action: rotationPath(kind),
+    ...(version !== undefined && { fields: { version } }),
     verb: "Rotate",
     back: KEYS_PATH,
     typed: ROTATION_WORD,

@@ -13,6 +13,8 @@ import {
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { withHeaders } from "../../http/header-parameters.ts";
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
@@ -41,12 +43,15 @@ const described = {
   backups: describe("listBackups", "The files in the folder of backups, newest first", {
     200: { description: "Backups", schema: BackupList },
   }),
-  create: describe("createBackup", "Make a backup now", {
-    201: { description: "Made", schema: BackupFile },
-    202: { description: "It takes longer; the list has it when it is done", schema: Started },
-    409: { description: "A backup is being made already" },
-    503: { description: "There is no room, or the service stops" },
-  }),
+  create: withHeaders(
+    describe("createBackup", "Make a backup now", {
+      201: { description: "Made", schema: BackupFile },
+      202: { description: "It takes longer; the list has it when it is done", schema: Started },
+      409: { description: "A backup is being made already" },
+      503: { description: "There is no room, or the service stops" },
+    }),
+    IDEMPOTENCY_KEY,
+  ),
   verify: describe("verifyBackup", "Read a whole backup as a restore would", {
     200: {
       description: "The outcome; `running` if it takes longer",
@@ -90,7 +95,7 @@ export function installationRoutes({ router, operations }: RouteContext) {
     .post(
       "/admin/backups",
       async ({ request }) => {
-        const made = await backups.create(actorOf(request));
+        const made = await backups.create(actorOf(request), idempotencyKeyOf(request));
         return made ? json(made, { status: 201 }) : json({ state: "running" }, { status: 202 });
       },
       { requires: "administrator", accepts: "nothing", detail: described.create },

@@ -41,7 +41,7 @@ export function serviceKeyRoutes({ router, domain }: RouteContext) {
       async ({ request, params: { kind } }) => {
         const actor = actorOf(request);
         if (kind === "sealing") return json(sealingKeyDocument(await domain.sealingKeys.rotate(actor)));
-        return json(signingKeyDocument(await rotateTokenKey(domain, actor, kind)));
+        return json(signingKeyDocument(await rotateTokenKey(domain, { actor, signs: kind })));
       },
       { requires: "administrator", accepts: "nothing", params: KeyPath, detail: described.rotate },
     );
@@ -61,9 +61,19 @@ const listKeys = (domain: Domain) => ({
   sealing_keys: domain.sealingKeys.list().map(sealingKeyDocument),
 });
 
+interface TokenKeyRotation {
+  actor: Actor;
+  signs: SignedTokens;
+  /** id of the key that the caller saw in use; if another key is in use, nothing is made */
+  replaces?: string | undefined;
+}
+
 /** @throws DomainError `gateway.off`, and what a rotation throws */
-export async function rotateTokenKey(domain: Domain, actor: Actor, signs: SignedTokens): Promise<TokenKey> {
+export async function rotateTokenKey(
+  domain: Domain,
+  { actor, signs, replaces }: TokenKeyRotation,
+): Promise<TokenKey> {
   const ring = ringOf(domain, signs);
   if (!ring) throw gatewayOff();
-  return { ...(await ring.rotate(actor)), signs };
+  return { ...(await ring.rotate(actor, replaces)), signs };
 }

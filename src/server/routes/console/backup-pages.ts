@@ -12,20 +12,21 @@ export function backupPages({ router, operations: { backups } }: RouteContext, c
   return router
     .get(
       BACKUPS_PATH,
-      ({ request }) => console.show(request, "administrator", () => backupsPage(backups.list())),
+      ({ request }) =>
+        console.show(request, "administrator", () => backupsPage(backups.list(), crypto.randomUUID())),
       pageRoute("showBackups", "The files in the folder of backups"),
     )
     .post(
       BACKUPS_PATH,
       ({ request, body }) =>
         console.act(request, body, action, async ({ actor }) => {
-          const made = await backups.create(actor);
+          const made = await backups.create(actor, body.once);
           return done(
             made ? `Made ${made.id}.` : "The backup takes longer. This page lists it when it is done.",
           );
         }),
       formRoute(
-        formOf({ csrf: FormField, by: FormField }),
+        formOf({ csrf: FormField, by: FormField, once: FormField }),
         formOperation("sendBackup", "Makes a backup now"),
       ),
     )

@@ -5,7 +5,6 @@ import { SCIM_PROFILES } from "../../../domain/scim/model.ts";
 import type { ScimTokenView } from "../../../domain/scim/tokens/tokens.ts";
 import { SCIM_BASE_PATH } from "../../../domain/scim/wire.ts";
 import { offsetOf, type Page, readPageQuery, readWord, refuseProblems } from "../../../domain/shared/page.ts";
-import { DAY_MS } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import type { Console } from "../../console/console.ts";
@@ -36,6 +35,7 @@ const TokenPath = Type.Object({ id: Type.String() });
 const TokenForm = formOf({
   csrf: FormField,
   by: FormField,
+  once: FormField,
   label: FormField,
   profile: FormField,
   expires: FormField,
@@ -43,7 +43,7 @@ const TokenForm = formOf({
 
 /** @returns the pages about sign-in and provisioning */
 export function identityPages(context: RouteContext, console: Console) {
-  const { router, domain, clock, baseUrl } = context;
+  const { router, domain, baseUrl } = context;
   const { tokens } = domain.scim;
   const scimUrl = () => `${baseUrl()}${SCIM_BASE_PATH}`;
 
@@ -56,12 +56,12 @@ export function identityPages(context: RouteContext, console: Console) {
 
   const create = async ({ actor }: Reader, input: TokenInput) => {
     try {
-      const made = await tokens.create(actor, newTokenOf(input, clock.nowMs()));
+      const made = await tokens.create(actor, newTokenOf(input));
       return createdTokenPage({ ...made, scimUrl: scimUrl() });
     } catch (error) {
       const refused = refusalOf(error);
       if (!refused) throw error;
-      return newTokenPage(input, refused);
+      return newTokenPage({ ...input, ...(refused.isSpent && { once: crypto.randomUUID() }) }, refused);
     }
   };
 
@@ -81,14 +81,18 @@ export function identityPages(context: RouteContext, console: Console) {
     )
     .get(
       NEW_TOKEN_PATH,
-      ({ request }) => console.show(request, "administrator", (reader) => newTokenPage(listValues(reader))),
+      ({ request }) =>
+        console.show(request, "administrator", (reader) =>
+          newTokenPage({ ...listValues(reader), once: crypto.randomUUID() }),
+        ),
       pageRoute("showNewScimTokenPage", "The form for a token"),
     )
     .post(
       NEW_TOKEN_PATH,
-      ({ request, body: { label, profile, expires, ...body } }) => {
-        const input = { label, profile, expires: expires || undefined };
-        const action = { needs: "administrator", back: formPath(input) } as const;
+      ({ request, body: { label, profile, expires, once, ...body } }) => {
+        const entered = { label, profile, expires: expires || undefined };
+        const input = { ...entered, once: once || crypto.randomUUID() };
+        const action = { needs: "administrator", back: formPath(entered) } as const;
         return console.act(request, { ...body, ...input }, action, (reader) => create(reader, input));
       },
       formRoute(TokenForm, formOperation("sendScimToken", "Creates a token and shows it once")),
@@ -139,22 +143,37 @@ function tokenPage(all: readonly ScimTokenView[], values: Values): Page<ScimToke
 }
 
 /** @returns the address of the form with the entered values, for a reader who must confirm first */
-const formPath = (input: TokenInput): string => {
+const formPath = (input: Omit<TokenInput, "once">): string => {
   const given = Object.entries(input).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return pathWith(NEW_TOKEN_PATH, new URLSearchParams(given));
 };
 
-const newTokenOf = ({ label = "", profile = SCIM_PROFILES[0], expires }: TokenInput, nowMs: number) => ({
+const newTokenOf = ({ label = "", profile = SCIM_PROFILES[0], expires, once }: TokenInput) => ({
   label,
   profile,
-  expiresAtMs: expires === undefined ? undefined : nowMs + (numberIn(expires) ?? 0) * DAY_MS,
+  expiresAfterDays: expires === undefined ? undefined : (numberIn(expires) ?? 0),
+  idempotencyKey: once,
 });
+
+/** The form was sent before with other values, for example after a step back in the browser. */
+const FORM_SPENT: TokenRefusal = {
+  problems: [
+    {
+      pointer: "",
+      detail:
+        "this form has already created a token from other values. To create another one from the values below, send it again",
+    },
+  ],
+  status: 409,
+  isSpent: true,
+};
 
 /** @returns the problems of the form's fields; undefined if the refusal concerns no field */
 function refusalOf(error: unknown): TokenRefusal | undefined {
   if (!(error instanceof DomainError)) return undefined;
   const { reason, message, hint, problems } = error;
   if (reason === "scim_token.invalid") return { problems, status: 400 };
+  if (reason === "idempotency.key_reused") return FORM_SPENT;
   if (reason !== "scim_token.label_taken") return undefined;
   return { problems: [{ pointer: "/label", detail: `${message}; ${hint}` }], status: 409 };
 }

@@ -38,7 +38,10 @@ export function keyPages({ router, domain }: RouteContext, console: Console) {
     .get(
       `${KEYS_PATH}/:kind/rotate`,
       ({ request, params }) =>
-        console.show(request, "administrator", () => rotationPage(readKind(params.kind))),
+        console.show(request, "administrator", () => {
+          const kind = readKind(params.kind);
+          return rotationPage(kind, { version: keyInUse(domain, kind) });
+        }),
       { ...pageRoute("showKeyRotation", "Asks before a key is rotated"), params: KeyPath },
     )
     .post(
@@ -49,16 +52,17 @@ export function keyPages({ router, domain }: RouteContext, console: Console) {
           : KEYS_PATH;
         return console.act(request, body, { needs: "administrator", back }, async ({ actor }) => {
           const kind = readKind(params.kind);
-          if (body.typed?.trim() !== ROTATION_WORD)
-            return rotationPage(kind, `Type ${ROTATION_WORD} to confirm.`);
-          if (kind === "sealing") await domain.sealingKeys.rotate(actor);
-          else await rotateTokenKey(domain, actor, kind);
+          const { typed, version } = body;
+          if (typed?.trim() !== ROTATION_WORD)
+            return rotationPage(kind, { version, error: `Type ${ROTATION_WORD} to confirm.` });
+          if (kind === "sealing") await domain.sealingKeys.rotate(actor, version);
+          else await rotateTokenKey(domain, { actor, signs: kind, replaces: version });
           return { to: KEYS_PATH, notice: "The new key is in use." };
         });
       },
       {
         ...formRoute(
-          formOf({ csrf: FormField, by: FormField, typed: FormField }),
+          formOf({ csrf: FormField, by: FormField, version: FormField, typed: FormField }),
           formOperation("sendKeyRotation", "Makes a new key of a kind"),
         ),
         params: KeyPath,
@@ -72,6 +76,12 @@ function readKind(text: string): KeyKind {
     throw new DomainError("not_found", "key.unknown_kind", "the service has no keys of this kind");
   return kind;
 }
+
+/** @returns the id of the key that signs or seals now: a form that is sent twice replaces it once */
+const keyInUse = (domain: Domain, kind: KeyKind): string | undefined =>
+  kind === "sealing"
+    ? domain.sealingKeys.list().find(({ state }) => state === "active")?.id
+    : tokenKeysOf(domain, kind)?.find(({ state }) => state === "active")?.kid;
 
 /** @returns why the sealing key cannot be rotated */
 function sealingRefusal({ sealingKeys }: Domain): string | undefined {

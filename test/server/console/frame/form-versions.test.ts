@@ -34,8 +34,6 @@ const UNVERSIONED: Readonly<Record<string, string>> = {
   "me/logins/end-others": ENDS,
   "me/key/ensure": ASKS,
   "me/key/validate": ASKS,
-  "me/key/rotate": ENDS,
-  "me/key/revoke": ENDS,
   "sessions/:id/download": ASKS,
   "sessions/:id/delete": ENDS,
   "packages/new": ADDS,
@@ -45,7 +43,6 @@ const UNVERSIONED: Readonly<Record<string, string>> = {
   "logins/:id/end": ENDS,
   gateway: ASKS,
   "gateway/keys/reconcile": ASKS,
-  "gateway/keys/:user/:action": ENDS,
   "gateway/models/refresh": ASKS,
   "identity/tokens/new": ADDS,
   "identity/tokens/:id/revoke": ENDS,
@@ -53,7 +50,6 @@ const UNVERSIONED: Readonly<Record<string, string>> = {
   "system/examination": ASKS,
   "system/backups": ADDS,
   "system/backups/verify": ASKS,
-  "system/keys/:kind/rotate": ADDS,
 };
 
 /** Forms that are read by their handlers, with the page that has the form. */

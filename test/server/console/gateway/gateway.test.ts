@@ -39,6 +39,26 @@ describe("CON-77 the key of a user", () => {
     expect(stateOf(ana)).toBe("missing");
   });
 
+  test("CON-121 is replaced once by a form that is sent twice, and a later key is not revoked by an earlier form", async () => {
+    await act(ana.user.id, "ensure");
+    const [rotation, revocation] = await Promise.all(
+      ["rotate", "revoke"].map(async (action) => {
+        const path = `${KEYS}/${ana.user.id}/${action}`;
+        return formTo(await browser.visit(path), path);
+      }),
+    );
+    if (!rotation || !revocation) throw new Error("there are two forms");
+    const sent = await Promise.all([browser.submit(rotation, {}), browser.submit(rotation, {})]);
+    const replaced = site.domain.gateway.directory.show(ana.user).externalId;
+    for (const { html } of [...sent, await browser.submit(rotation, {})])
+      expect(html).toContain("ana@example.com has a new key.");
+    expect(site.domain.gateway.directory.show(ana.user).externalId).toBe(replaced);
+    await browser.submit(revocation, {});
+    expect(stateOf(ana)).toBe("ready");
+    expect((await act(ana.user.id, "revoke")).html).toContain("The key of ana@example.com is revoked.");
+    expect(stateOf(ana)).toBe("missing");
+  });
+
   test.each(["x/ensure", `${ana.user.id}/explode`, "%00", "00000000-0000-4000-8000-000000000000"])(
     "that does not exist is not found: %s",
     async (path) => {

@@ -76,6 +76,22 @@ describe("CON-81 a token", () => {
     expect(again.html).toContain("the SCIM token entra already exists");
   });
 
+  test("CON-121 is made once by a form that is sent twice, and shown again", async () => {
+    const opened = formTo(await browser.visit(NEW), NEW);
+    const entered = { label: "twice", profile: "standard", expires: "30" };
+    const first = await browser.submit(opened, entered);
+    site.world.clock.advance(60_000);
+    const second = await browser.submit(opened, entered);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(tokenIn(first.html)).not.toBe("");
+    expect(tokenIn(second.html)).toBe(tokenIn(first.html));
+    const other = await browser.submit(opened, { ...entered, label: "thrice" });
+    expect([other.status, tokenIn(other.html)]).toEqual([409, ""]);
+    expect(other.html).toContain("has already created a token from other values");
+    const made = await browser.submit(formTo(other, NEW), { ...entered, label: "thrice" });
+    expect([made.status, tokenIn(made.html)]).toEqual([200, expect.stringMatching(/^qms_/)]);
+  });
+
   test("is refused with every problem beside its field, and what was entered stays", async () => {
     const { status, html } = await create({ label: "<b>", profile: "other", expires: "0.5" });
     expect(status).toBe(400);

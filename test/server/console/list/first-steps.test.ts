@@ -73,7 +73,7 @@ describe("CON-28 the empty list", () => {
     ["audit entries", auditListPage({ ...NONE, chain: CHAIN })],
     ["users", userListPage({ ...NONE, mayAdminister: true, hasGateway: false })],
     ["jobs", jobsPage([])],
-    ["backups", backupsPage({ items: [], folder: "/backups", failure: null, making: false })],
+    ["backups", backupsPage({ items: [], folder: "/backups", failure: null, making: false }, "once")],
   ];
   test.each(pages)("of %s, which the pages of a server never show, names one", async (name, { content }) => {
     const value = readerOf("https://control.example.com/console", "");

@@ -1,15 +1,15 @@
 // Settings, checks and backups of the running installation through the API.
 
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTestServer } from "../../../support/server.ts";
 
 async function createSite() {
   const face = await createTestServer();
   const { accessToken: token } = await face.signedIn("admin");
-  const ask = async (method: string, path: string) => {
-    const answer = await face.request(method, path, { token });
+  const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
+    const answer = await face.request(method, path, { token, headers });
     return { status: answer.status, body: await answer.json() };
   };
   return { ...face, ask };
@@ -60,6 +60,17 @@ test("a backup is made, listed and verified, and a damaged one is found", async 
       status: 404,
       body: { reason: "backup.not_found" },
     });
+});
+
+test("API-4 a backup that is asked for again with the same key is made once, and told of if its file is gone", async () => {
+  await using site = await createSite();
+  const make = () => site.ask("POST", "/admin/backups", { "idempotency-key": "b-1" });
+  const made = await make();
+  expect(await make()).toEqual(made);
+  expect((await site.ask("GET", "/admin/backups")).body.items).toHaveLength(1);
+  rmSync(made.body.path);
+  expect(await make()).toMatchObject({ status: 409, body: { reason: "backup.removed" } });
+  expect((await site.ask("POST", "/admin/backups")).status).toBe(201);
 });
 
 test("a backup that cannot be made is refused, and the list says why", async () => {

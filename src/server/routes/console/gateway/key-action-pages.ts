@@ -25,6 +25,14 @@ import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
+const ActionForm = formOf({ csrf: FormField, by: FormField, version: FormField });
+
+interface Asked {
+  user: User;
+  action: KeyAction;
+  /** of the key that the form was made for: sending it again changes no later key */
+  version: string | undefined;
+}
 
 /** @returns the confirmation pages and the actions on gateway keys */
 export function gatewayKeyActionPages({ router, domain }: RouteContext, console: Console) {
@@ -35,12 +43,12 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
     domain.identity.users.show(organizationId, id.toLowerCase());
 
   /** If the gateway fails, the message says so and the key shows its state. */
-  const perform = async ({ actor }: Reader, user: User, action: KeyAction): Promise<Done> => {
+  const perform = async ({ actor }: Reader, { user, action, version }: Asked): Promise<Done> => {
     const to = keyPath(user.id);
     try {
       if (action === "ensure") await administration.ensure({ actor, user, manual: true });
-      else
-        await (action === "rotate" ? administration.rotate({ actor, user }) : keys.revoke({ actor, user }));
+      else if (action === "rotate") await administration.rotate({ actor, user, version });
+      else await keys.revoke({ actor, user, version });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return { to, notice: { kind: "attention", text: asSentence(error.message) } };
@@ -68,11 +76,12 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
     .get(
       `${KEYS_PATH}/:user/:action`,
       ({ request, params }) =>
-        console.show(
-          request,
-          "administrator",
-          (reader) => isOff(reader) ?? keyConfirmation(userOf(reader, params.user), actionIn(params.action)),
-        ),
+        console.show(request, "administrator", (reader) => {
+          const off = isOff(reader);
+          if (off) return off;
+          const user = userOf(reader, params.user);
+          return keyConfirmation({ user, action: actionIn(params.action), version: keys.versionOf(user) });
+        }),
       pageRoute("showGatewayKeyActionPage", "Asks before an action on a gateway key"),
     )
     .post(
@@ -83,11 +92,14 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
           const action = actionIn(params.action);
           const user = userOf(reader, params.user);
           const why = whyUnavailable(user, directory.show(user), action);
-          if (why === undefined) return perform(reader, user, action);
+          if (why === undefined) return perform(reader, { user, action, version: body.version });
           return { to: keyPath(user.id), notice: { kind: "attention", text: why } };
         });
       },
-      formRoute(Form, formOperation("sendGatewayKeyAction", "Provides, replaces or revokes a gateway key")),
+      formRoute(
+        ActionForm,
+        formOperation("sendGatewayKeyAction", "Provides, replaces or revokes a gateway key"),
+      ),
     );
 }
 

@@ -1,5 +1,5 @@
 // The reader's gateway key: state, provisioning, check, replacement, and giving it up.
-import type { KeyRequest } from "../../../../domain/gateway/keys/keys.ts";
+import type { KeyChange } from "../../../../domain/gateway/keys/keys.ts";
 import { ProvisionerError } from "../../../../domain/gateway/provisioners/provisioner.ts";
 import type { Console } from "../../../console/console.ts";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
@@ -10,6 +10,7 @@ import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../..
 import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({ csrf: FormField, by: FormField });
+const VersionForm = formOf({ csrf: FormField, by: FormField, version: FormField });
 
 /** @returns the page of the key and its forms */
 export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Console) {
@@ -23,14 +24,14 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
   const change = (
     request: Request,
     body: Readonly<Record<string, string | undefined>>,
-    work: (asked: KeyRequest) => Promise<unknown>,
+    work: (asked: KeyChange) => Promise<unknown>,
   ) =>
     console.act(request, body, { needs: "anyone", back: OWN_KEY_PATH }, async (reader) => {
       const { userId: id, email } = reader.visitor.principal;
       const off = isOff(reader);
       if (off) return off;
       try {
-        await work({ actor: reader.actor, user: { id, email } });
+        await work({ actor: reader.actor, user: { id, email }, version: body.version });
       } catch (error) {
         if (!(error instanceof ProvisionerError)) throw error;
       }
@@ -43,7 +44,7 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
       ({ request }) =>
         console.show(request, "anyone", (reader) => {
           const { userId: id, email } = reader.visitor.principal;
-          return isOff(reader) ?? ownKeyPage(keys.status({ id, email }));
+          return isOff(reader) ?? ownKeyPage(keys.status({ id, email }), keys.versionOf({ id, email }));
         }),
       pageRoute("showOwnKey", "The state of the reader's gateway key"),
     )
@@ -60,21 +61,20 @@ export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Co
     .post(
       `${OWN_KEY_PATH}/rotate`,
       ({ request, body }) => change(request, body, (asked) => keys.rotate(asked)),
-      formRoute(Form, formOperation("sendRotateOwnKey", "Replaces the reader's gateway key")),
+      formRoute(VersionForm, formOperation("sendRotateOwnKey", "Replaces the reader's gateway key")),
     )
     .get(
       `${OWN_KEY_PATH}/revoke`,
       ({ request }) =>
-        console.show(
-          request,
-          "anyone",
-          (reader) => isOff(reader) ?? revokeOwnKeyPage(reader.visitor.principal.email),
-        ),
+        console.show(request, "anyone", (reader) => {
+          const { userId: id, email } = reader.visitor.principal;
+          return isOff(reader) ?? revokeOwnKeyPage(email, keys.versionOf({ id, email }));
+        }),
       pageRoute("showRevokeOwnKey", "Asks before the reader's gateway key is revoked"),
     )
     .post(
       `${OWN_KEY_PATH}/revoke`,
       ({ request, body }) => change(request, body, (asked) => keys.revoke(asked)),
-      formRoute(Form, formOperation("sendRevokeOwnKey", "Revokes the reader's gateway key")),
+      formRoute(VersionForm, formOperation("sendRevokeOwnKey", "Revokes the reader's gateway key")),
     );
 }
