@@ -25,7 +25,7 @@ const containing = (pattern: RegExp) => (source: Source) =>
 
 const FACE = /^(?:src\/server|cli)\//;
 const FACE_LIBRARY = /^(?:elysia|@elysiajs\/.*|commander|preact.*)$/;
-const NETWORK = /^(?:node:)?(?:https?|http2|tls|dgram|dns)(?:\/promises)?$|^(?:undici|axios)$/;
+const NETWORK = /^(?:node:)?(?:https?|http2|tls|dgram|dns)(?:\/promises)?$|^(?:undici|axios|ssh2)$/;
 const DRIZZLE = /^drizzle-orm/;
 const STORE = /(?:^|[/-])store\.ts$/;
 const TABLES = /(?:^|[/-])tables\.ts$/;
@@ -166,6 +166,7 @@ const RULES: readonly Rule[] = [
     except: {
       "src/platform/outbound/outbound.ts": "is that file",
       "src/platform/outbound/tls-delivery.ts": "is the part of it for peers that only take bytes",
+      "src/platform/outbound/sftp.ts": "is the part of it for files over SFTP",
       "src/platform/outbound/public-https.ts": "is the part of it that leads to public hosts",
       "src/platform/outbound/upstream.ts": "is the part of it that streams to the inference gateway",
       "src/platform/outbound/named-server.ts":
@@ -235,15 +236,16 @@ test("CLI-19 only outbound.ts can open connections, so that commands open none",
   expect(rule && violationsOf(rule, sources)).toEqual([]);
 });
 
-test.each(["src/platform/outbound/public-https.ts", "src/platform/outbound/tls-delivery.ts"])(
-  "only outbound.ts imports its part %s",
-  (part) => {
-    const users = sources.filter(({ imports }) =>
-      imports.some(({ target, typeOnly }) => target === part && !typeOnly),
-    );
-    expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
-  },
-);
+test.each([
+  "src/platform/outbound/public-https.ts",
+  "src/platform/outbound/sftp.ts",
+  "src/platform/outbound/tls-delivery.ts",
+])("only outbound.ts imports its part %s", (part) => {
+  const users = sources.filter(({ imports }) =>
+    imports.some(({ target, typeOnly }) => target === part && !typeOnly),
+  );
+  expect(users.map(({ path }) => path)).toEqual(["src/platform/outbound/outbound.ts"]);
+});
 
 test("only the probe imports the part of outbound.ts for a named server", () => {
   const part = "src/platform/outbound/named-server.ts";

@@ -9,6 +9,7 @@ import type { Config } from "../../platform/config/config.ts";
 import { ANY_PUBLIC_HOST, type Destination } from "../../platform/outbound/outbound.ts";
 import { receiverDestinations } from "../audit-forwarding/receiver.ts";
 import { storeDestinations } from "../object-store/buckets.ts";
+import { sftpDestinations } from "../standby/sftp-replica.ts";
 import { collectorDestinations } from "../tracing/collector-settings.ts";
 import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { configuredOrigin } from "./origin.ts";
@@ -38,6 +39,7 @@ export function allDestinationsOf(config: Config): readonly Destination[] {
 export const destinationsOf = (config: Config, ownOrigin?: string): readonly Destination[] => [
   ...gatewayDestinations(config, ownOrigin),
   ...storeDestinations(config),
+  ...sftpDestinations(config),
   ...receiverDestinations(config),
   ...collectorDestinations(config),
   ...destination(PUBLIC_SOURCES_DESTINATION, {

@@ -7,7 +7,7 @@ import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts"
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { DomainError, reasonForOperators } from "../../platform/errors.ts";
-import { isTlsOrigin } from "../../platform/outbound/origins.ts";
+import { isSftpOrigin, isTlsOrigin } from "../../platform/outbound/origins.ts";
 import {
   ANY_PUBLIC_HOST,
   createOutbound,
@@ -47,7 +47,7 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
     affects: "inference of workstations that the policy sends through the gateway",
   },
 };
-/** Endpoints that are not probed: the issuer answers for the others of the provider, and `doctor` checks the public one of the store. */
+/** Endpoints that are not probed: the issuer answers for the others of the provider, and `doctor` checks the public one of the store and the replica. */
 const NOT_ASKED = [`${PROVIDER_DESTINATION}-`, PUBLIC_ENDPOINT];
 /** The same for hosts to which a repository connection redirects. */
 const DOWNLOADS = /^package-source:[^:]+:/;
@@ -95,7 +95,10 @@ export function probeExternalServices(
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<ExternalService[]> {
   const destinations = allDestinationsOf(config).filter(
-    ({ name }) => !NOT_ASKED.some((beginning) => name.startsWith(beginning)) && !DOWNLOADS.test(name),
+    ({ name, origin }) =>
+      !NOT_ASKED.some((beginning) => name.startsWith(beginning)) &&
+      !DOWNLOADS.test(name) &&
+      !isSftpOrigin(origin),
   );
   const outbound = createOutbound({ allowed: destinations });
   return Promise.all(

@@ -72,11 +72,12 @@ async function inputsOf(root: string, { entries, target }: Bundle) {
 }
 
 function packageIn(folder: string, pinned: ReadonlyMap<string, string>): BundledPackage {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const sha512 = pinned.get(`${name}@${version}`);
   if (sha512 === undefined) throw new Error(`${name} ${version} is not in bun.lock: run bun install`);
-  if (typeof license !== "string") throw new Error(`${name} ${version} does not name its license`);
-  return { name, version, license, licenseText: licenseTextIn(folder), sha512, imports: [] };
+  const named: unknown = license ?? licenses?.[0]?.type; // a list is the older form
+  if (typeof named !== "string") throw new Error(`${name} ${version} does not name its license`);
+  return { name, version, license: named, licenseText: licenseTextIn(folder), sha512, imports: [] };
 }
 
 function licenseTextIn(folder: string): string | undefined {

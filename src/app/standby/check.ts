@@ -47,7 +47,7 @@ export async function checkReplica(
   const own = findOwnTerm(directory);
   if (!own) return check.warning("no term of the replica has begun", "start the service");
   const store = replicaStoreOf(config, { clock });
-  if (!store) return check.ok("only Litestream can read the replica; see the job replica-check");
+  if (!store) return check.ok("no replica is configured");
   const newest = (await listTerms(store)).at(-1);
   if (newest !== undefined && newest !== own.term && numberOf(newest) >= numberOf(own.term)) {
     const { message, hint = "" } = await takenOver(directory, { store, newest, term: own.term });

@@ -7,6 +7,7 @@ import { placeOf, type ReplicaPlace } from "../../platform/config/standby/replic
 import { codeOf, DomainError } from "../../platform/errors.ts";
 import { readOwnFile } from "../../platform/own-files.ts";
 import { needed } from "../installation/needed-setting.ts";
+import { sftpAddress } from "./sftp-replica.ts";
 
 /** Litestream reads these variables, so that its configuration and its arguments have no secret. */
 export const KEY_VARIABLES = {
@@ -38,7 +39,7 @@ function replicaIn(config: Config, place: ReplicaPlace, term: string): object {
   if (place.kind === "sftp")
     return {
       type: "sftp",
-      host: place.host.includes(":") ? place.host : `${place.host}:22`,
+      host: sftpAddress(place),
       user: place.user,
       path: `${place.path}/${term}`,
       "key-path": needed(config, "standby.sftp_key_file"),

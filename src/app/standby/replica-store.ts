@@ -26,6 +26,8 @@ export interface ReplicaStore {
   readonly url: string;
   /** @returns what is below a prefix and follows `after`, in the order of keys, at most `max` */
   list(range: { prefix: string; after?: string; max?: number }): Promise<readonly ReplicaObject[]>;
+  /** @returns the names of files and folders at the top, for a store in which that is cheaper than lists */
+  names?(): Promise<readonly string[]>;
   /** @returns undefined if there is no such object */
   read(key: string): Promise<string | undefined>;
   /** @returns false if there is one already */

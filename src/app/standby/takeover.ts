@@ -72,15 +72,14 @@ const TERMS_TRIED = 10;
 
 /**
  * Finds what to restore. Changes nothing.
- * @throws DomainError `standby.no_replica`, `standby.by_hand`; `unavailable` if the store is unreachable
+ * @throws DomainError `standby.off`, `standby.no_replica`; `unavailable` if the store is unreachable
  */
 export async function findSource(
   { config, clock }: Pick<TakeoverOptions, "config" | "clock">,
   directory: Pick<DataDirectory, "standby">,
 ): Promise<Source> {
-  refuseWithoutReplica(config);
   const store = replicaStoreOf(config, { clock });
-  if (!store) throw byHand();
+  if (!store) throw withoutReplica();
   const terms = await listTerms(store);
   const last = Math.max(0, ...terms.map(numberOf), numberOf(findOwnTerm(directory)?.term ?? ""));
   const skipped: string[] = [];
@@ -192,15 +191,12 @@ export function assertTakeoverPossible({
 
 /** @throws DomainError `standby.off` */
 export function refuseWithoutReplica(config: Config): void {
-  if (config.has("standby.replica")) return;
-  throw new DomainError("invalid", "standby.off", "standby.replica is not set", {
-    hint: "set standby.replica, or pass the configuration file of the service with --config",
-  });
+  if (!config.has("standby.replica")) throw withoutReplica();
 }
 
-const byHand = (): DomainError =>
-  new DomainError("invalid", "standby.by_hand", "only Litestream can read a replica at sftp://", {
-    hint: "restore it by hand: quartermaster help standby",
+const withoutReplica = (): DomainError =>
+  new DomainError("invalid", "standby.off", "standby.replica is not set", {
+    hint: "set standby.replica, or pass the configuration file of the service with --config",
   });
 
 const noReplica = ({ url }: ReplicaStore): DomainError =>

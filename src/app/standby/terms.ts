@@ -3,6 +3,7 @@
 // term, and the restored data.
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { LIST_KEYS_MAX } from "../../platform/object-store/bucket.ts";
 import type { ReplicaObject, ReplicaStore } from "./replica-store.ts";
 
 /** `t00000002-1f9c3a`: the number, and random digits, so that two machines never use the same folder. */
@@ -49,6 +50,7 @@ export const numberOf = (term: string): number => Number(TERM.exec(term)?.[1] ??
 
 /** @returns the terms that have files or a record, in ascending order */
 export async function listTerms(store: ReplicaStore): Promise<readonly string[]> {
+  if (store.names) return termsAmong(await store.names());
   const terms: string[] = [];
   for (let after = ""; terms.length < TERMS_MAX; ) {
     const [next] = await store.list({ prefix: "t", after, max: 1 });
@@ -59,6 +61,11 @@ export async function listTerms(store: ReplicaStore): Promise<readonly string[]>
   }
   return terms;
 }
+
+const termsAmong = (names: readonly string[]): readonly string[] =>
+  [...new Set(names.map((name) => name.split(".")[0] ?? "").filter((name) => TERM.test(name)))]
+    .toSorted()
+    .slice(0, TERMS_MAX);
 
 const recordKey = (term: string): string => `${term}.json`;
 
@@ -99,10 +106,11 @@ export async function newestPosition(store: ReplicaStore, term: string): Promise
   let newest: Position | undefined;
   let after: string | undefined;
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const objects = await store.list({ prefix: `${term}/`, ...(after !== undefined && { after }) });
+    const range = { prefix: `${term}/`, max: LIST_KEYS_MAX, ...(after !== undefined && { after }) };
+    const objects = await store.list(range);
     for (const object of objects) newest = later(newest, positionOf(object));
     after = objects.at(-1)?.key;
-    if (after === undefined) break;
+    if (objects.length < LIST_KEYS_MAX) break;
   }
   return newest;
 }

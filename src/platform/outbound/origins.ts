@@ -1,4 +1,4 @@
-// The two kinds of origins that a destination may have.
+// The kinds of origins that a destination may have.
 
 /** @returns whether it is an http or https origin */
 export function isHttpOrigin(text: string): boolean {
@@ -10,4 +10,10 @@ export function isHttpOrigin(text: string): boolean {
 export function isTlsOrigin(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === "tls:" && url.port !== "" && text === `tls://${url.host}`;
+}
+
+/** @returns whether it is `sftp://host:port` */
+export function isSftpOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === "sftp:" && url.port !== "" && text === `sftp://${url.host}`;
 }

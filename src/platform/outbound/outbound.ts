@@ -5,10 +5,11 @@ import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { MINUTE_MS, SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
-import { isHttpOrigin, isTlsOrigin } from "./origins.ts";
+import { isHttpOrigin, isSftpOrigin, isTlsOrigin } from "./origins.ts";
 import { proxyFor } from "./proxy.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
 import type { PublicHosts, PublicRequest } from "./public-https.ts";
+import type { RemoteFiles, SftpLogin } from "./sftp.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
 
 /** for the largest object of a store; other callers set shorter ones */
@@ -20,7 +21,7 @@ export const ANY_PUBLIC_HOST = "https://*";
 /** One peer that the operator allowed. */
 export interface Destination {
   name: string;
-  /** scheme, host and port, such as `https://gateway.example:8443`; `tls://host:port` for `deliver` only */
+  /** such as `https://gateway.example:8443`; `tls://host:port` for `deliver` only, `sftp://host:port` for `sftp` only */
   origin: string;
   /** prefix of the paths that are requested there, without a trailing slash */
   base?: string;
@@ -63,6 +64,8 @@ export interface Delivery extends Pick<OutboundRequest, "timeoutMs" | "signal"> 
   tls: PeerTls;
 }
 
+export interface SftpRequest extends SftpLogin, Pick<OutboundRequest, "timeoutMs" | "signal"> {}
+
 /** What a program that connects by itself must use. */
 export interface ConnectionSettings {
   /** may contain a user name and a password; undefined for a direct connection */
@@ -87,6 +90,15 @@ export interface Outbound {
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local; `unavailable` outbound.failed
    */
   deliver(destinationName: string, bytes: Uint8Array, request: Delivery): Promise<void>;
+  /**
+   * Works on the files of a destination over a connection of its own, without a proxy.
+   * @throws DomainError `forbidden` outbound.not_allowed; `unavailable` outbound.failed; what `work` throws
+   */
+  sftp<T>(
+    destinationName: string,
+    request: SftpRequest,
+    work: (files: RemoteFiles) => Promise<T>,
+  ): Promise<T>;
   /**
    * For a program of the machine that connects in place of `fetch`, to the same addresses in the same way.
    * @throws DomainError `forbidden` outbound.not_allowed, outbound.link_local
@@ -128,7 +140,7 @@ export function createOutbound({
     list: () => [...destinations.values(), ...found()],
     upstream(destinationName, options) {
       const { origin, base = "" } = destinationOf(destinationName) ?? {};
-      if (origin === undefined || origin === ANY_PUBLIC_HOST || isTlsOrigin(origin))
+      if (origin === undefined || origin === ANY_PUBLIC_HOST || !isHttpOrigin(origin))
         throw notAllowed(destinationName);
       return openUpstream({ ...options, url: origin + base }, destinationName);
     },
@@ -151,6 +163,14 @@ export function createOutbound({
           throw unavailable("outbound.failed", `${destinationName} did not take what was sent`, cause);
         },
       );
+    },
+    async sftp(destinationName, { timeoutMs, signal, ...login }, work) {
+      const { origin = "" } = destinationOf(destinationName) ?? {};
+      if (!isSftpOrigin(origin)) throw notAllowed(destinationName);
+      const { hostname: host, port } = new URL(origin);
+      const bounded = boundedSignal({ timeoutMs, ...(signal && { signal }) });
+      const { overSftp } = await import("./sftp.ts");
+      return await overSftp({ ...login, host, port: Number(port), signal: bounded }, work);
     },
     async connectionSettings(destinationName, pathOrUrl, { ca }) {
       const url = allowedUrl(destinationOf(destinationName), pathOrUrl, destinationName);
@@ -247,7 +267,7 @@ const unavailable = (reason: string, message: string, cause?: unknown): DomainEr
 
 /** The origin is compared after parsing: `//host/path` and a whole URL could both lead elsewhere. */
 function allowedUrl(destination: Destination | undefined, pathOrUrl: string, name: string): URL {
-  if (!destination || destination.origin === ANY_PUBLIC_HOST || isTlsOrigin(destination.origin))
+  if (!destination || destination.origin === ANY_PUBLIC_HOST || !isHttpOrigin(destination.origin))
     throw notAllowed(name);
   const { origin, base = "" } = destination;
   const url = URL.parse(pathOrUrl.startsWith("/") ? base + pathOrUrl : pathOrUrl, origin);
@@ -263,7 +283,7 @@ const notAllowed = (name: string): DomainError =>
 function byName(allowed: readonly Destination[]): Map<string, Destination> {
   const destinations = new Map(allowed.map((destination) => [destination.name, destination]));
   const problems = allowed.flatMap(({ name, origin }, index) => [
-    ...(isHttpOrigin(origin) || isTlsOrigin(origin)
+    ...(isHttpOrigin(origin) || isTlsOrigin(origin) || isSftpOrigin(origin)
       ? []
       : [{ pointer: `/${index}/origin`, detail: "is not an origin such as https://host:443" }]),
     ...(allowed.findIndex((other) => other.name === name) === index
@@ -271,12 +291,6 @@ function byName(allowed: readonly Destination[]): Map<string, Destination> {
       : [{ pointer: `/${index}/name`, detail: `repeats the name ${name}` }]),
   ]);
   if (problems.length === 0) return destinations;
-  throw new DomainError(
-    "invalid",
-    "outbound.bad_destination",
-    "the list of outgoing destinations is not valid",
-    {
-      problems,
-    },
-  );
+  const message = "the list of outgoing destinations is not valid";
+  throw new DomainError("invalid", "outbound.bad_destination", message, { problems });
 }

@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { utils } from "ssh2";
 import { bucketReplica, folderReplica, type ReplicaStore } from "../../../src/app/standby/replica-store.ts";
+import { FOLDERS_MAX } from "../../../src/app/standby/sftp-replica.ts";
+import { replicaStoreOf } from "../../../src/app/standby/standby.ts";
 import {
   createRecord,
   listTerms,
@@ -13,6 +16,11 @@ import {
   TERMS_MAX,
   termName,
 } from "../../../src/app/standby/terms.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
+import { REMOTE_TEXT_BYTES_MAX } from "../../../src/platform/outbound/sftp.ts";
+import { freePort } from "../../support/network/free-port.ts";
+import { type SftpServer, sftpConfig, startSftpServer } from "../../support/network/sftp-server.ts";
 import { createS3Server, type S3Server } from "../../support/object-store/s3-server.ts";
 import { bucketAt } from "../../support/object-store/test-bucket.ts";
 import { START_MS, temporaryDirectory } from "../../support/world.ts";
@@ -22,13 +30,22 @@ const SECOND = "t00000002-bbbbbb";
 
 const folder = temporaryDirectory();
 let server: S3Server;
-beforeAll(() => {
+let files: SftpServer;
+beforeAll(async () => {
   server = createS3Server();
+  files = await startSftpServer(folder);
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await server[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
 });
+
+const sftpStoreOf = (config: Config): ReplicaStore => {
+  const store = replicaStoreOf(config, { clock: systemClock });
+  if (!store) throw new Error("the settings name a replica");
+  return store;
+};
 
 interface Place {
   store: ReplicaStore;
@@ -40,6 +57,15 @@ const places: Readonly<Record<string, (name: string) => Place>> = {
     store: folderReplica(join(folder, name), `file://${folder}`),
     put(key, atMs) {
       const file = join(folder, name, key);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, "");
+      utimesSync(file, atMs / 1000, atMs / 1000);
+    },
+  }),
+  "a folder of a file server": (name) => ({
+    store: sftpStoreOf(sftpConfig(folder, files, `/files/${name}`)),
+    put(key, atMs) {
+      const file = join(folder, "files", name, key);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, "");
       utimesSync(file, atMs / 1000, atMs / 1000);
@@ -99,6 +125,54 @@ test("STB-3 a record that is not one is ignored", async () => {
   expect(await readRecord(store, FIRST)).toBeUndefined();
 });
 
+describe("STB-9 over SFTP", () => {
+  const listed = (more: Partial<SftpServer>, path = "/files/known") =>
+    listTerms(sftpStoreOf(sftpConfig(folder, { ...files, ...more }, path)));
+
+  test("a server with another host key is refused, before it learns anything", async () => {
+    const hostKey = utils.generateKeyPairSync("ed25519").public;
+    expect(listed({ hostKey })).rejects.toMatchObject({
+      reason: "standby.store_unreachable",
+      kind: "unavailable",
+    });
+  });
+
+  test("a server that does not admit the key is unavailable", async () => {
+    const privateKey = utils.generateKeyPairSync("ed25519").private;
+    expect(listed({ privateKey })).rejects.toMatchObject({
+      message: expect.stringContaining("cannot be used"),
+    });
+  });
+
+  test("a private key that cannot be read, or is none, is named", async () => {
+    expect(listed({ privateKey: "" })).rejects.toMatchObject({ reason: "standby.store_unreachable" });
+  });
+
+  test("a server that is down is unavailable", async () => {
+    expect(listed({ port: freePort() })).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("folders are read up to a bound", async () => {
+    const names = Array.from({ length: FOLDERS_MAX + 1 }, (_, number) =>
+      join(folder, "files/deep", FIRST, String(number)),
+    );
+    for (const name of names) {
+      mkdirSync(name, { recursive: true });
+      writeFileSync(join(name, "x"), "");
+    }
+    const store = sftpStoreOf(sftpConfig(folder, files, "/files/deep"));
+    expect(await store.list({ prefix: `${FIRST}/` })).toHaveLength(FOLDERS_MAX - 1); // the folder of the term counts as well
+  });
+
+  test("a record is read up to a bound", async () => {
+    const store = sftpStoreOf(sftpConfig(folder, files, "/files/long"));
+    await store.create("x", "a".repeat(REMOTE_TEXT_BYTES_MAX));
+    expect(await store.read("x")).toHaveLength(REMOTE_TEXT_BYTES_MAX);
+    await store.replace("x", "b".repeat(REMOTE_TEXT_BYTES_MAX + 1));
+    expect(await store.read("x")).toHaveLength(REMOTE_TEXT_BYTES_MAX);
+  });
+});
+
 test("a folder that cannot be read is unavailable", async () => {
   writeFileSync(join(folder, "a-file"), "");
   const store = folderReplica(join(folder, "a-file"), "file:///x");
@@ -110,7 +184,7 @@ test("a folder that cannot be read is unavailable", async () => {
 
 /** A store with so many objects that each list is full. */
 const endless = (key: (number: number) => string): ReplicaStore & { lists: number } => ({
-  ...folderReplica(folder, "file:///x"),
+  ...folderReplica(folder, "file:///x"), // has no names()
   lists: 0,
   async list({ max = 1 }) {
     this.lists += 1;
@@ -121,6 +195,6 @@ const endless = (key: (number: number) => string): ReplicaStore & { lists: numbe
 test("terms and pages are read up to a bound", async () => {
   const terms = endless((number) => `${termName(number, "abcdef")}.json`);
   expect(await listTerms(terms)).toHaveLength(TERMS_MAX);
-  const files = endless((number) => `${FIRST}/${String(number).padStart(8, "0")}.snapshot.lz4`);
-  expect(await newestPosition(files, FIRST)).toEqual({ transaction: undefined, atMs: PAGES_MAX });
+  const snapshots = endless((number) => `${FIRST}/${String(number).padStart(8, "0")}.snapshot.lz4`);
+  expect(await newestPosition(snapshots, FIRST)).toEqual({ transaction: undefined, atMs: PAGES_MAX });
 });

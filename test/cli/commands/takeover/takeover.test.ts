@@ -13,6 +13,7 @@ import { createLog } from "../../../../src/platform/observe/log.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { type Bench, copyOf, createBench, createInstallation } from "../../../support/in-process.ts";
 import { connect, FIRST } from "../../../support/installed/installed-replica.ts";
+import { type SftpServer, startSftpServer } from "../../../support/network/sftp-server.ts";
 
 const SETTINGS = "--config standby.yaml";
 
@@ -169,6 +170,43 @@ describe("STB-7 a start", () => {
       ),
     });
   });
+});
+
+/** Replaces the folder of `connect` by a file server that has the same files. */
+async function connectOverSftp(bench: Bench): Promise<SftpServer> {
+  const server = await startSftpServer(bench.folder);
+  writeFileSync(join(bench.folder, "sftp-key"), server.privateKey, { mode: 0o600 });
+  const text = readFileSync(join(bench.folder, "standby.yaml"), "utf8");
+  const sftp = `sftp_key_file: sftp-key, sftp_host_key: "${server.hostKey}"}`;
+  const settings = text
+    .replace(/"file:.*?"/, `"sftp://qm@127.0.0.1:${server.port}/replica"`)
+    .replace(/\}\n$/, `, ${sftp}\n`);
+  writeFileSync(join(bench.folder, "standby.yaml"), settings);
+  return server;
+}
+
+test("STB-9 takeover restores a replica on a file server, and records its term there", async () => {
+  using active = await createInstallation();
+  connect(active, active);
+  await using _server = await connectOverSftp(active);
+  await active.json("users create tail@example.org --role member"); // not in the replica
+  const taken = await active.json(`takeover ${SETTINGS} --old-machine-is-off --confirm data`);
+  expect(taken).toMatchObject({ from_term: FIRST, tail_of_replaced: { audit_entries: 1, users: 1 } });
+  expect(recordIn(active)).toMatchObject({ from_term: FIRST, restored: { audit_id: expect.any(Number) } });
+});
+
+test("STB-9 doctor and config check read the position of a replica on a file server, and it is listed as a destination", async () => {
+  using bench = await createInstallation();
+  connect(bench, bench);
+  writeFileSync(join(bench.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "x" }));
+  await using server = await connectOverSftp(bench);
+  const doctor = await bench.run(`doctor --offline-ok ${SETTINGS}`);
+  expect(doctor.stdout).toContain("the replica is complete up to 2026-01-01T00:00:00.000Z");
+  rmSync(join(bench.folder, "replica"), { recursive: true });
+  const { stderr } = await bench.run(`config check ${SETTINGS}`);
+  expect(stderr).toContain("warning: the store has no files of this database");
+  const { stdout } = await bench.run(`config show --outgoing ${SETTINGS}`);
+  expect(stdout).toContain(`sftp://127.0.0.1:${server.port}`);
 });
 
 test("STB-2 config check and doctor report a replica that does not move", async () => {

@@ -1,0 +1,144 @@
+// Files of a peer over SFTP, such as the replica of a second machine. Each use has a connection of its own. The peer is recognized
+// by its host key, and nothing else of it is trusted.
+import { Client, type SFTPWrapper } from "ssh2";
+
+export interface SftpLogin {
+  user: string;
+  /** text of the file, without a passphrase */
+  privateKey: string;
+  /** of the peer, as in `known_hosts`: `ssh-ed25519 AAAA…` */
+  hostKey: string;
+}
+
+export interface RemoteEntry {
+  name: string;
+  isFolder: boolean;
+  /** UTC milliseconds, in whole seconds */
+  modifiedAtMs: number;
+}
+
+/** Paths are absolute. Every method throws the error of the connection. */
+export interface RemoteFiles {
+  /** @returns nothing for a missing folder */
+  list(folder: string): Promise<readonly RemoteEntry[]>;
+  /** @returns the first REMOTE_TEXT_BYTES_MAX bytes; undefined for a missing file */
+  read(file: string): Promise<string | undefined>;
+  /** Creates missing folders as well. @returns false if the file exists */
+  create(file: string, text: string): Promise<boolean>;
+  /** A reader may see a part of the new text. */
+  replace(file: string, text: string): Promise<void>;
+}
+
+/** Only small records are read. */
+export const REMOTE_TEXT_BYTES_MAX = 65_536;
+const ENTRY_TYPE = 0o170000;
+const FOLDER = 0o040000;
+/** Status codes of SFTP. */
+const NO_SUCH_FILE = 2;
+
+interface Peer extends SftpLogin {
+  host: string;
+  port: number;
+  signal: AbortSignal;
+}
+
+/** @throws the error of the connection; the reason of the signal */
+export async function overSftp<T>(peer: Peer, work: (files: RemoteFiles) => Promise<T>): Promise<T> {
+  const { signal } = peer;
+  signal.throwIfAborted();
+  const client = new Client();
+  const ended = Promise.withResolvers<never>();
+  const stop = () => ended.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  client
+    .on("error", ended.reject)
+    .on("close", () => ended.reject(new Error("the peer closed the connection")));
+  try {
+    return await Promise.race([ended.promise, opened(client, peer).then((sftp) => work(filesOf(sftp)))]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    client.destroy();
+  }
+}
+
+function opened(client: Client, { host, port, user, privateKey, hostKey }: Peer): Promise<SFTPWrapper> {
+  const [type = "", wanted = ""] = hostKey.trim().split(/\s+/);
+  return new Promise((resolve, reject) => {
+    client.on("ready", () => client.sftp((error, sftp) => (error ? reject(error) : resolve(sftp))));
+    client.connect({
+      ...{ host, port, username: user, privateKey },
+      algorithms: { serverHostKey: signaturesOf(type) },
+      hostVerifier: (key: Buffer) => key.equals(Buffer.from(wanted, "base64")),
+    });
+  });
+}
+
+/** The peer offers the key of this type, which may sign in several ways. */
+const signaturesOf = (type: string) =>
+  type === "ssh-rsa" ? (["rsa-sha2-512", "rsa-sha2-256"] as const) : [type];
+
+function filesOf(sftp: SFTPWrapper): RemoteFiles {
+  const open = (file: string, flags: "r" | "w" | "wx") =>
+    asked<Buffer>((answer) => sftp.open(file, flags, { mode: 0o600 }, answer));
+  const write = async (handle: Buffer, text: string) => {
+    const bytes = Buffer.from(text);
+    await done((answer) => sftp.write(handle, bytes, 0, bytes.length, 0, answer));
+    await done((answer) => sftp.close(handle, answer));
+  };
+  const exists = async (path: string) =>
+    (await unlessMissing(asked<object>((answer) => sftp.stat(path, answer)))) !== undefined;
+  const makeFolder = async (folder: string): Promise<void> => {
+    if (folder === "" || (await exists(folder))) return;
+    await makeFolder(folder.slice(0, folder.lastIndexOf("/")));
+    await done((answer) => sftp.mkdir(folder, { mode: 0o700 }, answer));
+  };
+  return {
+    async list(folder) {
+      const found = await unlessMissing(asked<Listed[]>((answer) => sftp.readdir(folder, answer)));
+      return (found ?? []).map(({ filename: name, attrs }) => ({
+        name,
+        isFolder: (attrs.mode & ENTRY_TYPE) === FOLDER,
+        modifiedAtMs: attrs.mtime * 1000,
+      }));
+    },
+    async read(file) {
+      const handle = await unlessMissing(open(file, "r"));
+      if (!handle) return undefined;
+      const bytes = Buffer.alloc(REMOTE_TEXT_BYTES_MAX);
+      const length = await asked<number>((answer) =>
+        sftp.read(handle, bytes, 0, bytes.length, 0, (error, read) => answer(error, read)),
+      );
+      await done((answer) => sftp.close(handle, answer));
+      return bytes.toString("utf8", 0, length);
+    },
+    async create(file, text) {
+      await makeFolder(file.slice(0, file.lastIndexOf("/")));
+      const handle = await open(file, "wx").catch(async (error: unknown) => {
+        if (await exists(file)) return undefined; // servers have no status of their own for that
+        throw error;
+      });
+      if (handle) await write(handle, text);
+      return handle !== undefined;
+    },
+    replace: async (file, text) => write(await open(file, "w"), text),
+  };
+}
+
+type Listed = { filename: string; attrs: { mode: number; mtime: number } };
+type Failure = Error | null | undefined;
+
+const asked = <T>(question: (answer: (error: Failure, result: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) => question((error, result) => (error ? reject(error) : resolve(result))));
+
+const done = (request: (answer: (error: Failure) => void) => void): Promise<void> =>
+  new Promise((resolve, reject) => request((error) => (error ? reject(error) : resolve())));
+
+/** @returns undefined if the peer answers that there is no such file */
+async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === NO_SUCH_FILE) return undefined;
+    throw error;
+  }
+}
