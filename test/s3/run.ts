@@ -1,6 +1,6 @@
 // `bun run test:s3`: the cases of every store, of exported request logs, of upload URLs and of the probe of `doctor` with
-// versitygw, a real S3 server: in path style, over TLS with a private CA, and behind nginx with another public host. Needs nginx,
-// and `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run
+// versitygw, a real S3 server: in path style, in host style, over TLS with a private CA in both styles, and behind nginx with another
+// public host. Needs nginx, and `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run
 // test` leaves it out.
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,6 +21,8 @@ import { requireVersitygw, startVersitygw } from "../support/object-store/versit
 import { prove, requirePrograms } from "../support/proof.ts";
 
 const HEADS = 400;
+/** Names below `localhost` are addresses of this machine (RFC 6761 section 6.3). The server takes path style as well. */
+const HOST_STYLE = ["--virtual-domain", "localhost"];
 const clock = { nowMs: Date.now };
 
 let failures = 0;
@@ -29,10 +31,6 @@ async function main(): Promise<void> {
   const versitygw = requireVersitygw();
   const nginx = requirePrograms({ nginx: "nginx" })("nginx");
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-s3-"));
-  const { cert, key, ca } = await certify();
-  writeFileSync(join(folder.path, "tls.pem"), cert);
-  writeFileSync(join(folder.path, "tls.key"), key, { mode: 0o600 });
-
   const settings = { folder: folder.path, bucket: "sessions" };
   {
     await using store = await startVersitygw(versitygw, settings);
@@ -42,11 +40,28 @@ async function main(): Promise<void> {
     await behindNginx(nginx, folder.path, store.port);
   }
   {
-    const options = ["--cert", join(folder.path, "tls.pem"), "--key", join(folder.path, "tls.key")];
-    await using store = await startVersitygw(versitygw, { ...settings, options });
-    await examine("TLS with a private CA", bucketAt(`https://localhost:${store.port}`, { ca }), { ca });
+    await using store = await startVersitygw(versitygw, { ...settings, options: HOST_STYLE });
+    const bucket = bucketAt(`http://localhost:${store.port}`, { place: { pathStyle: false } });
+    await examine("host style", bucket, { addresses: true });
   }
+  await overTls(versitygw, { ...settings, name: "localhost", pathStyle: true });
+  await overTls(versitygw, { ...settings, name: "sessions.localhost", pathStyle: false });
   if (failures > 0) throw new Error(`${failures} cases failed`);
+}
+
+/** @param name in the certificate, which a private CA signs */
+async function overTls(
+  versitygw: string,
+  { name, pathStyle, folder, bucket }: { name: string; pathStyle: boolean; folder: string; bucket: string },
+): Promise<void> {
+  const { cert, key, ca } = await certify({ name });
+  const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key, { mode: 0o600 });
+  const options = [...HOST_STYLE, "--cert", files.cert, "--key", files.key];
+  await using store = await startVersitygw(versitygw, { folder, bucket, options });
+  const what = `TLS with a private CA, ${pathStyle ? "path" : "host"} style`;
+  await examine(what, bucketAt(`https://localhost:${store.port}`, { ca, place: { pathStyle } }), { ca });
 }
 
 /** nginx has the public host, and forwards the header Host. */
