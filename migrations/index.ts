@@ -51,6 +51,7 @@ import draftChanges from "./0048_draft_changes.sql" with { type: "text" };
 import countedUsers from "./0049_counted_users.sql" with { type: "text" };
 import sourceAnnouncements from "./0050_source_announcements.sql" with { type: "text" };
 import draftVersions from "./0051_draft_versions.sql" with { type: "text" };
+import sessionIndexes from "./0052_session_indexes.sql" with { type: "text" };
 
 export interface Migration {
   /** 1, 2, 3 …: the schema number after it ran */
@@ -111,4 +112,5 @@ export const migrations: readonly Migration[] = [
   { id: 49, name: "counted_users", sql: countedUsers },
   { id: 50, name: "source_announcements", sql: sourceAnnouncements },
   { id: 51, name: "draft_versions", sql: draftVersions },
+  { id: 52, name: "session_indexes", sql: sessionIndexes },
 ];

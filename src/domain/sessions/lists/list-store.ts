@@ -63,63 +63,73 @@ export function sessionsLike(
   if (found) return orderedRows(connection, { order, within: isAmong(id, found), matching: undefined, read });
   const selected = selectionOf(filter);
   if (scope.kind === "visible") return visibleRows(connection, { scope, order, ...selected });
-  const { within, matching } = selected;
+  const { ownWithin, within, matching } = selected;
   return orderedRows(connection, {
     order,
-    within: and(withinOf(scope, filter.status), within) ?? sql`TRUE`,
+    within: and(withinOf(scope, filter.status), scope.kind === "owner" ? ownWithin : within) ?? sql`TRUE`,
     matching,
     read,
   });
 }
 
 interface Selection {
-  /** that indexes of sessions have before the order */
+  /** of the sessions of one user, whose index has these columns behind the order */
+  ownWithin?: SQL | undefined;
+  /** of the organization, and of sessions that are shared with everybody */
   within?: SQL | undefined;
-  /** the same of sessions that are shared by name */
+  /** of sessions that are shared by name */
   grantedWithin?: SQL | undefined;
   /** checked row by row */
   matching: SQL | undefined;
 }
 
-/** Listed sessions have indexes by harness and of portable ones. */
+/** Listed sessions have indexes with their harness, and with whether they are portable. */
 function selectionOf(filter: SessionFilter): Selection {
   const { harness: wanted, isResumable, status } = filter;
-  if (wanted !== undefined && status === undefined) {
-    const matching = matchingOf({ ...filter, harness: undefined });
+  if (wanted !== undefined && status === undefined)
     return {
+      ownWithin: sql`+${harness} = ${wanted}`,
       within: byIndex(eq(harness, wanted)),
       grantedWithin: eq(sessionGrants.harness, wanted),
-      matching,
+      matching: matchingOf({ ...filter, harness: undefined }),
     };
-  }
   if (!isResumable) return { matching: matchingOf(filter) };
-  const matching = matchingOf({ ...filter, isResumable: false });
-  return { within: byIndex(sql`${resumable} = 1`), grantedWithin: sql`+${resumable} = 1`, matching };
+  const isPortable = sql`+${resumable} = 1`;
+  return {
+    ownWithin: isPortable,
+    within: byIndex(sql`${resumable} = 1`),
+    grantedWithin: isPortable,
+    matching: matchingOf({ ...filter, isResumable: false }),
+  };
 }
 
 /** Without the hint, SQLite chooses an index without the column and reads every session. */
 const byIndex = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
-/** The plus prevents the use of the organization's index, with which SQLite would read every session. */
+/** The plus prevents the use of indexes of these columns, with which SQLite would read every session. */
 function withinOf(
   scope: Exclude<Scope, { kind: "visible" }>,
   status: ArtifactStatus | undefined,
 ): SQL | undefined {
-  const isOwned = scope.kind === "owner" ? eq(userId, scope.userId) : undefined;
   const isIn = sql`+${organizationId} = ${scope.organizationId}`;
-  if (status !== undefined && status !== "superseded")
-    return and(isOwned, isIn, hasArtifact(scope.organizationId, status));
+  const owner = scope.kind === "owner" ? scope.userId : undefined;
+  if (status !== undefined && status !== "superseded") {
+    const isOwned = owner === undefined ? undefined : sql`+${userId} = ${owner}`;
+    return and(isOwned, isIn, hasUpload(status, owner));
+  }
   const isListed = status === undefined ? isCurrent : hasOldVersion;
-  return isOwned ? and(isOwned, isIn, isListed) : and(eq(organizationId, scope.organizationId), isListed);
+  return owner === undefined
+    ? and(eq(organizationId, scope.organizationId), isListed)
+    : and(eq(userId, owner), isIn, isListed);
 }
 
 const hasOldVersion = sql`${oldVersions} > 0`;
 
-/** For unfinished and failed uploads, which are few because they are kept for a short time. */
-const hasArtifact = (organization: string, status: ArtifactStatus): SQL =>
+/** Selects sessions by their unfinished or failed uploads. The list of both states is that of the index. */
+const hasUpload = (status: ArtifactStatus, owner: string | undefined): SQL =>
   sql`${id} IN (SELECT ${sessionArtifacts.sessionId} FROM ${sessionArtifacts}
-    WHERE ${sessionArtifacts.organizationId} = ${organization} AND ${sessionArtifacts.status} = ${status}
-      AND ${sessionArtifacts.status} <> 'complete')`;
+    WHERE ${sessionArtifacts.status} IN ('pending', 'failed') AND ${sessionArtifacts.status} = ${status}
+      AND ${owner === undefined ? sql`TRUE` : eq(sessionArtifacts.userId, owner)})`;
 
 const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | undefined =>
   and(
@@ -139,24 +149,24 @@ interface VisibleList extends Selection {
  */
 function visibleRows(
   connection: Connection,
-  { scope, order, within, grantedWithin, matching }: VisibleList,
+  { scope, order, ownWithin, within, grantedWithin, matching }: VisibleList,
 ): OrderedRows<SessionPlace> {
   type Bounds = Parameters<typeof isInSpan>[1];
   const granted: RowOrder = { ...order, columns: [sessionGrants.updatedAtMs, sessionGrants.sessionId] };
-  const conditions = (bounds: Bounds) => {
-    const isListed = and(isCurrent, within, isInSpan(order, bounds), matching);
+  const conditions = (bounds: Bounds, matches: SQL | undefined) => {
+    const isListed = and(isCurrent, isInSpan(order, bounds), matches);
     return {
-      own: and(eq(userId, scope.userId), sql`NOT ${isWorkspace}`, isListed),
-      workspace: and(eq(organizationId, scope.organizationId), isWorkspace, isListed),
+      own: and(eq(userId, scope.userId), sql`NOT ${isWorkspace}`, ownWithin, isListed),
+      workspace: and(eq(organizationId, scope.organizationId), isWorkspace, within, isListed),
       granted: and(
         eq(sessionGrants.userId, scope.userId),
-        ...[isCurrent, isSelected, isInSpan(granted, bounds), grantedWithin, matching],
+        ...[isCurrent, isSelected, isInSpan(granted, bounds), grantedWithin, matches],
       ),
     };
   };
   const isGranted = eq(id, sessionGrants.sessionId);
-  const merged = (bounds: Bounds) => {
-    const { own, workspace, granted: shared } = conditions(bounds);
+  const merged = (bounds: Bounds, matches: SQL | undefined) => {
+    const { own, workspace, granted: shared } = conditions(bounds, matches);
     return unionAll(
       connection.select(PLACE).from(capturedSessions).where(own),
       connection.select(PLACE).from(capturedSessions).where(workspace),
@@ -167,7 +177,7 @@ function visibleRows(
         .where(shared),
     ).orderBy(...orderOf(order));
   };
-  const { own, workspace, granted: shared } = conditions(NAMED);
+  const { own, workspace, granted: shared } = conditions(NAMED, matching);
   const counts = [
     connection.select({ total: count() }).from(capturedSessions).where(own).prepare(),
     connection.select({ total: count() }).from(capturedSessions).where(workspace).prepare(),
@@ -183,12 +193,13 @@ function visibleRows(
   return {
     isComplete: matching === undefined,
     placeAhead: (after, rows) =>
-      merged(boundsOf(order, { after }))
+      merged(boundsOf(order, { after }), undefined)
         .limit(1)
         .offset(rows - 1)
         .get(),
     count: totalIn,
-    read: (span: Span, { offset, limit }) => merged(boundsOf(order, span)).limit(limit).offset(offset).all(),
+    read: (span: Span, { offset, limit }) =>
+      merged(boundsOf(order, span), matching).limit(limit).offset(offset).all(),
   };
 }
 

@@ -3,7 +3,12 @@ import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm"
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
-import { numbersWith, searchParts } from "../../shared/text-search/trigram-store.ts";
+import {
+  numbersWith,
+  numbersWithPair,
+  searchParts,
+  TEXT_END,
+} from "../../shared/text-search/trigram-store.ts";
 import { SEARCH_CANDIDATES_MAX } from "../limits.ts";
 import { capturedSessions, sessionGrants } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
@@ -15,6 +20,19 @@ const isWaiting = and(isCurrent, isNull(searchNumber));
 /** Without this order, SQLite chooses another index and reads every session. */
 const inOrderOfWaiting = asc(id);
 
+const INDEX = { index: "session_search", terms: "session_search_terms" } as const;
+const PAIR_LENGTH = 2;
+
+/** @returns the numbers of sessions that may have the text; undefined if it is too short, or if there are too many of them */
+function candidates(connection: Connection, q: string): number[] | undefined {
+  const wanted = { max: SEARCH_CANDIDATES_MAX };
+  const parts = searchParts(q);
+  if (parts.length > 0) return runSynchronously(numbersWith(connection, INDEX.index, { ...wanted, parts }));
+  return [...q].length === PAIR_LENGTH
+    ? numbersWithPair(connection, INDEX, { ...wanted, pair: q })
+    : undefined;
+}
+
 /**
  * @returns the ids of the scope's sessions with the text; undefined without a text, if the text is too short for the index, if
  *   too many sessions may have it, and in lists that also have sessions without a current artifact
@@ -24,11 +42,8 @@ export function searched(
   scope: Scope,
   { q, harness: wanted, isResumable, status }: SessionFilter,
 ): string[] | undefined {
-  const parts = q === undefined || status !== undefined ? [] : searchParts(q);
-  if (parts.length === 0) return undefined;
-  const numbers = runSynchronously(
-    numbersWith(connection, "session_search", { parts, max: SEARCH_CANDIDATES_MAX }),
-  );
+  const numbers = q === undefined || status !== undefined ? undefined : candidates(connection, q);
+  if (numbers === undefined || numbers.length > SEARCH_CANDIDATES_MAX) return undefined;
   const waiting = connection
     .select({ id })
     .from(capturedSessions)
@@ -95,6 +110,6 @@ export function indexTexts(tx: Tx): number {
   tx.run(sql`UPDATE ${capturedSessions} SET search_number = ${last} + 1 + wanted.key
     FROM json_each(${ids}) AS wanted WHERE ${id} = wanted.value`);
   tx.run(sql`INSERT INTO session_search (rowid, text)
-    SELECT ${searchNumber}, ${searchText} FROM ${capturedSessions} WHERE ${searchNumber} > ${last}`);
+    SELECT ${searchNumber}, ${searchText} || ${TEXT_END} FROM ${capturedSessions} WHERE ${searchNumber} > ${last}`);
   return batch.length;
 }

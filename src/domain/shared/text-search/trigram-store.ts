@@ -23,8 +23,9 @@ export function searchParts(text: string): string[] {
 }
 
 /** @returns the query for texts with all the parts */
-const matchOf = (parts: readonly string[]): string =>
-  parts.map((part) => `"${part.replaceAll('"', '""')}"`).join(" ");
+const matchOf = (parts: readonly string[]): string => parts.map(quotedPart).join(" ");
+
+const quotedPart = (part: string): string => `"${part.replaceAll('"', '""')}"`;
 
 /** The indexes of this installation. */
 export type TrigramIndex = "session_search" | "client_search";
@@ -63,6 +64,35 @@ export function* numbersWith(
   yield;
   return having(parts, sql`LIMIT ${max + 1}`);
 }
+
+/** Entries that begin with the same two characters and are looked up together. */
+export const PAIR_PARTS_MAX = 256;
+
+/** What an indexed text needs at its end, so that each of its characters begins an entry. */
+export const TEXT_END = "\n\n";
+
+/**
+ * Looks up two characters by the entries that begin with them. Every text must have been indexed with TEXT_END.
+ * @param terms the fts5vocab table of the index, in the form `row`
+ * @returns the numbers of texts that have the pair, of more than `max` one more; undefined if too many entries begin with it
+ */
+export function numbersWithPair(
+  connection: Connection,
+  { index, terms }: { index: TrigramIndex; terms: string },
+  { pair, max }: { pair: string; max: number },
+): number[] | undefined {
+  const parts = connection.values<[string]>(sql`SELECT term FROM ${sql.identifier(terms)}
+    WHERE term >= ${pair} AND term <= ${pair + HIGHEST_CHARACTER} LIMIT ${PAIR_PARTS_MAX + 1}`);
+  if (parts.length === 0) return [];
+  if (parts.length > PAIR_PARTS_MAX) return undefined;
+  const anyOf = parts.map(([part]) => quotedPart(part)).join(" OR ");
+  return connection
+    .values<[number]>(sql`SELECT rowid FROM ${sql.identifier(index)}
+      WHERE ${sql.identifier(index)} MATCH ${anyOf} LIMIT ${max + 1}`)
+    .map(([number]) => number);
+}
+
+const HIGHEST_CHARACTER = "\u{10ffff}";
 
 /** of one transaction: some milliseconds */
 const MERGED_PAGES = 16;

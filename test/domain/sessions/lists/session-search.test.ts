@@ -1,10 +1,15 @@
 // The text index changes how a search finds sessions, never which: before and after texts are added, changed and removed.
 import { expect, test } from "bun:test";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { SEARCH_CANDIDATES_MAX } from "../../../../src/domain/sessions/limits.ts";
+import { sessionsLike } from "../../../../src/domain/sessions/lists/list-store.ts";
 import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
-import { SEARCH_PARTS_MAX, searchParts } from "../../../../src/domain/shared/text-search/trigram-store.ts";
-import { capture, createSessionServer } from "../../../support/content/sessions.ts";
+import {
+  PAIR_PARTS_MAX,
+  SEARCH_PARTS_MAX,
+  searchParts,
+} from "../../../../src/domain/shared/text-search/trigram-store.ts";
+import { announcementOf, capture, createSessionServer, presign } from "../../../support/content/sessions.ts";
 import type { TestServer } from "../../../support/server.ts";
 import { listenToStatements, plansOf } from "../../scim/search/statement-log.ts";
 
@@ -81,6 +86,94 @@ test("SES-22 SES-51 an indexed search has the sessions that the caller sees, in 
   expect(await find("lighthouse", undefined, `&user_id=${ben.user.id}`)).toEqual([]);
   expect(await find("lighthouse", ben, "&harness=kimi")).toEqual([]);
   expect(await find("lighthouse", undefined, "&page=1&per_page=1&updated_from=2999-01-01")).toEqual([]);
+});
+
+/** Statements that read the text of a session. */
+const readsTexts = (log: { take(): { sql: string }[] }) =>
+  log
+    .take()
+    .filter(({ sql: text }) => /instr\("captured_sessions"\."search_text"|instr\("search_text"/.test(text));
+
+test("SES-22 SES-62 two characters are looked up in the index, also at the end of a text", async () => {
+  using log = listenToStatements();
+  const { face, ada, find, captured } = await site();
+  await using _ = face;
+  await captured("one", 'a "quoted" word 🦊z');
+  await captured("two", "another word");
+  await add(face);
+  const found = ['"Q', "🦊z", "z\u{1}", "ww", "wo", "te", "z"].map((q) => find(q, ada));
+  expect(await Promise.all(found)).toEqual([["one"], ["one"], [], [], ["two", "one"], ["one"], ["one"]]);
+  log.take();
+  await find("ww", ada);
+  expect(readsTexts(log).map(({ sql: text }) => text.match(/json_each|ORDER BY/i)?.[0])).toEqual([
+    "json_each",
+    "json_each",
+  ]);
+});
+
+test(`SES-62 two characters that begin more than ${PAIR_PARTS_MAX} entries are looked for in the texts`, async () => {
+  const { face, find, captured } = await site();
+  await using _ = face;
+  const entries = (from: number, to: number) =>
+    Array.from({ length: to - from }, (__, at) => `zq${String.fromCodePoint(0x4e00 + from + at)}`).join("");
+  const names: string[] = [];
+  for (const [name, from, to] of [
+    ["most", 0, PAIR_PARTS_MAX],
+    ["over", PAIR_PARTS_MAX, PAIR_PARTS_MAX + 1],
+    ["last", PAIR_PARTS_MAX + 1, PAIR_PARTS_MAX + 2],
+  ] as const) {
+    await captured(name, "");
+    names.unshift(name);
+    const changed = { searchText: entries(from, to), searchNumber: null };
+    const isNamed = eq(capturedSessions.nativeSessionId, name);
+    await face.world.db.write((tx) => void tx.update(capturedSessions).set(changed).where(isNamed).run());
+    await add(face);
+    expect((await find("zq")).sort()).toEqual(names.toSorted());
+  }
+});
+
+test("SES-62 a step of a member's search ends after that many sessions, whether they match or not", async () => {
+  const { face, ada, captured } = await site();
+  await using _ = face;
+  const { sessionId: older } = await captured("one", "alpha");
+  await captured("two", "beta");
+  const { organizationId, db } = face.world;
+  const filter = {
+    q: "~",
+    harness: undefined,
+    sort: "updated_desc",
+    updated: { fromMs: undefined, beforeMs: undefined },
+  } as const;
+  const rows = sessionsLike(db.read, { kind: "visible", organizationId, userId: ada.user.id }, filter);
+  expect(rows.placeAhead(undefined, 2)?.second).toBe(older);
+  expect(rows.placeAhead(undefined, 3)).toBeUndefined();
+});
+
+test("SES-62 lists of unfinished and failed uploads read those uploads, not every session of their owner", async () => {
+  using log = listenToStatements();
+  const { face, ada, admin, captured } = await site();
+  await using _ = face;
+  await captured("done", "done");
+  await presign(face, { token: ada.accessToken }, announcementOf("pending", { session_id: "pending" }));
+  for (const { accessToken: token } of [ada, admin])
+    for (const [status, total] of [
+      ["pending", 1],
+      ["failed", 0],
+    ] as const) {
+      log.take();
+      const page = await (
+        await face.request("GET", `/session-uploads?page=1&status=${status}`, { token })
+      ).json();
+      expect(page.total).toBe(total);
+      const read = log
+        .take()
+        .flatMap(({ sql: text }) => (/"session_artifacts"\."status" IN/.test(text) ? [text] : []));
+      expect(read).not.toEqual([]);
+      for (const plan of plansOf(face.world.file, read))
+        expect(plan).toMatch(
+          /^SEARCH captured_sessions USING INDEX sqlite_autoindex_captured_sessions_1|session_artifacts_announced/,
+        );
+    }
 });
 
 test("SES-37 SES-62 a changed or removed text is not found, and nothing of it stays in the index", async () => {
