@@ -1,7 +1,7 @@
 // SQL that marks objects as missing or damaged, and removes the mark when they are whole again.
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
-import type { Tx } from "../../../platform/database/database.ts";
-import { changesOf } from "../../../platform/database/drizzle.ts";
+import { statement, type Tx } from "../../../platform/database/database.ts";
+import { changesOf, named } from "../../../platform/database/drizzle.ts";
 import type { ArtifactRow } from "../model.ts";
 import { sessionArtifacts } from "../tables.ts";
 
@@ -23,6 +23,24 @@ export const markLost = (tx: Tx, { id, store, place }: StoredObject, nowMs: numb
       )
       .run(),
   ) > 0;
+
+const updateFoundAt = statement((connection) =>
+  connection
+    .update(sessionArtifacts)
+    .set({ lostAtMs: null })
+    .where(
+      and(
+        eq(sessionArtifacts.place, named("place")),
+        eq(sessionArtifacts.store, "local"),
+        isNotNull(sessionArtifacts.lostAtMs),
+      ),
+    )
+    .returning()
+    .prepare(),
+);
+
+/** The local file was written again. @returns the versions that had lost it, of every owner */
+export const markFoundAt = (tx: Tx, place: string): ArtifactRow[] => updateFoundAt(tx).all({ place });
 
 /** @returns false if it was not lost, or the artifact is gone */
 export const markFound = (tx: Tx, id: string): boolean =>

@@ -1,5 +1,6 @@
 // Records that an object is missing or damaged. Its session answers 410 from then on, and the next presign asks for the bytes again.
 // An object can return: by an upload of equal bytes, or when an operator restores its file.
+import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { ArtifactRow } from "../model.ts";
@@ -34,6 +35,16 @@ export async function markFound(
     audit.record(tx, { actor, action: "captured_session.recover", target: artifact.sessionId, after });
     return true;
   }, "unobserved");
+}
+
+/** Called when an upload has written the file of the place again: owners of equal bytes share it. */
+export function markFoundAt(tx: Tx, { audit }: Pick<Own, "audit">, place: string): void {
+  for (const artifact of store.markFoundAt(tx, place)) {
+    const { organizationId } = artifact;
+    const actor = { kind: "system", id: null, label: "upload", organizationId } as const;
+    const after = toAudit(artifact);
+    audit.record(tx, { actor, action: "captured_session.recover", target: artifact.sessionId, after });
+  }
 }
 
 const toAudit = ({ id, userId, sha256, store: kind }: ArtifactRow) => ({

@@ -14,6 +14,7 @@ import {
 } from "../errors.ts";
 import { FAILED_KEPT_MS } from "../limits.ts";
 import type { ArtifactRow } from "../model.ts";
+import { markFoundAt } from "../objects/lost.ts";
 import { markPlaces } from "../objects/removal-store.ts";
 import { findLinked } from "../store.ts";
 import type { UploadTally } from "./tally.ts";
@@ -27,7 +28,7 @@ export interface AddressParameters {
   signature: string;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "settings" | "blobs" | "links"> & {
+type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "blobs" | "links"> & {
   tally: UploadTally;
 };
 
@@ -85,6 +86,7 @@ export class Receiving {
       await this.#refuse(artifact);
     }
     const isKnown = await db.write((tx) => {
+      markFoundAt(tx, this.own, artifact.place);
       if (store.markStored(tx, { id: artifact.id, nowMs: clock.nowMs() })) return true;
       const isThere = findLinked(tx, artifact.id) !== undefined;
       if (!isThere) markPlaces(tx, [artifact], clock.nowMs());

@@ -259,6 +259,29 @@ test("SES-5 SES-57 a complete session whose bytes are lost answers 410 and is up
   expect(items.length).toBe(1);
 });
 
+test("SES-32 SES-57 the next upload of lost bytes restores the sessions of all owners who share them", async () => {
+  const face = await sameServer();
+  const [ada, ben] = [await face.signedIn("member"), await face.signedIn("member")];
+  const content = "shared bytes";
+  const kept = await Promise.all([ada, ben].map((owner) => capture(face, bearer(owner), content)));
+  const { sha256 } = announcementOf(content);
+  await unlink(`${face.world.directory}/sessions/sha256/${sha256.slice(0, 2)}/${sha256}`);
+  const downloads = () =>
+    Promise.all(
+      [ada, ben].map(async (owner, at) => {
+        const path = `/session-uploads/${kept[at]?.sessionId}/download`;
+        return (await face.request("POST", path, bearer(owner))).status;
+      }),
+    );
+  expect(await downloads()).toEqual([410, 410]);
+  await upload(face, await (await presign(face, bearer(ada), announcementOf(content))).json(), content);
+  expect(await downloads()).toEqual([200, 200]);
+  const { items } = face.domain.auditLog.list(face.world.organizationId, {
+    action: "captured_session.recover",
+  });
+  expect(items.map(({ target }) => target).sort()).toEqual(kept.map(({ sessionId }) => sessionId).sort());
+});
+
 test("SES-7 a pending version changes nothing that readers see", async () => {
   const face = await sameServer();
   const credential = await member(face);
