@@ -2,8 +2,10 @@
 // tokens` measures larger fleets.
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import type { Role } from "../../src/domain/identity/service.ts";
+import { atLeast, type Contest, type Figure } from "./figures.ts";
 import { enrol } from "./fleet/workstations.ts";
 import { load, needStatus, spawnLoad } from "./processes.ts";
+import { compareAlternating } from "./tools/compare.ts";
 import type { LoadPlan } from "./tools/load.ts";
 
 export const DISTINCT_TOKENS = 50_000;
@@ -18,6 +20,37 @@ export async function distinctTokens(
   const fleet = { count: DISTINCT_TOKENS, policy: NO_POLICY, role };
   const batches = await Array.fromAsync(enrol(installation, fleet));
   return batches.flat().map((token) => ({ Authorization: `Bearer ${token}` }));
+}
+
+/** Requests of one kind, with the tokens in turn; each returns requests per second. */
+export interface InTurn {
+  ours: () => Promise<number>;
+  /** without any checks */
+  bare: () => Promise<number>;
+  /** looks up each token and checks nothing else */
+  looking: () => Promise<number>;
+}
+
+/**
+ * All servers get the same requests: fifty megabytes of them in turn displace the caches of the processor, which slows every server
+ * down, also one that reads no token.
+ * @returns the product against the bare server, and against the one that looks up each token
+ */
+export async function contestInTurn(
+  { what, wanted, rounds }: Pick<Contest, "what" | "wanted" | "rounds">,
+  { ours, bare, looking }: InTurn,
+): Promise<Figure[]> {
+  const unit = "requests/s";
+  const [other, own, finding] = await compareAlternating({ rounds, subjects: { bare, ours, looking } });
+  if (!other || !own || !finding) throw new Error("a server has no result");
+  const lookUp = { ours: own.median, reference: finding.median, ratio: own.ratio / finding.ratio };
+  return [
+    {
+      ...{ what, unit, ours: own.median, reference: other.median, ratio: own.ratio },
+      verdict: atLeast(wanted, own.ratio),
+    },
+    { what: "the same, against a bare server that looks up each token", unit, ...lookUp },
+  ];
 }
 
 /** One route of a server that has seen none of the tokens. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ExistingInstallation } from "../../src/app/installation/installation.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
 import { CLIENT_HEADERS } from "./clients/policy-fetch.ts";
-import { DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens.ts";
+import { contestInTurn, DISTINCT_TOKENS, distinctTokens, sendEachOnce } from "./distinct-tokens.ts";
 import { contest, type Figure } from "./figures.ts";
 import { load, type Running, script, startServer } from "./processes.ts";
 import { measureStreams, STREAMS } from "./revision-streams.ts";
@@ -104,6 +104,8 @@ async function fetches(own: Running, { headers, tokens, directory }: Fetching): 
   await using bare = new AsyncDisposableStack();
   const reference = await startServer(script("guard/bare-server.ts", bytes, contentType, etag));
   bare.defer(reference.stop);
+  const looking = await startServer(script("guard/bare-server.ts", bytes, contentType, etag, "tokens"));
+  bare.defer(looking.stop);
 
   const known = { "If-None-Match": await etagFor(own, { ...headers, ...tokens[0] }) };
   const planOf = (port: number, more: Record<string, string>, each: readonly object[] = [{}]) => ({
@@ -121,20 +123,22 @@ async function fetches(own: Running, { headers, tokens, directory }: Fetching): 
     ours: perSecond(own.port, more, status),
     reference: perSecond(reference.port, more, status),
   });
+  // The bare servers have the document of the selected user only.
+  const knownToBare = { "If-None-Match": etag };
+  const inTurn = async (wanted: number, status: number, more = {}, bareMore = {}) =>
+    await contestInTurn(
+      { what: `policy, ${status}, ${IN_TURN}`, wanted, rounds: ROUNDS },
+      {
+        ours: perSecond(own.port, more, status, tokens),
+        bare: perSecond(reference.port, bareMore, status, tokens),
+        looking: perSecond(looking.port, bareMore, status, tokens),
+      },
+    );
   await sendEachOnce(planOf(own.port, known, tokens), 304);
+  await sendEachOnce(planOf(looking.port, knownToBare, tokens), 304);
   return [
-    await contest({
-      what: `policy, 200, ${IN_TURN}`,
-      wanted: 0.7,
-      ...against({}, 200),
-      ours: perSecond(own.port, {}, 200, tokens),
-    }),
-    await contest({
-      what: `policy, 304, ${IN_TURN}`,
-      wanted: 0.5,
-      ...against({ "If-None-Match": etag }, 304),
-      ours: perSecond(own.port, known, 304, tokens),
-    }),
+    ...(await inTurn(0.7, 200)),
+    ...(await inTurn(0.5, 304, known, knownToBare)),
     await contest({ what: "policy, 200, one token", wanted: 0.7, ...against({}, 200) }),
     await contest({
       what: "policy, 304, one token",

@@ -50,6 +50,7 @@ export async function measureGuard(): Promise<Figure[]> {
       what: `the same, ${DISTINCT_TOKENS.toLocaleString("en-US")} tokens in turn`,
       ...against,
       ours: perSecond(FOR_ANYONE, tokens),
+      reference: perSecond("/open", tokens),
     }),
     {
       what: "first sight of a token, against one that is known",

@@ -26,17 +26,17 @@ export async function measureMemory(site: Site): Promise<Figure[]> {
     const count = tokens - from;
     await costOf(site, service, { what: "policy", requests: count, from, count });
     const mb = await lowest(() => residentMb(service.pid));
+    const former = taken.at(-1);
     taken.push({ tokens, mb });
     figures.push({
       what: `memory with ${tokens.toLocaleString("en-US")} remembered tokens`,
       ...{ unit: "MB", ours: mb, reference: await lowest(() => ownMb(service.pid)) },
       verdict: atMost(MEMORY_MB_MAX, mb),
     });
-  }
-  const [first, last] = [taken[0], taken.at(-1)];
-  if (first && last && first !== last) {
-    const slope = ((last.mb - first.mb) * BYTES_PER_MB) / (last.tokens - first.tokens);
-    figures.push({ what: "memory of one more workstation", unit: "bytes", ours: slope });
+    if (!former) continue;
+    const slope = ((mb - former.mb) * BYTES_PER_MB) / count;
+    const what = `memory of one more workstation, from ${former.tokens.toLocaleString("en-US")} on`;
+    figures.push({ what, unit: "bytes", ours: slope });
   }
   return [...figures, ...(await revocations(site, service))];
 }
