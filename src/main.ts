@@ -1,4 +1,4 @@
-// The entry of the executable: hands the process to the terminal face and leaves with its exit code. Nothing else.
+// The entry of the executable: hands the process to the command line and leaves with its exit code. Nothing else.
 import "./platform/production.ts";
 import { processContext } from "../cli/context.ts";
 import { run } from "../cli/program.ts";

@@ -33,9 +33,7 @@ const CLEAR_LINE = "\r\u001b[K";
 export function startProgress(context: Context, options: ProgressOptions): Progress {
   const { stderr, clock } = context;
   const draw = stderr.isTTY
-    ? createThrottle(clock, FRAME_MS, (state) =>
-        stderr.write(CLEAR_LINE + fittingText(state, stderr.columns)),
-      )
+    ? createThrottle(clock, FRAME_MS, (state) => stderr.write(CLEAR_LINE + intactText(state, stderr.columns)))
     : createThrottle(clock, LINE_INTERVAL_MS, (state) => stderr.write(`${progressText(state)}\n`));
   const startMs = clock.nowMs();
   let done = 0;
@@ -76,7 +74,7 @@ function createThrottle(clock: Clock, intervalMs: number, write: (state: State) 
 }
 
 /** Cuts the text to one line, because a line that wraps cannot be cleared. */
-function fittingText(state: State, columns = 80): string {
+function intactText(state: State, columns = 80): string {
   const limit = columns - 1;
   return cut(progressText(state, limit), limit);
 }

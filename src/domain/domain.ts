@@ -1,4 +1,4 @@
-// Joins database, clock, keys and areas. The only place where parts are connected; every face uses the result.
+// Joins database, clock, keys and areas. The only place where parts are connected; the HTTP interface and the commands use the result.
 import type { Blobs } from "../platform/blobs/blobs.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Passwords } from "../platform/crypto/passwords.ts";
@@ -33,7 +33,7 @@ import { erasersOf } from "./erasers.ts";
 import { Erasure } from "./erasure/service.ts";
 import { createInference } from "./gateway/inference/inference.ts";
 import { createGroupsChanged } from "./gateway/keys/due-keys.ts";
-import { createKeyRetirement } from "./gateway/keys/retire.ts";
+import { createKeyRetirement } from "./gateway/keys/key-retirement.ts";
 import { gatewaySecrets } from "./gateway/sealing/rewrap.ts";
 import type { AttemptOwner, ProvisionerCall } from "./gateway/service.ts";
 import { createGateway, type GatewayMode } from "./gateway/service.ts";

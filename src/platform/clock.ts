@@ -34,7 +34,7 @@ export function fromStamp(stamp: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** @returns RFC 3339 in UTC with milliseconds, as every face shows time */
+/** @returns RFC 3339 in UTC with milliseconds, as every interface shows time */
 export const toRfc3339 = (ms: number): string => new Date(ms).toISOString();
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2}))?$/;

@@ -1,4 +1,4 @@
-// The errors that every face understands. A service throws a DomainError for a problem that a caller can cause or expect; any
+// The errors that the HTTP interface and the commands understand. A service throws a DomainError for a problem that a caller can cause or expect; any
 // other error is a bug and is answered as such. Faces map `kind`, never a class.
 
 /** The kind of failure, by the caller's next step. problems/problem.ts maps it to HTTP statuses, cli/exit.ts to exit codes. */

@@ -1,4 +1,4 @@
-// The HTTP face: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
+// The HTTP interface: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
 import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
 import { createAnswerRecorder } from "./answer-recorder.ts";

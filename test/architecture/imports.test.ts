@@ -91,7 +91,7 @@ const LEAVES_ACCESS: Readonly<Record<string, string>> = {
 
 const withoutRevision = (source: Source): string[] =>
   declarationsIn(source)
-    .filter(({ text }) => WRITES_ACCESS.test(text) && !text.includes('moveRevision(tx, "access")'))
+    .filter(({ text }) => WRITES_ACCESS.test(text) && !text.includes('markTopicChanged(tx, "access")'))
     .map(({ name }) => name)
     .filter((name) => LEAVES_ACCESS[`${source.path} ${name}`] === undefined)
     .map((name) => `changes access in ${name} without moving its revision`);

@@ -74,8 +74,8 @@ describe("imports between parts", () => {
     ["the platform uses the domain", "src/platform/a.ts", "../domain/shared/actor.ts"],
     ["the domain uses the server", "src/domain/clients/a.ts", "../../server/server.ts"],
     ["the server uses the application", "src/server/a.ts", "../app/service/service.ts"],
-    ["the application uses the terminal", "src/app/a.ts", "../../cli/program.ts"],
-    ["the terminal uses the entry", "cli/a.ts", "../src/main.ts"],
+    ["the application uses the command line", "src/app/a.ts", "../../cli/program.ts"],
+    ["the command line uses the entry", "cli/a.ts", "../src/main.ts"],
   ])("are refused where %s", (_, path, target) => {
     expect(violationsIn([sourceOf(path, `import type { A } from "${target}";`)])).toHaveLength(1);
   });

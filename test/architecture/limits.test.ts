@@ -12,7 +12,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   "a cache; its size changes no answer": [
     "BUCKETS_MAX of src/domain/inference/admission/admission.ts",
     "CACHED_ROWS_MAX of src/domain/gateway/keys/keys.ts",
-    "EXPECTATIONS_KEPT_MAX of src/domain/clients/verdict/judge.ts",
+    "EXPECTATIONS_KEPT_MAX of src/domain/clients/verdict/verdict-cache.ts",
     "FACTS_KEPT_MAX of src/domain/catalog/sources/kept-archives.ts",
     "TOKENS_MAX of src/domain/catalog/connections/hosts/app-tokens.ts",
     "KEPT_MAX of src/domain/scim/schema/fold-case.ts",

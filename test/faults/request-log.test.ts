@@ -6,7 +6,7 @@ import { copyFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { FileSource } from "../../src/domain/inference/log/file-source.ts";
 import { NOTHING_FOUND, NOTHING_SEEN } from "../../src/domain/inference/log/model.ts";
-import type { QueueFigures } from "../../src/domain/inference/log/writing/queue.ts";
+import type { QueueFigures } from "../../src/domain/inference/log/writing/request-log-queue.ts";
 import { isRoot } from "../support/cli/child.ts";
 import { SHORT_LIVED } from "../support/cli/executable.ts";
 import { temporaryDirectory } from "../support/world.ts";

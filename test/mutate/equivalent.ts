@@ -162,7 +162,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "a row with an owner has an end of its lease",
   },
   {
-    file: "src/platform/scheduler/figures.ts",
+    file: "src/platform/scheduler/scheduler-metrics.ts",
     contains: "lastFinishedAtMs ?? 0",
     kind: DEFAULT,
     because: "a row with an outcome has the time of its end",
@@ -1005,7 +1005,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/access/erase-store.ts",
     kind: "dropped statement",
-    contains: 'moveRevision(tx, "access")',
+    contains: 'markTopicChanged(tx, "access")',
     because: "the three functions are called in one transaction, and each moves the revision",
   },
   {

@@ -53,7 +53,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "src/domain/gateway/keys/key-status.ts",
       "src/domain/gateway/model.ts",
       "src/domain/gateway/keys/reconciler.ts",
-      "src/domain/gateway/keys/retire.ts",
+      "src/domain/gateway/keys/key-retirement.ts",
       "src/domain/gateway/provisioners/provisioner-calls.ts",
       "src/domain/gateway/keys/store.ts",
     ],

@@ -6,7 +6,7 @@ import { endLogins } from "../../src/domain/access/logins/end-logins.ts";
 import { removeFactors } from "../../src/domain/access/second-factor/factor-reset.ts";
 import { forgetGuesses } from "../../src/domain/access/sign-in/password-guesses.ts";
 import { auditEntries } from "../../src/domain/audit/tables.ts";
-import { createKeyRetirement } from "../../src/domain/gateway/keys/retire.ts";
+import { createKeyRetirement } from "../../src/domain/gateway/keys/key-retirement.ts";
 import { Idempotency } from "../../src/domain/idempotency/service.ts";
 import type { KeyLoss } from "../../src/domain/identity/dependencies.ts";
 import type { User } from "../../src/domain/identity/model.ts";

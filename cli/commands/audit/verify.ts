@@ -11,7 +11,7 @@ export async function verify(call: Call): Promise<void> {
   const { output } = call;
   const verification = await readAll(call);
   const { broken } = verification;
-  output.result(verificationDocument(verification), fittingText(verification));
+  output.result(verificationDocument(verification), intactText(verification));
   if (broken === undefined) return;
   throw new DomainError("unverified", "audit.chain_broken", breakText(broken), {
     hint: "compare the log with an earlier export or with the log in a backup",
@@ -24,7 +24,7 @@ async function readAll({ domain, context }: Call): Promise<Verification> {
   return await domain.auditLog.verify({ signal: context.stopSignal(), advance: progress.advance });
 }
 
-function fittingText({ entries, removed, last }: Verification): string {
+function intactText({ entries, removed, last }: Verification): string {
   const count = entries === 1 ? "1 entry verified" : `${entries} entries verified`;
   const gone = removed === 0 ? "" : `; retention removed ${removed} earlier`;
   if (last === undefined) return `${count}${gone}`;

@@ -56,10 +56,10 @@ async function write(
   { path, bytes, total }: { path: string; bytes: AsyncIterable<Uint8Array>; total: number },
 ): Promise<void> {
   using progress = startProgress(context, { label: "writing archives", unit: "bytes", total });
-  await replaceFile(path, watched(bytes, progress));
+  await replaceFile(path, countBytes(bytes, progress));
 }
 
-async function* watched(bytes: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
+async function* countBytes(bytes: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
   for await (const piece of bytes) {
     progress.advance(piece.byteLength);
     yield piece;
@@ -70,9 +70,9 @@ async function* watched(bytes: AsyncIterable<Uint8Array>, progress: Progress): A
 export async function importBundle(call: Call): Promise<void> {
   const { bundles } = call.domain.catalog;
   const request = await requestFor(call);
-  if (call.has("dryRun")) return printPlan(call, await watching(call, request, bundles.plan));
+  if (call.has("dryRun")) return printPlan(call, await withProgress(call, request, bundles.plan));
   if (!call.has("yes") && !(await mayRemove(call, request))) return;
-  const done = await watching(call, request, bundles.import);
+  const done = await withProgress(call, request, bundles.import);
   printWarnings(call, done);
   const summary = planSummary(done);
   const last = isUnchanged(done) ? summary : `Imported: ${summary}`;
@@ -107,7 +107,7 @@ const noTrust = (): DomainError =>
     },
   );
 
-async function watching(
+async function withProgress(
   { context, actor }: Call,
   request: ImportRequest,
   work: (actor: Call["actor"], request: ImportRequest) => Promise<ImportPlan>,
@@ -120,7 +120,7 @@ async function watching(
 }
 
 async function mayRemove(call: Call, request: ImportRequest): Promise<boolean> {
-  const plan = await watching(call, request, call.domain.catalog.bundles.plan);
+  const plan = await withProgress(call, request, call.domain.catalog.bundles.plan);
   if (plan.removed.length === 0 || plan.blocked.length > 0) return true; // the import fails and names what blocks it
   const action = `remove ${counted(plan.removed.length, "package")} from the catalog`;
   return await isConfirmed(call.context, call.command, { action, details: linesOf(plan) });

@@ -12,7 +12,7 @@ export async function create(call: Call): Promise<void> {
   for (const [name, value] of Object.entries(needed))
     if (value === undefined) throw wrongOptions(`${name} is missing`);
   for (const [name, value] of Object.entries(refused))
-    if (value !== undefined) throw wrongOptions(`${name} does not fit the other options`);
+    if (value !== undefined) throw wrongOptions(`${name} cannot be combined with the other options`);
   await (isMove ? move(call) : link(call));
 }
 

@@ -93,7 +93,7 @@ export function registerReplacedJob(
 }
 
 /** Adds the time of the newest backup, whether the service or a command made it. */
-export function addBackupFigures(metrics: Registry, { backups }: Domain): void {
+export function addBackupMetrics(metrics: Registry, { backups }: Domain): void {
   new Gauge({
     name: "quartermaster_backup_last_success_timestamp_seconds",
     help: "Time of the last backup, in seconds since 1970; 0 if there is none.",

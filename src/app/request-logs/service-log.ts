@@ -27,7 +27,7 @@ export function createServiceLog({ directory, config, clock, log, metrics }: Ser
     queueRowsMax: config.get("gateway.request_logs.queue_rows"),
     ...{ clock, log, startThread: startLogThread },
   });
-  if (config.get("gateway.type") !== undefined) addLogFigures(metrics, running);
+  if (config.get("gateway.type") !== undefined) addLogMetrics(metrics, running);
   return running;
 }
 
@@ -96,7 +96,7 @@ export async function keepForwardingRecords(
 }
 
 /** Adds the rows that wait, and those that were dropped, by cause. */
-function addLogFigures(metrics: Registry, running: RunningLog): void {
+function addLogMetrics(metrics: Registry, running: RunningLog): void {
   new Gauge({
     name: "quartermaster_inference_log_queue_rows",
     help: "Rows of the request log that wait to be written",

@@ -5,7 +5,7 @@ import { UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-healt
 import { disownedReasonIn } from "../../domain/gateway/service.ts";
 import type { ProxyFigures } from "../../domain/gateway/status.ts";
 import type { RequestLog } from "../../domain/inference/log/record.ts";
-import type { QueueFigures } from "../../domain/inference/log/writing/queue.ts";
+import type { QueueFigures } from "../../domain/inference/log/writing/request-log-queue.ts";
 import type { ProxySettings } from "../../domain/inference/settings.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Ids } from "../../platform/ids.ts";

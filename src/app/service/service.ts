@@ -26,13 +26,13 @@ import { createScheduler, type Scheduler } from "../../platform/scheduler/schedu
 import type { UpstreamTracing } from "../../platform/tracing/traced-outbound.ts";
 import { DRAIN_MS } from "../../server/listener/listen.ts";
 import { trustedPeerCheck } from "../../server/listener/peer-address.ts";
-import { addAuditFigures } from "../../server/metrics/audit-metrics.ts";
-import { addInstallationFigures } from "../../server/metrics/installation-metrics.ts";
+import { addAuditMetrics } from "../../server/metrics/audit-metrics.ts";
+import { addInstallationMetrics } from "../../server/metrics/installation-metrics.ts";
 import { createReadiness } from "../../server/readiness.ts";
 import type { RouteOptions } from "../../server/router.ts";
 import { createServer, type Server } from "../../server/server.ts";
 import { answerObserver } from "../../server/tracing/traced-answer.ts";
-import { addBackupFigures } from "../backup/jobs.ts";
+import { addBackupMetrics } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
 import { configurationIn } from "../files/governance-file.ts";
 import { type Installation, openInstallation } from "../installation/installation.ts";
@@ -47,7 +47,7 @@ import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { configure, reconfigure } from "./configuration/configuration.ts";
 import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
 import { startInference } from "./inference.ts";
-import { addClientFigures } from "./jobs/client-jobs.ts";
+import { addClientMetrics } from "./jobs/client-jobs.ts";
 import { drainAttempts, startGatewayWork } from "./jobs/gateway-jobs.ts";
 import { registerJobs } from "./jobs/register-jobs.ts";
 import { registerSourceJob } from "./jobs/source-jobs.ts";
@@ -167,11 +167,11 @@ async function startWithListener(
   watchAllKeys(metrics, installation);
 
   const scheduler = createScheduler({ db: installation.db, clock, ids, log, metrics });
-  const { deviceLoginsExpired } = addAuditFigures(metrics, installation.domain.auditLog);
+  const { deviceLoginsExpired } = addAuditMetrics(metrics, installation.domain.auditLog);
   const work = { actor, metrics, requestLog, standby };
   registerJobs(scheduler, installation, { ...options, ...work, deviceLoginsExpired });
-  addBackupFigures(metrics, installation.domain);
-  addClientFigures(metrics, installation.domain, { actor, clock });
+  addBackupMetrics(metrics, installation.domain);
+  addClientMetrics(metrics, installation.domain, { actor, clock });
   watchArtifacts(metrics, installation.domain, actor);
   let stoppingSinceMs: number | undefined;
   const figures = {
@@ -258,7 +258,7 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     isStopping,
     isActive,
   });
-  addInstallationFigures(metrics, { directory, readiness });
+  addInstallationMetrics(metrics, { directory, readiness });
   const metricsToken = config.get("metrics.token");
   const configuration = () => configurationIn(config, parts.runTask);
   const console = {

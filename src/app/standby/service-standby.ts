@@ -17,7 +17,7 @@ import { type LeaseObject, leaseObjectIn } from "./lease/lease-object.ts";
 import type { OwnTerm } from "./own-term.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { claimTerm, type StandbyStart } from "./start.ts";
-import { addReplicaFigures, watchReplica } from "./watch.ts";
+import { addReplicaMetrics, watchReplica } from "./watch.ts";
 
 export interface ServiceStandby {
   /** undefined without a lease: then every change is admitted */
@@ -56,7 +56,7 @@ export async function openStandby(
       const store = own && replicaStoreOf(config, { clock });
       const replica =
         own && watchReplica(scheduler, { ...start, ...own, directory, auditLog, store, onTakenOver });
-      addReplicaFigures(metrics, { clock, replica });
+      addReplicaMetrics(metrics, { clock, replica });
     },
   };
 }

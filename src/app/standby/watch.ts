@@ -93,7 +93,7 @@ class ReplicaWatch implements WatchedReplica {
 }
 
 /** @param replica undefined if there is nothing to watch, which counts as well */
-export function addReplicaFigures(
+export function addReplicaMetrics(
   metrics: Registry,
   { clock, replica }: { clock: Clock; replica: WatchedReplica | undefined },
 ): void {

@@ -14,7 +14,7 @@ import {
   collectorPathOf,
   collectorTlsOf,
 } from "./collector-settings.ts";
-import { addTracingFigures } from "./tracing-figures.ts";
+import { addTracingMetrics } from "./tracing-metrics.ts";
 import { forgetTracingState, keepTracingState } from "./tracing-state.ts";
 
 /** Time to send the last spans when the process ends. */
@@ -36,7 +36,7 @@ export async function openTracing(parts: TracingParts): Promise<UpstreamTracing 
   forgetTracingState(stateFile);
   const url = config.get("tracing.url");
   if (url === undefined) {
-    addTracingFigures(metrics, undefined);
+    addTracingMetrics(metrics, undefined);
     return undefined;
   }
   const [{ Tracer }, { SpanQueue }, { collector }] = await Promise.all([
@@ -56,7 +56,7 @@ export async function openTracing(parts: TracingParts): Promise<UpstreamTracing 
     await within(STOP_MS, queue.shutdown());
     forgetTracingState(stateFile);
   });
-  addTracingFigures(metrics, queue);
+  addTracingMetrics(metrics, queue);
   const tracer = new Tracer({
     sampleRatio: config.get("tracing.sample_ratio"),
     trustsCallers: config.get("tracing.trust_callers"),

@@ -115,19 +115,19 @@ export interface Redacting {
 }
 
 function addNames(names: KnownNames, text: string | null): void {
-  const said: Record<string, unknown> = JSON.parse(text ?? "{}");
-  if (typeof said.email === "string") names.addresses.add(said.email);
-  if (typeof said.user_name === "string") names.userNames.add(said.user_name);
+  const summary: Record<string, unknown> = JSON.parse(text ?? "{}");
+  if (typeof summary.email === "string") names.addresses.add(summary.email);
+  if (typeof summary.user_name === "string") names.userNames.add(summary.user_name);
 }
 
-/** @returns the digest of the present content of an entry at its place in the chain */
+/** @returns the digest of the current content of an entry, chained to the entry before it */
 export const contentDigest = (entry: AuditRow): string => digestOf(entry.previousDigest, entry);
 
 /** @param redactions ordered by the id of their entry */
 const digestOfAll = (redactions: readonly Omit<store.Redaction, "erasureId">[]): string =>
   sha256Hex(redactions.map(({ entryId, digest }) => `${entryId} ${digest}\n`).join(""));
 
-/** @returns the digest over the stored redactions of an erasure; undefined if there are more than one erasure makes */
+/** @returns the digest over the stored redactions of an erasure; undefined if there are more than REDACTED_MAX */
 export function storedDigest(connection: Connection, erasureId: number): string | undefined {
   const stored = store.listOfErasure(connection, { erasureId, limit: REDACTED_MAX + 1 });
   return stored.length > REDACTED_MAX ? undefined : digestOfAll(stored);
@@ -135,6 +135,6 @@ export function storedDigest(connection: Connection, erasureId: number): string 
 
 /** @returns the digest of its redactions that the entry of an erasure holds */
 export function recordedDigest({ after }: AuditRow): unknown {
-  const said: Record<string, unknown> = JSON.parse(after ?? "{}");
-  return said.redactions;
+  const summary: Record<string, unknown> = JSON.parse(after ?? "{}");
+  return summary.redactions;
 }

@@ -95,7 +95,7 @@ const createArtifactChecks = ({ db, blobs }: Pick<ChangeDependencies, "db" | "bl
   artifactTotals: (organizationId: string): { count: number; sizeBytes: number } =>
     store.sumArtifacts(db.read, organizationId),
 
-  /** Reads every stored artifact again; yields the results one by one, so that a face can show progress. */
+  /** Reads every stored artifact again; yields the results one by one, so that a caller can show progress. */
   async *verify(
     organizationId: string,
     options: { signal?: AbortSignal } = {},

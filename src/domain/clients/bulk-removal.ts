@@ -176,7 +176,7 @@ function checkRemoval(
     return { ...doneRow(row), result: "unchanged", why: "it has reported since it was counted" };
   if (removal === "remove") return { row, ends: "nothing" };
   const isShared =
-    credential === `login_session:${row.loginSessionId}` || store.hasCompanion(connection, row);
+    credential === `login_session:${row.loginSessionId}` || store.hasOtherClientOfLogin(connection, row);
   if (!isShared) return { row, ends: "session" };
   if (row.grantId !== null) return { row, ends: "grant" };
   return {

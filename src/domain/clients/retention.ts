@@ -10,7 +10,7 @@ import { figuresOf } from "./inventory-figures.ts";
 import { BATCH_ROWS } from "./limits.ts";
 import type { Reported } from "./model.ts";
 import * as store from "./store.ts";
-import type { Judge } from "./verdict/judge.ts";
+import type { Judge } from "./verdict/verdict-cache.ts";
 
 export interface RetentionDependencies {
   db: Db;

@@ -25,7 +25,7 @@ import { type PolicyChange, peopleOf, type Reached } from "./rollout/people.ts";
 import { Rollouts } from "./rollout/rollout.ts";
 import * as store from "./store.ts";
 import type { CheckVersion } from "./verdict/expectations.ts";
-import { createJudge, rulesOf } from "./verdict/judge.ts";
+import { createJudge, rulesOf } from "./verdict/verdict-cache.ts";
 
 export type { Selection } from "./bulk-removal.ts";
 export type { HarnessVersionCount } from "./inventory/harness-versions.ts";

@@ -1,9 +1,9 @@
 // SQL that stores and removes reports and updates their verdicts. Lists and lookups are in inventory-store.ts.
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
+import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
 import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
-import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./limits.ts";
 import { clientReports } from "./tables.ts";
 
@@ -72,7 +72,7 @@ const deleteSurplus = statement((connection) => {
 export function put(tx: Tx, row: ReportRow): void {
   const isNew = changesOf(rewrite(tx).run(row)) === 0 && upsert(tx).get(row)?.id === row.id;
   if (!isNew) return;
-  moveRevision(tx, "client_rows");
+  markTopicChanged(tx, "client_rows");
   deleteSurplus(tx).run({ userId: row.userId });
 }
 
@@ -109,7 +109,7 @@ const selectCompanion = statement((connection) =>
 );
 
 /** @returns whether another record of the user reports with the same login session */
-export const hasCompanion = (
+export const hasOtherClientOfLogin = (
   connection: Connection,
   { id, userId, loginSessionId }: Pick<ReportRow, "id" | "userId" | "loginSessionId">,
 ): boolean => selectCompanion(connection).get({ id, userId, loginSessionId }) !== undefined;
@@ -120,7 +120,7 @@ const deleteRow = statement((connection) =>
 
 /** Deletes a record. @returns the deleted record; undefined for none */
 export function take(tx: Tx, { organizationId, id }: RowId): ReportRow | undefined {
-  moveRevision(tx, "client_rows");
+  markTopicChanged(tx, "client_rows");
   return deleteRow(tx).get({ organizationId, id });
 }
 
@@ -145,7 +145,7 @@ const unseenIds = (connection: Connection, unseen: Unseen) =>
 
 /** @returns the deleted records */
 export function takeUnseen(tx: Tx, unseen: Unseen): ReportRow[] {
-  moveRevision(tx, "client_rows");
+  markTopicChanged(tx, "client_rows");
   return tx
     .delete(clientReports)
     .where(inArray(clientReports.id, unseenIds(tx, unseen)))
@@ -155,7 +155,7 @@ export function takeUnseen(tx: Tx, unseen: Unseen): ReportRow[] {
 
 /** @returns the number of deleted records */
 export function removeUnseen(tx: Tx, unseen: Unseen): number {
-  moveRevision(tx, "client_rows");
+  markTopicChanged(tx, "client_rows");
   return tx
     .delete(clientReports)
     .where(inArray(clientReports.id, unseenIds(tx, unseen)))
@@ -229,6 +229,6 @@ export function updateVerdict(
 
 /** @returns the number of the user's reports removed */
 export function removeOfUser(tx: Tx, userId: string): number {
-  moveRevision(tx, "client_rows");
+  markTopicChanged(tx, "client_rows");
   return changesOf(tx.delete(clientReports).where(eq(clientReports.userId, userId)).run());
 }

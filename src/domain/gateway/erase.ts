@@ -3,7 +3,7 @@
 import type { Ids } from "../../platform/ids.ts";
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./erase-store.ts";
-import { createKeyRetirement } from "./keys/retire.ts";
+import { createKeyRetirement } from "./keys/key-retirement.ts";
 
 /** See ErasePersonalData. The result also counts pending revocations. */
 export const createEraseKeys = (machine: { ids: Ids }): ErasePersonalData => {

@@ -1,8 +1,8 @@
 // SQL that removes a person's name from policy revisions. No other statement ever changes a revision.
 import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
-import { moveRevision } from "../../platform/database/moved-topics.ts";
 import { governanceRevisions as revisions } from "./tables.ts";
 
 export interface Author {
@@ -18,7 +18,7 @@ export function renameAuthor(
   { organizationId, userId, addresses }: Author,
   pseudonym: string,
 ): number {
-  moveRevision(tx, "governance");
+  markTopicChanged(tx, "governance");
   const isTheirs = or(
     userId === undefined ? undefined : eq(revisions.authorId, userId),
     inArray(sql`lower(${revisions.authorLabel})`, [...addresses]),
@@ -55,6 +55,6 @@ export const commentsWith = (tx: Tx, { organizationId, addresses }: Author): Com
     .all();
 
 export function setComment(tx: Tx, { id, comment }: Comment): void {
-  moveRevision(tx, "governance");
+  markTopicChanged(tx, "governance");
   tx.update(revisions).set({ comment }).where(eq(revisions.id, id)).run();
 }

@@ -62,7 +62,6 @@ export type {
 } from "./model.ts";
 export type { Change } from "./publishing/diff.ts";
 export type { DocumentPlan, DocumentSource } from "./publishing/documents.ts";
-export { documentText } from "./publishing/judged.ts";
 export {
   changedLists,
   findServer,
@@ -73,6 +72,7 @@ export {
   serversNamed,
 } from "./publishing/mcp-lists.ts";
 export { readHarnessKey } from "./publishing/publications.ts";
+export { documentText } from "./publishing/validated.ts";
 export { matchingOffers, pageOfOffers } from "./reading/catalog-list.ts";
 export { type CatalogView, catalogViews } from "./reading/catalog-views.ts";
 export type { Explanation, PolicySummary } from "./reading/explain.ts";

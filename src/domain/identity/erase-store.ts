@@ -1,8 +1,8 @@
 // SQL that permanently removes a user and the invitations of an address.
 import { and, eq, inArray, ne } from "drizzle-orm";
+import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
-import { moveRevision } from "../../platform/database/moved-topics.ts";
 import type { RowId } from "./store.ts";
 import { invitations, users } from "./tables.ts";
 
@@ -24,8 +24,8 @@ export const forgetInviter = (tx: Tx, inviterId: string): void =>
 
 /** @returns whether the user existed */
 export function removeUser(tx: Tx, { organizationId, id }: RowId): boolean {
-  moveRevision(tx, "access");
-  moveRevision(tx, "user_rows");
+  markTopicChanged(tx, "access");
+  markTopicChanged(tx, "user_rows");
   const isUser = and(eq(users.organizationId, organizationId), eq(users.id, id));
   return changesOf(tx.delete(users).where(isUser).run()) === 1;
 }

@@ -1,9 +1,9 @@
 // SQL of organizations and users. The services have the rules; invitation-store.ts has the invitations.
 import { and, asc, count, desc, eq, getTableColumns, inArray, ne, sql } from "drizzle-orm";
+import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
 import { named } from "../../platform/database/drizzle.ts";
 import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
-import { moveRevision } from "../../platform/database/moved-topics.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
 
@@ -26,7 +26,7 @@ export interface UserChanges {
   protected?: boolean;
 }
 
-/** All that a removed user gets anew; id, address and history stay. */
+/** What changes when a removed user returns. Id, address and history stay. */
 export interface Revival {
   subject: string;
   role: Role;
@@ -114,7 +114,7 @@ export function insertOrganization(tx: Tx, organization: typeof organizations.$i
 }
 
 export function insertUser(tx: Tx, user: typeof users.$inferInsert): User {
-  moveRevision(tx, "user_rows");
+  markTopicChanged(tx, "user_rows");
   return tx.insert(users).values(user).returning(shown).get();
 }
 
@@ -124,14 +124,14 @@ export function updateUser(
   row: RowId,
   changes: UserChanges & { updatedAtMs: number },
 ): User | undefined {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const isPresent = and(isRow(row), ne(users.status, "removed"));
   return tx.update(users).set(changes).where(isPresent).returning(shown).get();
 }
 
 /** Only `revive` of enrollment.ts may call it. @returns the user after the change; undefined if there is no such removed user */
 export function reviveUser(tx: Tx, row: RowId, revival: Revival & { updatedAtMs: number }): User | undefined {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const isRemoved = and(isRow(row), eq(users.status, "removed"));
   return tx.update(users).set(revival).where(isRemoved).returning(shown).get();
 }
@@ -155,7 +155,7 @@ export function setProvisionedRole(
     )
     .returning({ id: users.id })
     .all();
-  if (changed.length > 0) moveRevision(tx, "access");
+  if (changed.length > 0) markTopicChanged(tx, "access");
   return changed.map(({ id }) => id);
 }
 

@@ -1,7 +1,7 @@
 // Limits of captured sessions. The first group belongs to the API, and clients depend on it.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/clock.ts";
 
-export const SIZE_BYTES_MAX = 134_217_728;
+export const UPLOAD_BYTES_MAX = 134_217_728;
 /** in characters, like all lengths below */
 export const SESSION_ID_LENGTH_MAX = 512;
 export const CONTENT_TYPE_LENGTH_MAX = 256;

@@ -1,5 +1,5 @@
 // Actions on many rows: a selection of ids, or everything that a filter matches, handled in slices. Each area has its own rules for one
-// row; faces show the same result for all of them.
+// row; every interface shows the same result for all of them.
 import { Type } from "@sinclair/typebox";
 import type { Problem } from "../../platform/errors.ts";
 

@@ -31,8 +31,8 @@ export function sealedRowsStore({ table, id, sealed }: SealedTable): SealedRowsS
         .orderBy(asc(id))
         .limit(limit)
         .all(),
-    reseal(tx, { id: ofRow }, resealed) {
-      tx.run(sql`UPDATE ${table} SET ${sql.identifier(sealed.name)} = ${resealed} WHERE ${eq(id, ofRow)}`);
+    rewrap(tx, { id: ofRow }, sealedAgain) {
+      tx.run(sql`UPDATE ${table} SET ${sql.identifier(sealed.name)} = ${sealedAgain} WHERE ${eq(id, ofRow)}`);
     },
   };
 }

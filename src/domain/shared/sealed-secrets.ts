@@ -38,7 +38,7 @@ interface RewrapStep {
  * @param context identifies the row that the secret belongs to
  * @returns the secret, sealed under the active key; undefined if it cannot be opened
  */
-function resealSecret(sealing: Sealing, sealed: string, context: string): string | undefined {
+function rewrapSecret(sealing: Sealing, sealed: string, context: string): string | undefined {
   try {
     return sealing.seal(sealing.open(sealed, context), context);
   } catch (error) {
@@ -59,7 +59,7 @@ export interface SealedRowsStore<Row extends SealedRow> {
   /** @returns secrets under one sealing key, by id */
   listUnder(connection: Connection, part: RewrapPart): readonly Row[];
   /** Replaces only the wrapping of a secret. */
-  reseal(tx: Tx, row: Row, resealed: string): void;
+  rewrap(tx: Tx, row: Row, sealedAgain: string): void;
 }
 
 interface SealedRows<Row extends SealedRow> extends Pick<SealedSecrets, "noun" | "topic"> {
@@ -84,9 +84,9 @@ export const sealedRows = <Row extends SealedRow>({
     const rows = store.listUnder(tx, part);
     let rewrapped = 0;
     for (const row of rows) {
-      const resealed = resealSecret(sealing, row.sealed, contextOf(row));
-      if (resealed === undefined) continue;
-      store.reseal(tx, row, resealed);
+      const sealedAgain = rewrapSecret(sealing, row.sealed, contextOf(row));
+      if (sealedAgain === undefined) continue;
+      store.rewrap(tx, row, sealedAgain);
       rewrapped += 1;
     }
     const next = rows.length < part.limit ? undefined : rows.at(-1)?.id;
@@ -96,7 +96,7 @@ export const sealedRows = <Row extends SealedRow>({
 
 export interface SealedSigningKeys extends Pick<SealedSecrets, "noun" | "topic"> {
   sealing: Sealing;
-  store: Pick<SigningKeyStore, "list" | "reseal">;
+  store: Pick<SigningKeyStore, "list" | "rewrap">;
 }
 
 /** @returns the sealing context of a private key of a ring */
@@ -117,9 +117,9 @@ export function sealedSigningKeys({ noun, topic, sealing, store }: SealedSigning
       const outdated = sealedIn(tx).filter((key) => sealing.keyIdOf(key.sealedPrivateKey) === from);
       let rewrapped = 0;
       for (const key of outdated) {
-        const sealedPrivateKey = resealSecret(sealing, key.sealedPrivateKey, signingKeyContext(key));
+        const sealedPrivateKey = rewrapSecret(sealing, key.sealedPrivateKey, signingKeyContext(key));
         if (sealedPrivateKey === undefined) continue;
-        store.reseal(tx, { kid: key.kid, sealedPrivateKey });
+        store.rewrap(tx, { kid: key.kid, sealedPrivateKey });
         rewrapped += 1;
       }
       return { rewrapped, unreadable: outdated.length - rewrapped, next: undefined };

@@ -86,7 +86,7 @@ export const amount = ({ max }: { max: number }): SettingType<number> => ({
 });
 
 /** Text that matches a pattern. `form` completes "must be ...". */
-export const formed = (pattern: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
+export const pattern = (pattern: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
   ({
     placeholder,
     read: (raw) => {

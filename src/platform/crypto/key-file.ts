@@ -110,8 +110,8 @@ export function decryptKeys(file: string, passphrase: Secret): KeyFileContent {
     const keys: unknown = JSON.parse(Buffer.concat([opener.update(middle), opener.final()]).toString());
     if (Value.Check(KeptKeysSchema, keys)) return keys;
   } catch (cause) {
-    throw new DomainError("unverified", "keys.wrong_passphrase", "the file of keys does not open", {
-      hint: "check the passphrase; a file that was changed does not open with the right one either",
+    throw new DomainError("unverified", "keys.wrong_passphrase", "the key file cannot be decrypted", {
+      hint: "check the passphrase; a file that was changed cannot be decrypted either",
       cause,
     });
   }
@@ -143,7 +143,7 @@ const text = (raw: Uint8Array): string => Buffer.from(raw).toString("base64");
 const bytes = (encoded: string): Buffer => Buffer.from(encoded, "base64");
 
 const unreadable = (): DomainError =>
-  new DomainError("unverified", "keys.unreadable", "this is not a file of keys that this program can read", {
+  new DomainError("unverified", "keys.unreadable", "this is not a key file", {
     hint: "name the .qmk file that `backup create --with-keys` wrote",
   });
 
@@ -152,5 +152,5 @@ const tooShort = (): DomainError =>
     "invalid",
     "passphrase.too_short",
     `the passphrase has fewer than ${PASSPHRASE_LENGTH_MIN} characters`,
-    { hint: "everything that is sealed in the database opens with these keys: choose a long one" },
+    { hint: "choose a long one: these keys decrypt every secret in the database" },
   );

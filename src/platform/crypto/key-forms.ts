@@ -1,4 +1,4 @@
-// The forms of keys whose issuers gave them a prefix. Whoever searches a text for them begins at a character that no word contains.
+// The forms of keys whose issuers gave them a prefix. A search for them begins at a character that no word contains.
 
 /**
  * Source of a regular expression for each kind. Lengths are bounded and no two matches of one form start inside the same word, so

@@ -3,18 +3,18 @@
 import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Steps } from "../steps.ts";
+import type { Topic } from "./changed-topics.ts";
 import { type Checkpoint, Checkpoints } from "./checkpoints.ts";
 import { CommitGrouping } from "./commit-grouping.ts";
 import { type ConnectionOptions, openConnection } from "./connection.ts";
 import { createDrizzle } from "./drizzle.ts";
-import type { Topic } from "./moved-topics.ts";
 import { closeWithStatements } from "./quick-queries.ts";
 import { type Work, WriteQueue } from "./write-queue.ts";
 
 /** drizzle over one connection; inside `write`, the writing one */
 export type Connection = BunSQLiteDatabase;
 export type Tx = Connection;
-export type { Topic } from "./moved-topics.ts";
+export type { Topic } from "./changed-topics.ts";
 
 /** Rejects promises at compile time, because bun:sqlite would commit before they settle. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
@@ -34,7 +34,7 @@ export interface Db {
    * Runs a synchronous function in a durable transaction, which it shares with other waiting writes. Each write has its own
    * savepoint, so that a failure does not affect the others. Resolves after COMMIT has reached the disk.
    * @param topic topic of the only caches that the write can make stale, besides those that its statements name with
-   *   `moveRevision`; without it every cache is dropped
+   *   `markTopicChanged`; without it every cache is dropped
    * @throws the errors of `fn`; DomainError `storage.*`
    */
   write<T>(fn: (tx: Tx) => Sync<T>, topic?: Topic): Promise<T>;

@@ -1,6 +1,5 @@
-// Statements of drizzle that are prepared to run many times. drizzle finds out for every value of every row how its column is read,
-// and for every parameter how it is written, which takes longer than a lookup by key and leaves kilobytes of garbage; here it is
-// found out once per statement.
+// Statements of drizzle that run many times. drizzle looks up the decoder of a column for every value, and the encoder of every
+// parameter. That takes longer than a lookup by key and leaves kilobytes of garbage. Here they are looked up once per statement.
 import type { Changes, Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { Column, is, NoopLogger, Param, Placeholder } from "drizzle-orm";
 import { PreparedQuery, SQLiteBunSession } from "drizzle-orm/bun-sqlite";

@@ -4,9 +4,9 @@ import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { collectNewGarbage, requestCollection } from "../memory/garbage.ts";
 import type { Steps } from "../steps.ts";
+import { type Topic, takeChangedTopics } from "./changed-topics.ts";
 import { type Checkpoints, commitToLog, flushLog } from "./checkpoints.ts";
 import { createDrizzle } from "./drizzle.ts";
-import { type Topic, takeMovedTopics } from "./moved-topics.ts";
 import { asStorageError } from "./storage-errors.ts";
 
 /** Writes that share one COMMIT at most. Further writes wait for the next one. */
@@ -81,7 +81,7 @@ export class WriteQueue {
     return new Promise<T>((resolve, fail) => {
       const answerOf = (value: T): Answer => {
         refusePromise(value);
-        const moved = takeMovedTopics(this.#tx);
+        const moved = takeChangedTopics(this.#tx);
         return () => {
           options.committed(moved);
           resolve(value);
@@ -177,7 +177,7 @@ export class WriteQueue {
 
   /** A single job needs no savepoint, because its failure may roll back the whole transaction. */
   #runJob(job: ShortJob, isolated: boolean): Answer {
-    takeMovedTopics(this.#tx); // clears the marks of a failed job
+    takeChangedTopics(this.#tx); // clears the marks of a failed job
     if (isolated) this.#run("SAVEPOINT job");
     try {
       const answer = job.run(this.#tx);

@@ -1,6 +1,6 @@
 // Finds duplicate names in the objects of a JSON text, and counts what makes objects costly. Objects with the same names in the same
-// order have one shape, and the runtime describes each shape once; it describes each object with many members alone. A shape that was
-// seen before has no duplicate, so most names are found in a small table.
+// order have one shape. The runtime describes each shape once, but an object with many members by itself. A shape that was seen
+// before has no duplicates, so most objects need only one lookup in a small table.
 
 import { JsonNames, mixHash } from "./names.ts";
 

@@ -8,8 +8,8 @@ import type { Db } from "../database/database.ts";
 import { invariant } from "../errors.ts";
 import { type Ids, randomFraction } from "../ids.ts";
 import type { Log } from "../observe/log.ts";
-import { createJobMetrics, type JobMetrics } from "./figures.ts";
 import { createTakeover, isLeaseValid, leaseUntilMs } from "./lease.ts";
+import { createJobMetrics, type JobMetrics } from "./scheduler-metrics.ts";
 import * as store from "./store.ts";
 import type { JobOutcome, JobRow } from "./tables.ts";
 

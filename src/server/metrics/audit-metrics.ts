@@ -14,7 +14,7 @@ const LOGIN_OUTCOMES: Readonly<Record<string, string>> = {
 const EXPIRED = "expired";
 
 /** @returns a function that counts the device logins that the sweep found expired */
-export function addAuditFigures(metrics: Registry, log: Pick<AuditLog, "lastId" | "countsAfter">) {
+export function addAuditMetrics(metrics: Registry, log: Pick<AuditLog, "lastId" | "countsAfter">) {
   let seen = log.lastId();
   const entries = new Counter({
     name: "quartermaster_audit_entries_total",

@@ -11,7 +11,7 @@ interface Installed {
   readiness: Pick<Readiness, "failing">;
 }
 
-export function addInstallationFigures(metrics: Registry, { directory, readiness }: Installed): void {
+export function addInstallationMetrics(metrics: Registry, { directory, readiness }: Installed): void {
   const { path, database } = directory;
   const registers = [metrics];
   new Gauge({

@@ -19,7 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
 import { type Backup, type BackupRequest, makeBackup } from "../../../src/app/backup/backup.ts";
-import { addBackupFigures, BACKUP_JOB, registerBackupJob } from "../../../src/app/backup/jobs.ts";
+import { addBackupMetrics, BACKUP_JOB, registerBackupJob } from "../../../src/app/backup/jobs.ts";
 import { performTask } from "../../../src/app/backup/perform-task.ts";
 import { removeOldBackups } from "../../../src/app/backup/retention.ts";
 import { verifyBackup } from "../../../src/app/backup/verify.ts";
@@ -663,7 +663,7 @@ describe("scheduled backups", () => {
       const config = loadConfig({ flags, env: {}, cwd: bench.folder });
       const scheduler = createScheduler({ db, clock, ids, log, metrics });
       registerBackupJob(scheduler, installation, { actor, clock, config, log });
-      addBackupFigures(metrics, domain);
+      addBackupMetrics(metrics, domain);
       await scheduler.runDue();
       expect(await metrics.metrics()).toContain("backup_last_success_timestamp_seconds 0\n");
       for (let day = 0; day < 3; day++) {

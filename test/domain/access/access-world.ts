@@ -18,7 +18,7 @@ import { deviceLogins, grants, refreshTokens, signingKeys } from "../../../src/d
 import { createAccessTokens } from "../../../src/domain/access/tokens/access-tokens.ts";
 import { SigningKeys } from "../../../src/domain/access/tokens/signing-keys.ts";
 import { OAUTH_CLIENT_ID, USER_SCOPES } from "../../../src/domain/access/wire.ts";
-import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
+import { createKeyRetirement } from "../../../src/domain/gateway/keys/key-retirement.ts";
 import { Idempotency } from "../../../src/domain/idempotency/service.ts";
 import { createIdentity, type User } from "../../../src/domain/identity/service.ts";
 import { removeExpectations } from "../../../src/domain/sso/identities/expected-store.ts";

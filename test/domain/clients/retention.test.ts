@@ -5,7 +5,7 @@ import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { BATCH_ROWS } from "../../../src/domain/clients/limits.ts";
 import { VerdictRenewal } from "../../../src/domain/clients/retention.ts";
 import { clientReports } from "../../../src/domain/clients/tables.ts";
-import { rulesOf } from "../../../src/domain/clients/verdict/judge.ts";
+import { rulesOf } from "../../../src/domain/clients/verdict/verdict-cache.ts";
 import { BUILT_IN } from "../../../src/domain/harnesses/harness-facts.ts";
 import { HARNESSES } from "../../../src/domain/harnesses/harnesses.ts";
 import { DAY_MS } from "../../../src/platform/clock.ts";

@@ -1,5 +1,5 @@
 // A world with identity and gateway keys, with a gateway in this process.
-import { createKeyRetirement } from "../../../src/domain/gateway/keys/retire.ts";
+import { createKeyRetirement } from "../../../src/domain/gateway/keys/key-retirement.ts";
 import { findKey, putKey } from "../../../src/domain/gateway/keys/store.ts";
 import type { KeyRow } from "../../../src/domain/gateway/model.ts";
 import {

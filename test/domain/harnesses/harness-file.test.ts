@@ -1,6 +1,6 @@
 // A harness file may only add to the facts of the program: what it may contain, what it may not, and its effect.
 import { describe, expect, test } from "bun:test";
-import { rulesOf } from "../../../src/domain/clients/verdict/judge.ts";
+import { rulesOf } from "../../../src/domain/clients/verdict/verdict-cache.ts";
 import { checkVersion } from "../../../src/domain/governance/versions/versions.ts";
 import { extendHarnesses } from "../../../src/domain/harnesses/harness-extension.ts";
 import {

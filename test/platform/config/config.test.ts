@@ -894,7 +894,7 @@ suite("types", () => {
   });
 
   test("formed accepts text that matches its pattern, trimmed", () => {
-    const type = types.formed(/^[a-c]+$/, { placeholder: "letters", form: "letters from a to c" });
+    const type = types.pattern(/^[a-c]+$/, { placeholder: "letters", form: "letters from a to c" });
     expect(read(type, " cab ")).toBe("cab");
     expect(["", "d", null, []].filter((raw) => accepts(type, raw))).toEqual([]);
     expect(read(type, "d")).toEqual({ wrong: "must be letters from a to c" });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eq, sql } from "drizzle-orm";
 import { organizations } from "../../../src/domain/identity/tables.ts";
+import { markTopicChanged } from "../../../src/platform/database/changed-topics.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import {
   BACKGROUND_BATCH_MS,
@@ -14,7 +15,6 @@ import {
   openDatabase,
   type Tx,
 } from "../../../src/platform/database/database.ts";
-import { moveRevision } from "../../../src/platform/database/moved-topics.ts";
 import { uniqueViolation } from "../../../src/platform/database/storage-errors.ts";
 import { WRITE_BATCH_MAX } from "../../../src/platform/database/write-queue.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
@@ -404,7 +404,7 @@ test("a statement moves the revision of its topic with the commit, whatever topi
   const { db } = world;
   const revisions = () => [db.revision("access"), db.revision("catalog")];
   const statement = (tx: Tx) => {
-    moveRevision(tx, "access");
+    markTopicChanged(tx, "access");
     add(tx, "a");
   };
   const [access = 0, catalog = 0] = revisions();
@@ -418,7 +418,7 @@ test("a statement moves the revision of its topic with the commit, whatever topi
   await Promise.all([db.write(statement, "unobserved"), db.write((tx) => add(tx, "c"), "unobserved")]);
   expect(revisions()).toEqual([access + 1, catalog]);
   await db.writeInSteps(function* (tx) {
-    moveRevision(tx, "access");
+    markTopicChanged(tx, "access");
     yield;
     add(tx, "d");
   }, "unobserved");

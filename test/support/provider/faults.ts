@@ -1,4 +1,4 @@
-// The faults of a lying identity provider: a fault of a whole response, or other members than an honest provider would send.
+// The faults of a faulty identity provider: of a whole response, or other members than a correct provider would send.
 import type { ServerResponse } from "node:http";
 
 /**

@@ -18,7 +18,7 @@ export function registerForwardingJob(
   { auditForwarding }: Pick<Domain, "auditForwarding">,
   { log, metrics }: { log: Log; metrics: Registry },
 ): void {
-  addForwardingFigures(metrics, auditForwarding);
+  addForwardingMetrics(metrics, auditForwarding);
   if (!auditForwarding.isOn) return;
   scheduler.register({
     ...FORWARDING,
@@ -34,7 +34,7 @@ export function registerForwardingJob(
 
 type ForwardingFigures = Pick<Domain["auditForwarding"], "isOn" | "figures" | "state">;
 
-function addForwardingFigures(metrics: Registry, forwarding: ForwardingFigures): void {
+function addForwardingMetrics(metrics: Registry, forwarding: ForwardingFigures): void {
   const registers = [metrics];
   new Counter({
     name: "quartermaster_audit_forward_entries_total",

@@ -42,7 +42,7 @@ export function registerClientJobs(
 export const FIGURES_KEPT_MS = MINUTE_MS;
 
 /** Adds the number of clients per health state. */
-export function addClientFigures(
+export function addClientMetrics(
   metrics: Registry,
   { clients }: Domain,
   { actor, clock }: { actor: Actor; clock: Clock },

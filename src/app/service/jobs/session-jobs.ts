@@ -24,7 +24,7 @@ export function registerSessionJobs(
   { sessions }: Pick<Domain, "sessions">,
   { actor, log, metrics }: { actor: Actor; log: Log; metrics: Registry },
 ): void {
-  addSessionFigures(metrics, sessions);
+  addSessionMetrics(metrics, sessions);
   const deleted = new Counter({
     name: "quartermaster_session_retention_deleted_total",
     help: "Objects of captured sessions that retention deleted",
@@ -61,7 +61,7 @@ export function registerSessionJobs(
 }
 
 /** Adds figures of stored sessions, and of the results of uploads. */
-export function addSessionFigures(
+export function addSessionMetrics(
   metrics: Registry,
   sessions: Pick<Domain["sessions"], "totals" | "tally" | "removals">,
 ): void {

@@ -9,14 +9,14 @@ import type { OwnTerm } from "../own-term.ts";
 import { numberOf } from "../terms.ts";
 import { type FoundLease, isReadable, type Lease, type LeaseObject } from "./lease-object.ts";
 import {
+  type ClockReading,
   elapsedMs,
   LEASE_MS,
   MARGIN_MS,
-  type Moment,
-  moment,
   RENEW_EVERY_MS,
   REQUEST_MS,
   RETRY_EVERY_MS,
+  readClocks,
   waitedMs,
 } from "./lease-times.ts";
 
@@ -32,18 +32,18 @@ export interface LeaseOptions {
   /** called once another machine has the lease */
   onLost(error: DomainError): void;
   /** default: the clocks of this machine */
-  now?: () => Moment;
+  now?: () => ClockReading;
   /** default: waits */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export class LeaseKeeper {
-  readonly #now: () => Moment;
+  readonly #now: () => ClockReading;
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #stop = new AbortController();
   #etag: string | undefined;
   /** when the last successful renewal began */
-  #renewedAt: Moment | undefined;
+  #renewedAt: ClockReading | undefined;
   #loop: Promise<void> = Promise.resolve();
   #isLost = false;
   #failure: string | undefined;
@@ -51,11 +51,11 @@ export class LeaseKeeper {
   #auditEnd: LeaseOptions["auditEnd"];
   #replaced: Lease | undefined;
 
-  constructor(private readonly own: LeaseOptions) {
-    this.#now = own.now ?? moment;
+  constructor(private readonly options: LeaseOptions) {
+    this.#now = options.now ?? readClocks;
     this.#wait =
-      own.wait ?? (async (ms, signal) => void (await sleep(ms, undefined, { signal }).catch(() => {})));
-    this.#auditEnd = own.auditEnd;
+      options.wait ?? (async (ms, signal) => void (await sleep(ms, undefined, { signal }).catch(() => {})));
+    this.#auditEnd = options.auditEnd;
   }
 
   /** whether changes are accepted now */
@@ -87,11 +87,11 @@ export class LeaseKeeper {
    * @throws DomainError `standby.taken_over`, `standby.still_active`, `object_store.*`; the signal's reason
    */
   async take(signal: AbortSignal): Promise<void> {
-    let seen: { etag: string; at: Moment } | undefined;
+    let seen: { etag: string; at: ClockReading } | undefined;
     let changes = 0;
     for (;;) {
       signal.throwIfAborted();
-      const found = await this.own.object.read(requestSignal(signal));
+      const found = await this.options.object.read(requestSignal(signal));
       if (found && this.#isNewer(found.lease)) throw takenBy(found.lease);
       const nowAt = this.#now();
       if (found && found.etag !== seen?.etag) {
@@ -121,7 +121,11 @@ export class LeaseKeeper {
     this.#renewedAt = undefined;
     if (this.#isLost || etag === undefined) return;
     try {
-      await this.own.object.change(this.#lease({ released: true }), etag, AbortSignal.timeout(REQUEST_MS));
+      await this.options.object.change(
+        this.#lease({ released: true }),
+        etag,
+        AbortSignal.timeout(REQUEST_MS),
+      );
     } catch (error) {
       if (!(error instanceof DomainError)) throw error; // it ends by itself
     }
@@ -139,7 +143,7 @@ export class LeaseKeeper {
 
   /** A failure is logged once. */
   async #renew(): Promise<boolean> {
-    const { log, object } = this.own;
+    const { log, object } = this.options;
     try {
       if (await this.#change(this.#etag, this.#stop.signal)) {
         if (this.#failure !== undefined) log.info("standby.lease_renewed");
@@ -162,13 +166,13 @@ export class LeaseKeeper {
 
   #lose(error: DomainError): void {
     this.#isLost = true;
-    this.own.onLost(error);
+    this.options.onLost(error);
   }
 
   /** @returns false if another machine was faster */
   async #change(expected: string | undefined, signal: AbortSignal): Promise<boolean> {
     const beganAt = this.#now();
-    const etag = await this.own.object.change(
+    const etag = await this.options.object.change(
       this.#lease({ released: false }),
       expected,
       requestSignal(signal),
@@ -176,12 +180,12 @@ export class LeaseKeeper {
     if (etag === undefined) return false;
     this.#etag = etag;
     this.#renewedAt = beganAt;
-    this.own.onRenewed?.(beganAt.wallMs + LEASE_MS - MARGIN_MS);
+    this.options.onRenewed?.(beganAt.wallMs + LEASE_MS - MARGIN_MS);
     return true;
   }
 
   #lease({ released }: { released: boolean }): Lease {
-    const { own, machine } = this.own;
+    const { own, machine } = this.options;
     const end = this.#auditEnd?.();
     this.#count += 1;
     return {
@@ -193,14 +197,14 @@ export class LeaseKeeper {
   }
 
   #isOurs = ({ term, holder }: Lease): boolean =>
-    term === this.own.own.term && holder === this.own.own.holder;
+    term === this.options.own.term && holder === this.options.own.holder;
 
   /** The lock of the data directory proves that no other process uses our name. */
   #isFree = (found: FoundLease | undefined): boolean =>
     found !== undefined && (found.lease.released || this.#isOurs(found.lease));
 
   #isNewer = ({ term }: Lease): boolean =>
-    term !== this.own.own.term && numberOf(term) >= numberOf(this.own.own.term);
+    term !== this.options.own.term && numberOf(term) >= numberOf(this.options.own.term);
 }
 
 const requestSignal = (signal: AbortSignal): AbortSignal =>

@@ -11,25 +11,26 @@ export const RETRY_EVERY_MS = SECOND_MS;
 /** for one request to the store */
 export const REQUEST_MS = 4 * SECOND_MS;
 
-/** Milliseconds of two clocks: a pause of a virtual machine stops the monotonic one, and a correction moves the other. */
-export interface Moment {
+/** Milliseconds of two clocks. The monotonic clock stops while a virtual machine is paused; the wall clock can be corrected. */
+export interface ClockReading {
   monotonicMs: number;
   wallMs: number;
 }
 
-export const moment = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
+export const readClocks = (): ClockReading => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
 /**
  * For the end of a wait: never more than the real elapsed time, because the monotonic clock does not follow corrections.
  * @returns a lower bound of the time elapsed since then
  */
-export const waitedMs = (since: Moment, now: Moment): number => now.monotonicMs - since.monotonicMs;
+export const waitedMs = (since: ClockReading, now: ClockReading): number =>
+  now.monotonicMs - since.monotonicMs;
 
 /**
  * For the end of a permission: never less than the real elapsed time. @returns the time elapsed since then by the clock that
  * shows more; infinite if the wall clock was set back
  */
-export function elapsedMs(since: Moment, now: Moment): number {
+export function elapsedMs(since: ClockReading, now: ClockReading): number {
   const wallMs = now.wallMs - since.wallMs;
   return Math.max(
     now.monotonicMs - since.monotonicMs,

@@ -29,7 +29,7 @@ const SUBJECT_DIGITS = 32;
 const SECONDS_PER_MINUTE = MINUTE_MS / SECOND_MS;
 
 /**
- * Throws if the budget is used up. It only reads: call it with `db.read` before `spend`, so that a flood of attempts writes
+ * Throws if the budget is used up. It only reads: call it with `db.read` before `consumeBudget`, so that a flood of attempts writes
  * nothing.
  * @throws DomainError `access.too_many_attempts` with the seconds until the window ends
  */
@@ -41,7 +41,7 @@ export function check(connection: Connection, budget: Budget): void {
  * Counts one attempt in each budget before its outcome is known, so that concurrent attempts cannot all pass.
  * @throws DomainError `access.too_many_attempts`; the transaction then counts nothing
  */
-export function spend(tx: Tx, ...attempts: readonly Budget[]): void {
+export function consumeBudget(tx: Tx, ...attempts: readonly Budget[]): void {
   for (const budget of attempts) {
     const key = keyOf(budget);
     const { limit, nowMs } = budget;

@@ -3,7 +3,7 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
-import { spend } from "./budgets.ts";
+import { consumeBudget } from "./budgets.ts";
 
 export const INSPECTIONS_PER_USER = 30;
 const INSPECTION_WINDOW_SECONDS = 900;
@@ -17,5 +17,5 @@ export const createInspectionBudget =
   (tx: Tx, { kind, id }: Actor): void => {
     if (kind !== "user" || id === null) return;
     const budget = { name: "source.inspection", subject: id, nowMs: clock.nowMs() };
-    spend(tx, { ...budget, limit: INSPECTIONS_PER_USER, windowSeconds: INSPECTION_WINDOW_SECONDS });
+    consumeBudget(tx, { ...budget, limit: INSPECTIONS_PER_USER, windowSeconds: INSPECTION_WINDOW_SECONDS });
   };

@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { LimitSettings } from "../settings.ts";
-import { spend } from "./budgets.ts";
+import { consumeBudget } from "./budgets.ts";
 
 export interface LinkBudgetOptions {
   clock: Clock;
@@ -21,5 +21,10 @@ export const createLinkBudget =
   (tx: Tx, actor: Actor, kind: "invitation" | "password_link"): void => {
     if (actor.kind !== "user" || actor.id === null) return;
     const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
-    spend(tx, { name: `${kind}.actor`, subject: actor.id, limit: limits.invitationsPerActor, ...window });
+    consumeBudget(tx, {
+      name: `${kind}.actor`,
+      subject: actor.id,
+      limit: limits.invitationsPerActor,
+      ...window,
+    });
   };

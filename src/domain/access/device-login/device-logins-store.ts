@@ -14,9 +14,9 @@ import {
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
+import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { changesOf, insertAll, named } from "../../../platform/database/drizzle.ts";
-import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import {
   type DeviceLoginEvent,
   STORED_STATES,
@@ -199,7 +199,7 @@ export interface DecisionChange {
  * Records the decision on a pending login that the user has claimed, from an open session of that user. @returns the decided row
  */
 export function decide(tx: Tx, { decision, ...change }: DecisionChange): DeviceLoginRow | undefined {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   return decisions[decision](tx).get(change);
 }
 
@@ -232,7 +232,7 @@ const openSession = (connection: Connection, id: SQL | typeof deviceLogins.login
 
 /** Removes at most SWEEP_BATCH_ROWS logins that expired by then. @returns their last states */
 export function removeExpired(tx: Tx, untilMs: number): StoredState[] {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const dead = tx
     .select({ id: deviceLogins.id })
     .from(deviceLogins)

@@ -191,7 +191,7 @@ export class DeviceLogins {
   #spendRequest(tx: Tx, { countedAddress }: CountedAs): void {
     const { limits, clock } = this.own;
     const { deviceCodesPerAddress: limit, windowSeconds } = limits;
-    budgets.spend(tx, {
+    budgets.consumeBudget(tx, {
       name: "device_code.address",
       subject: countedAddress,
       limit,
@@ -240,7 +240,7 @@ export class DeviceLogins {
   /** Counts the guess first and refunds it if it was right, so that concurrent guesses cannot all pass. */
   #guess(tx: Tx, { actor, userCode }: { actor: Actor; userCode: string }): store.DeviceLoginRow | undefined {
     const guesses = this.#guessesOf(actor);
-    for (const budget of guesses) budgets.spend(tx, budget);
+    for (const budget of guesses) budgets.consumeBudget(tx, budget);
     const row = store.findByUserCode(tx, sha256Hex(userCode));
     const bound =
       row && store.claim(tx, { id: row.id, userId: userIdOf(actor), nowMs: this.own.clock.nowMs() });

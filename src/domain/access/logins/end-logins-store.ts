@@ -1,8 +1,8 @@
 // SQL that revokes access. end-logins.ts decides which rows end together.
 import { and, asc, eq, gt, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { deviceLogins, grants, loginSessions, refreshTokens, signInAttempts } from "../tables.ts";
 
 /** Whose rows to end, or which rows. There is no form for all rows, so a missing id can never select them. */
@@ -32,7 +32,7 @@ export const listIds = (
 
 /** @returns how many login sessions this ended */
 export function endSessions(tx: Tx, whose: LoginOwner, nowMs: number): number {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const { userId, id } = loginSessions;
   const rows = matching(whose, { userId, loginSessionId: id, id });
   return tx
@@ -48,7 +48,7 @@ export function endOtherSessions(
   tx: Tx,
   { userId, sessionId, nowMs }: { userId: string; sessionId: string; nowMs: number },
 ): { id: string; expiresAtMs: number }[] {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   return tx
     .update(loginSessions)
     .set({ endedAtMs: nowMs })
@@ -80,7 +80,7 @@ export const sessionsOfProvider = (
 
 /** Removes the device logins that one of these sessions decided and that no workstation has redeemed. */
 export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]): void {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const isTheirs = isOneOf(
     deviceLogins.loginSessionId,
     sessions.map(({ id }) => id),
@@ -92,7 +92,7 @@ export function removeDeviceLoginsOf(tx: Tx, sessions: readonly { id: string }[]
 
 /** Revokes grants and removes their refresh tokens. @returns how many grants this revoked */
 export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: string; nowMs: number }): number {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const rows = matching(whose, {
     userId: grants.userId,
     loginSessionId: grants.loginSessionId,
@@ -110,7 +110,7 @@ export function revokeGrants(tx: Tx, whose: LoginOwner, revoked: { reason: strin
 
 /** @returns how many device logins this removed that could still have become a grant */
 export function removeDeviceLogins(tx: Tx, whose: LoginOwner): number {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const rows = matching(whose, {
     userId: deviceLogins.userId,
     loginSessionId: deviceLogins.loginSessionId,

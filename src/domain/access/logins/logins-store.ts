@@ -2,8 +2,8 @@
 // outward form; end-logins.ts ends them.
 import { and, count, desc, eq, gt, inArray, isNull, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
-import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
 
 export interface LoginFilter {
@@ -71,7 +71,7 @@ export const listGrants = (connection: Connection, filter: LoginFilter) =>
 
 /** @returns whether the device login existed */
 export function removeDeviceLogin(tx: Tx, id: string): boolean {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const removed = tx.delete(deviceLogins).where(eq(deviceLogins.id, id));
   return removed.returning({ id: deviceLogins.id }).get() !== undefined;
 }

@@ -125,7 +125,7 @@ export class SecondFactors {
     const budget = this.#budgetOf(holder);
     const { db } = this.own;
     budgets.check(db.read, budget);
-    await db.write((tx) => budgets.spend(tx, budget), "access");
+    await db.write((tx) => budgets.consumeBudget(tx, budget), "access");
     const read = readCode(proof.code);
     if (!read || !this.#isRight(db.read, holder.user.id, read)) throw factorWrong();
     return (tx) => {

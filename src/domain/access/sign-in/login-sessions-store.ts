@@ -1,9 +1,9 @@
 // SQL of browser sign-ins. login-sessions.ts decides when a session is valid and when it is extended.
 import { and, eq, inArray, isNull, lte, notExists } from "drizzle-orm";
+import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { insertAll, named } from "../../../platform/database/drizzle.ts";
 import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
-import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
 
@@ -57,7 +57,7 @@ export function extend(tx: Tx, id: string, times: { renewedAtMs: number; expires
 
 /** @returns whether the session was open */
 export function replaceToken(tx: Tx, id: string, tokenHash: string): boolean {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const replaced = tx
     .update(loginSessions)
     .set({ tokenHash })
@@ -69,7 +69,7 @@ export function replaceToken(tx: Tx, id: string, tokenHash: string): boolean {
 
 /** @returns the session that this ended; undefined if none was open */
 export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessionRow | undefined {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   return tx
     .update(loginSessions)
     .set({ endedAtMs: nowMs })
@@ -80,7 +80,7 @@ export function endByToken(tx: Tx, tokenHash: string, nowMs: number): LoginSessi
 
 /** Removes a batch of sessions that expired by then and that no grant or device login refers to. @returns how many */
 export function removeExpired(tx: Tx, expiredByMs: number): number {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const ofGrant = tx.select().from(grants).where(eq(grants.loginSessionId, loginSessions.id));
   const ofDeviceLogin = tx
     .select()

@@ -57,7 +57,7 @@ export class PasswordGuesses {
     const counted = this.#budgetsOf(guess);
     const all = [counted.own, ...counted.shared];
     for (const budget of all) budgets.check(db.read, budget);
-    await db.write((tx) => budgets.spend(tx, ...all), "access");
+    await db.write((tx) => budgets.consumeBudget(tx, ...all), "access");
     return counted;
   }
 

@@ -1,10 +1,10 @@
 // SQL of grants and their refresh tokens. Hot statements are prepared once; a refresh runs three or four. refreshVerdict in
 // refresh-token.ts decides whether a token may be exchanged.
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
 import { named } from "../../../platform/database/drizzle.ts";
 import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
-import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { grants, refreshTokens } from "../tables.ts";
 import { FAMILY_TOKENS_MAX, graceStartMs } from "./refresh-token.ts";
@@ -141,7 +141,7 @@ export function removeRotatedTokens(tx: Tx, beforeMs: number): number {
 
 /** Removes at most SWEEP_BATCH_ROWS grants that expired by then, with their tokens, FAMILY_TOKENS_MAX each. @returns how many */
 export function removeExpired(tx: Tx, untilMs: number): number {
-  moveRevision(tx, "access");
+  markTopicChanged(tx, "access");
   const dead = tx
     .select({ id: grants.id })
     .from(grants)

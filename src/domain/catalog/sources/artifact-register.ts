@@ -1,4 +1,4 @@
-// The rows of stored archives: the same bytes again are the same artifact.
+// The rows of stored archives. Identical bytes share one row.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { Ids } from "../../../platform/ids.ts";

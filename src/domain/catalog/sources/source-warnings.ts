@@ -50,7 +50,9 @@ function sourceProblems({ artifact_id, source_ref }: PackageSource, local: strin
   const isPrivate = isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host));
   return [
     ...(url.username || url.password ? ["holds a user name or password, which workstations refuse"] : []),
-    ...(BAD_ESCAPE.test(source_ref) ? ["has a % that begins no escape; write a % as %25"] : []),
+    ...(BAD_ESCAPE.test(source_ref)
+      ? ["has a % without two hexadecimal digits after it; write a % as %25"]
+      : []),
     ...(source_ref.includes("#") ? ["has a fragment, which workstations refuse"] : []),
     ...(isPrivate ? ["names a host that is not public, which workstations refuse"] : []),
   ];

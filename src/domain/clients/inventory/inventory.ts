@@ -37,7 +37,7 @@ export class Inventory extends ClientLists {
     const problems: Problem[] = [];
     const wanted = { isAmong: store.hasReported, ...readFacetQuery(query, problems) };
     refuseQuery(problems);
-    const users = yield* this.own.identity.users.among(organizationId, wanted);
+    const users = yield* this.own.identity.users.commonNames(organizationId, wanted);
     return {
       users: users.map(({ id, email }) => ({ id, email })),
       harnesses: yield* this.#harnessNames(organizationId),

@@ -42,7 +42,7 @@ export type Expectations = ReadonlyMap<string, HarnessExpectations>;
 /** Version checks cached per harness. A fleet runs few versions, but a hostile client could invent any number. */
 const VERSIONS_KEPT_MAX = 256;
 
-/** @returns what the revision expects. judge.ts caches the result per revision. */
+/** @returns what the revision expects. verdict-cache.ts caches the result per revision. */
 export function expectationsOf(
   { document, audiences }: Pick<Revision, "document" | "audiences">,
   checkVersion: CheckVersion,

@@ -1,5 +1,5 @@
 // Digest of the configuration that all gateway keys depend on. A key created under another digest is due.
-// A user's email address and groups are not included: their changes affect only that user's key (retire.ts, due-keys.ts).
+// A user's email address and groups are not included: their changes affect only that user's key (key-retirement.ts, due-keys.ts).
 import { sha256Hex } from "../../../platform/ids.ts";
 import type { GatewaySettings } from "../settings.ts";
 

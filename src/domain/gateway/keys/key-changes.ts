@@ -5,7 +5,12 @@ import type { Actor } from "../../shared/actor.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
 import { EXPIRED_PROBLEM, isExpired, type KeyRow, NO_KEY, nextReplacementMs, nextState } from "../model.ts";
 import { openCredential } from "../sealing/sealed-credential.ts";
-import { type KeyOwner, type QueuedRevocation, queueRevocation, type RevocationReason } from "./retire.ts";
+import {
+  type KeyOwner,
+  type QueuedRevocation,
+  queueRevocation,
+  type RevocationReason,
+} from "./key-retirement.ts";
 import * as store from "./store.ts";
 
 interface Disowning {

@@ -10,8 +10,8 @@ import { type KeyRow, VALIDATE_EVERY_MS } from "../model.ts";
 import { ProvisionerError } from "../provisioners/provisioner.ts";
 import { type AttemptOptions, Attempts } from "./attempts.ts";
 import { KeyChanges, systemActor } from "./key-changes.ts";
+import { createKeyRetirement, type RetireGatewayKey } from "./key-retirement.ts";
 import { type GatewayKeyStatus, toKeyStatus } from "./key-status.ts";
-import { createKeyRetirement, type RetireGatewayKey } from "./retire.ts";
 import * as store from "./store.ts";
 
 /** Shorter than the client's timeout of 15 s. After this time the caller gets the current state and the work continues. */

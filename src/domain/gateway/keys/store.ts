@@ -159,7 +159,7 @@ export const countStates = (connection: Connection): { state: KeyRow["state"]; t
     .all();
 
 /** Queues a revocation. An external id is queued only once. */
-export function queueRevocation(tx: Tx, revocation: Revocation): void {
+export function insertRevocation(tx: Tx, revocation: Revocation): void {
   tx.insert(gatewayRevocations).values(revocation).onConflictDoNothing().run();
 }
 

@@ -16,7 +16,7 @@ export const gatewaySecrets = ({ sealing }: { sealing: Sealing }): readonly Seal
     store: {
       countUnder: store.countUnder,
       listUnder: store.listUnder,
-      reseal: (tx, { id: userId }, sealedCredential) =>
+      rewrap: (tx, { id: userId }, sealedCredential) =>
         store.resealKey(tx, { userId, sealedCredential, sealingKeyId: sealing.keyIdOf(sealedCredential) }),
     },
   }),

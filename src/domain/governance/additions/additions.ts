@@ -67,7 +67,7 @@ export class PackageAdditions {
   }
 
   /**
-   * Names the package. With another id, it is another package, whose audience is chosen anew.
+   * Names the package. With another id, it is another package, and its audience must be chosen again.
    * @param isReplacement whether it may replace a package of the draft with that id
    * @throws DomainError `package_addition.none`, `package_addition.changed`, `governance.invalid` with pointers into the package
    */

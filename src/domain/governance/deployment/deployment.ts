@@ -13,7 +13,7 @@ import { refuseProblems } from "../errors.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
-import { documentText, parseInTurn } from "../publishing/judged.ts";
+import { documentText, parseInTurn } from "../publishing/validated.ts";
 import { atSection, type Joined } from "../publishing/validation.ts";
 import { summaryOf } from "../reading/summary.ts";
 import * as store from "../store.ts";

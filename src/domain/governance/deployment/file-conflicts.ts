@@ -10,7 +10,7 @@ import { refuseProblems } from "../errors.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { diffRevisions } from "../publishing/diff.ts";
 import type { DocumentPlan } from "../publishing/documents.ts";
-import { parseInTurn } from "../publishing/judged.ts";
+import { parseInTurn } from "../publishing/validated.ts";
 import * as store from "../store.ts";
 import type { FileConflict, FoundConflicts, ShownConflicts } from "./file-values.ts";
 

@@ -13,7 +13,7 @@ import {
   preventingProblems,
   withoutRevisionFields,
 } from "../publishing/finalize.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
+import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/validated.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
 

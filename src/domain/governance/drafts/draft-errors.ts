@@ -28,7 +28,7 @@ export const draftEnded = (): DomainError =>
   new DomainError(
     "conflict",
     "policy_draft.changed",
-    "what you opened is gone: the draft was published or discarded, or the revision was removed by a restore",
+    "the draft or revision that you opened no longer exists: the draft was published or discarded, or a restore removed the revision",
     { hint: "look at the policy in force; saving again begins a new draft" },
   );
 

@@ -58,7 +58,7 @@ export const LAST_VALID_TEXT =
   "a text of the draft has problems; its last version without problems is used instead";
 
 /** Shown before a draft with comments is merged. */
-export const COMMENTS_LOST = "a merge writes its text anew, without the comments";
+export const COMMENTS_LOST = "a merge rewrites the text without its comments";
 
 /** @returns whether a text that was typed has what may be a comment; a mark inside of a text counts, too */
 export const mayHaveComments = ({ policy, harnesses }: TypedTexts): boolean =>

@@ -12,7 +12,7 @@ import { refuseProblems } from "../errors.ts";
 import type { PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
-import { parseInTurn, policyText } from "../publishing/judged.ts";
+import { parseInTurn, policyText } from "../publishing/validated.ts";
 import { type ChangeList, isWithoutChanges } from "../shown/change-list.ts";
 import {
   brokenText,

@@ -11,8 +11,8 @@ import type { Actor } from "../../shared/actor.ts";
 import type { AudienceInput } from "../delivery/audiences.ts";
 import type { PackageAudience } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
-import { documentText } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
+import { documentText } from "../publishing/validated.ts";
 import { draftChanged, draftEnded, draftNotShared, noDraft } from "./draft-errors.ts";
 import {
   DRAFT_DAYS_MAX,

@@ -13,10 +13,10 @@ import { refuseProblems } from "../errors.ts";
 import type { PackageAudience, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import type { FinalizeContext } from "../publishing/finalize.ts";
-import { documentText, parseInTurn, policyText, type Validated } from "../publishing/judged.ts";
 import type { McpLists } from "../publishing/mcp-lists.ts";
 import type { ModelsPublication } from "../publishing/model-assignment.ts";
 import { type ExtensionsPublication, readHarnessKey } from "../publishing/publications.ts";
+import { documentText, parseInTurn, policyText, type Validated } from "../publishing/validated.ts";
 import * as store from "../store.ts";
 import { brokenText, notWritten, USED_ELSEWHERE } from "./draft-errors.ts";
 import {

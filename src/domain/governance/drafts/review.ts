@@ -7,7 +7,7 @@ import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { diffRevisions } from "../publishing/diff.ts";
 import { type FinalizeContext, finalizeDocument, joinedProblems } from "../publishing/finalize.ts";
-import { judged, refused, type Validated } from "../publishing/judged.ts";
+import { judged, refused, type Validated } from "../publishing/validated.ts";
 import { type ChangeList, changeListOf } from "../shown/change-list.ts";
 import { isNarrower } from "../versions/narrowing.ts";
 import type { Policy } from "./draft-merge.ts";

@@ -10,7 +10,7 @@ import { Edits } from "../drafts/edits.ts";
 import { refuseProblems } from "../errors.ts";
 import type { Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
-import { documentText, parseInTurn } from "../publishing/judged.ts";
+import { documentText, parseInTurn } from "../publishing/validated.ts";
 
 export class PolicyPreviews {
   readonly #edits: Edits;

@@ -2,7 +2,7 @@
 import { type ArtifactReference, artifactReferences } from "../delivery/artifacts.ts";
 import { readDraft } from "../document/draft.ts";
 import { finalizeDocument, withoutRevisionFields } from "../publishing/finalize.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/judged.ts";
+import { type BaseRevisionText, judged, parse, refused, type Validated } from "../publishing/validated.ts";
 
 /** @param input a document as JSON @returns it as it would be published, and the archives that it names */
 export function validateDocument({

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
 import type { Revision } from "../model.ts";
 import { splitParts } from "./document-paths.ts";
-import { among } from "./merge-order.ts";
+import { commonNames } from "./merge-order.ts";
 
 /** One place that differs; a side without a value there lacks its member. */
 export interface Change {
@@ -81,7 +81,7 @@ function compareOrders(
   before: readonly string[],
   { after, changes }: { after: readonly string[]; changes: Change[] },
 ): void {
-  const [from, to] = [among(before, after), among(after, before)];
+  const [from, to] = [commonNames(before, after), commonNames(after, before)];
   if (!isDeepStrictEqual(from, to))
     changes.push({ path: pointerOf(path), order: true, before: from, after: to });
 }

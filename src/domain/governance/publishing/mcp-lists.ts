@@ -8,9 +8,9 @@ import { readDraft } from "../document/draft.ts";
 import { unstamped } from "../document/stamp.ts";
 import type { GovernanceConfig, McpServer } from "../model.ts";
 import { finalizeDocument, preventingProblems } from "./finalize.ts";
-import { type BaseRevisionText, judged, parse, refused, type Validated } from "./judged.ts";
 import { withExtensions } from "./ownership.ts";
 import { extensionsDocument, extensionsPointer } from "./publications.ts";
+import { type BaseRevisionText, judged, parse, refused, type Validated } from "./validated.ts";
 
 /** The servers of some harnesses; all others keep theirs. Not checked yet. */
 export type McpLists = Readonly<Record<string, readonly unknown[]>>;

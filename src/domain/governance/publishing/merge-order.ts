@@ -23,17 +23,17 @@ export function mergedOrder(orders: Orders): MergedOrder {
   const current = [...orders.current];
   const wanted = [...orders.wanted];
   const ours = withNew(current, wanted);
-  if (isDeepStrictEqual(among(current, wanted), among(wanted, current)))
+  if (isDeepStrictEqual(commonNames(current, wanted), commonNames(wanted, current)))
     return { names: ours, otherwise: undefined };
   const hasMoved = (names: readonly string[]): boolean =>
-    !isDeepStrictEqual(among(before, names), among(names, before));
+    !isDeepStrictEqual(commonNames(before, names), commonNames(names, before));
   const theirs = withNew(wanted, current);
   if (hasMoved(current) === hasMoved(wanted)) return { names: ours, otherwise: theirs };
   return { names: hasMoved(current) ? ours : theirs, otherwise: undefined };
 }
 
 /** @returns the names that the other list has, too, in their order */
-export function among(names: readonly string[], other: readonly string[]): string[] {
+export function commonNames(names: readonly string[], other: readonly string[]): string[] {
   const known = new Set(other);
   return names.filter((name) => known.has(name));
 }

@@ -7,8 +7,8 @@ import { defaultModelOf, defaultModelProblem, readGatewayModels } from "../docum
 import { unstamped } from "../document/stamp.ts";
 import { type GovernanceConfig, type HarnessPolicy, NO_POLICY } from "../model.ts";
 import { type FinalizeContext, finalizeDocument } from "./finalize.ts";
-import { judged, parse, refused, type Validated } from "./judged.ts";
 import type { Publication } from "./publications.ts";
+import { judged, parse, refused, type Validated } from "./validated.ts";
 
 export interface ModelsPublication extends Publication {
   harness: string;

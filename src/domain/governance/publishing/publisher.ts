@@ -29,7 +29,7 @@ export interface Proposal {
   comment?: string | undefined;
   /** of the audit entry: `policy.publish` */
   action: string;
-  /** the draft that says it; undefined for a direct publication */
+  /** the draft that is published; undefined for a direct publication */
   draft?: PublishedDraft;
 }
 

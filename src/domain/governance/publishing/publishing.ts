@@ -14,7 +14,6 @@ import type { GovernanceConfig, PackageAudiences, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
 import { type Change, diffDocuments } from "./diff.ts";
 import type { FinalizeContext } from "./finalize.ts";
-import { documentText, parseInTurn, type Validated } from "./judged.ts";
 import type { ModelsPublication } from "./model-assignment.ts";
 import {
   type ExtensionsPublication,
@@ -23,6 +22,7 @@ import {
   type Publication,
   readHarnessKey,
 } from "./publications.ts";
+import { documentText, parseInTurn, type Validated } from "./validated.ts";
 
 /** The result of a checked document. */
 interface Outcome {

@@ -25,7 +25,6 @@ import {
   preventingProblems,
   withoutRevisionFields,
 } from "./finalize.ts";
-import { type BaseRevisionText, judged, parse, placesOf, refused, type Validated } from "./judged.ts";
 import { mergeDocuments, openConflicts } from "./merge.ts";
 import { findForeignMembers, withExtensions } from "./ownership.ts";
 import {
@@ -36,6 +35,7 @@ import {
   harnessPointer,
   readSettingsText,
 } from "./publications.ts";
+import { type BaseRevisionText, judged, parse, placesOf, refused, type Validated } from "./validated.ts";
 
 /** Called repeatedly while a text is read: whether it has taken too long. */
 export type TimeIsOver = () => boolean;

@@ -6,7 +6,7 @@ import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { readDocumentText } from "../document/text.ts";
 import { documentYaml } from "../document/yaml.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
-import { documentText } from "../publishing/judged.ts";
+import { documentText } from "../publishing/validated.ts";
 
 /** 1-based, by pointer into the document. */
 export type LinesByPointer = ReadonlyMap<string, number>;

@@ -6,7 +6,7 @@ import type { HarnessKey } from "../../harnesses/harnesses.ts";
 import { uploadWarningsOf } from "../delivery/upload-address.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";
 import type { GovernanceParts } from "../parts.ts";
-import { documentText, policyText } from "../publishing/judged.ts";
+import { documentText, policyText } from "../publishing/validated.ts";
 import type { ChangeList } from "../shown/change-list.ts";
 import type { ShownText } from "../shown/shown-text.ts";
 import type { Place, ShownPlaces } from "../shown/shown-values.ts";

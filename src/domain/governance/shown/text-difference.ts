@@ -2,7 +2,7 @@
 // pure function of plain values, because a thread may run it (tasks.ts).
 import { structuredPatch } from "diff";
 import { documentYaml } from "../document/yaml.ts";
-import { parse } from "../publishing/judged.ts";
+import { parse } from "../publishing/validated.ts";
 import { withHiddenSecrets } from "./hidden-secrets.ts";
 
 /** Inserted and removed lines. The work grows with their square, so texts that differ more are not compared. */

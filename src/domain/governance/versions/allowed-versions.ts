@@ -23,7 +23,7 @@ export interface Allowed {
 }
 
 /** @returns the version and its next version in each direction */
-export const around = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] =>
+export const neighboringVersions = ({ version, major, minor, patch, prerelease }: SemVer): SemVer[] =>
   [
     version,
     `${major}.${minor}.${patch}`,
@@ -47,12 +47,14 @@ export const allowedVersions = (
   };
   const endpoints = rule.requirement?.endpoints() ?? [];
   const starts = generationsOf(harnesses, key).map(({ introduced }) => introduced);
-  const known = [...starts, ...endpoints.flatMap(around)].filter(isAllowed).toSorted(compare);
+  const known = [...starts, ...endpoints.flatMap(neighboringVersions)].filter(isAllowed).toSorted(compare);
   return {
     isAny: known.length > 0,
     lowestIn: (interval) => {
       const inside = (version: SemVer): boolean => isWithin(interval, version);
-      const near = around(interval.introduced).filter((version) => inside(version) && isAllowed(version));
+      const near = neighboringVersions(interval.introduced).filter(
+        (version) => inside(version) && isAllowed(version),
+      );
       const first = known.find(inside);
       return [...near, ...(first ? [first] : [])].toSorted(compare)[0];
     },

@@ -1,6 +1,6 @@
 // Whether a range of versions refuses what another one allows.
 import { SemVer } from "semver";
-import { around } from "./allowed-versions.ts";
+import { neighboringVersions } from "./allowed-versions.ts";
 import { parseRequirement } from "./requirement.ts";
 
 /**
@@ -11,7 +11,7 @@ import { parseRequirement } from "./requirement.ts";
 export function isNarrower(former: string | undefined, next: string | undefined): boolean {
   const [from, to] = [former, next].map((text) => (text === undefined ? undefined : parseRequirement(text)));
   if (!to) return false;
-  const near = [from, to].flatMap((range) => range?.endpoints().flatMap(around) ?? []);
+  const near = [from, to].flatMap((range) => range?.endpoints().flatMap(neighboringVersions) ?? []);
   const first = new SemVer("0.0.0");
   return [first, ...near].some(
     (version) => (from?.isSatisfiedBy(version) ?? true) && !to.isSatisfiedBy(version),

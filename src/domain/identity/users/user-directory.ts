@@ -86,7 +86,7 @@ export class UserDirectory {
       ...{ offset: after ? 0 : offsetOf(request), limit: perPage },
     };
     const few = sets?.find(({ ids }) => ids)?.ids;
-    if (few) return { page, perPage, ...(yield* this.#among(organizationId, { few, filter, window })) };
+    if (few) return { page, perPage, ...(yield* this.#commonNames(organizationId, { few, filter, window })) };
     const rows = lists.usersLike(this.dependencies.db.read, organizationId, filter);
     const known = query.known ?? (yield* this.#knownTotal(organizationId, filter, rows));
     return { page, perPage, ...(yield* pageInSteps(rows, { ...window, known })) };
@@ -103,7 +103,7 @@ export class UserDirectory {
   }
 
   /** Looks at few users, wherever they are in the order. */
-  *#among(
+  *#commonNames(
     organizationId: string,
     { few, filter, window }: { few: readonly string[]; filter: lists.UserFilter; window: PageWindow },
   ): Steps<{ items: User[]; total: number }> {
@@ -253,7 +253,7 @@ export class UserDirectory {
    * @param wanted `q` is part of an address in any case; the user of `selectedId` comes first, even if `q` does not match
    * @returns by folded address
    */
-  *among(organizationId: string, { isAmong, q, selectedId }: WantedUsers): Steps<User[]> {
+  *commonNames(organizationId: string, { isAmong, q, selectedId }: WantedUsers): Steps<User[]> {
     const { read } = this.dependencies.db;
     const row = selectedId === undefined ? undefined : { organizationId, id: selectedId };
     const selected = row && lists.findAmong(read, row, isAmong);

@@ -1,5 +1,5 @@
 // The request log for administrators and commands: pages with the current addresses of users, the values that filters offer, and
-// the removal of a person's rows. queue.ts adds rows. The file belongs to the one organization.
+// the removal of a person's rows. request-log-queue.ts adds rows. The file belongs to the one organization.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
@@ -128,7 +128,7 @@ export class RequestLogs implements OutsideData {
     const fromMs = this.keptFromMs();
     // Usage is counted for every row, so the table of usage lists all users with rows.
     const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId };
-    const users = await runInTurns(this.own.identity.users.among(organizationId, wanted));
+    const users = await runInTurns(this.own.identity.users.commonNames(organizationId, wanted));
     return {
       users: users
         .filter(({ id, status }) => status !== "removed" || id === selectedId)

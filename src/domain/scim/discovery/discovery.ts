@@ -1,5 +1,5 @@
 // Answers the discovery paths: lists and single documents, projected to the requested attributes. discovery-documents.ts has
-// the content; the HTTP face handles conditional requests and methods.
+// the content; the HTTP interface handles conditional requests and methods.
 
 import { ScimError } from "../errors.ts";
 import { listResponse } from "../messages/messages.ts";

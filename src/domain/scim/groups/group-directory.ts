@@ -15,7 +15,7 @@ export interface GroupQuery extends PageQuery {
   after?: Pick<GroupRow, "displayName"> | undefined;
 }
 
-/** Groups as the terminal shows them. */
+/** Groups as commands show them. */
 export class GroupDirectory {
   constructor(private readonly db: Db) {}
 

@@ -1,5 +1,5 @@
 // Requests of identity providers that were refused because of their content: the last ones are stored for operators (SCIM-33).
-// In the database, because the terminal reads them from another process.
+// In the database, because commands read them from another process.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import * as store from "./refusals-store.ts";

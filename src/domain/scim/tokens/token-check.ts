@@ -1,4 +1,4 @@
-// Authenticates tokens: looked up with each request, so a revocation by any process applies to the next one. The HTTP face
+// Authenticates tokens: looked up with each request, so a revocation by any process applies to the next one. The HTTP interface
 // parses the header; tokens.ts creates and revokes tokens.
 import { timingSafeEqual } from "node:crypto";
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";

@@ -28,7 +28,7 @@ export class SessionFacetLists {
     const problems: Problem[] = [];
     const wanted = { isAmong: ownsVisible(viewer), ...readFacetQuery(query, problems) };
     refuseRequest(problems);
-    const users = yield* this.own.identity.users.among(viewer.organizationId, wanted);
+    const users = yield* this.own.identity.users.commonNames(viewer.organizationId, wanted);
     return { users: users.map(toUserRef), harnesses: harnessesIn(this.own.db.read, scopeOf(viewer)) };
   }
 

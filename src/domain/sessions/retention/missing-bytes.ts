@@ -14,7 +14,7 @@ export interface MissingBytes {
 }
 
 /**
- * Marks versions of the local store as lost whose file is missing or has another size, with one audit entry for all.
+ * Marks as lost each version of the local store whose file is missing or has another size, with one audit entry for all.
  * @param sizeOf of the file of a digest in bytes, undefined if there is none
  */
 export async function recordMissingBytes(

@@ -78,7 +78,7 @@ export class Completion {
     this.own.tally.add("content_differs", sizeBytes);
     const nowMs = this.own.clock.nowMs();
     await this.own.db.write((tx) => {
-      store.dropProof(tx, id);
+      store.clearVerification(tx, id);
       store.markFailed(tx, { id, nowMs, keptMs: FAILED_KEPT_MS, reason: "content_differs" });
     }, "unobserved");
   }

@@ -7,9 +7,9 @@ import {
   CONTENT_TYPE_LENGTH_MAX,
   PATH_LENGTH_MAX,
   SESSION_ID_LENGTH_MAX,
-  SIZE_BYTES_MAX,
   SUMMARY_LENGTH_MAX,
   TITLE_LENGTH_MAX,
+  UPLOAD_BYTES_MAX,
 } from "../limits.ts";
 import {
   ARTIFACT_FORMATS,
@@ -38,7 +38,7 @@ export const SessionUploadPresignRequest = Type.Object(
     ),
     session_id: Type.String({ description: `1 to ${SESSION_ID_LENGTH_MAX} characters.` }),
     sha256: Type.String({ description: "64 hexadecimal digits in any case." }),
-    size_bytes: whole({ minimum: 0, description: `A whole number, 0 to ${SIZE_BYTES_MAX}.` }),
+    size_bytes: whole({ minimum: 0, description: `A whole number, 0 to ${UPLOAD_BYTES_MAX}.` }),
     content_type: Type.String({
       description: `A media type with parameters, up to ${CONTENT_TYPE_LENGTH_MAX} characters.`,
     }),
@@ -132,10 +132,10 @@ function checkContent(
 ): void {
   if (!DIGEST.test(sha256))
     problems.push({ pointer: "/sha256", detail: "sha256 must be 64 hexadecimal digits" });
-  if (!Number.isInteger(size) || size < 0 || size > SIZE_BYTES_MAX)
+  if (!Number.isInteger(size) || size < 0 || size > UPLOAD_BYTES_MAX)
     problems.push({
       pointer: "/size_bytes",
-      detail: `size_bytes must be a whole number from 0 to ${SIZE_BYTES_MAX}`,
+      detail: `size_bytes must be a whole number from 0 to ${UPLOAD_BYTES_MAX}`,
     });
   if (type.length > CONTENT_TYPE_LENGTH_MAX || !MEDIA_TYPE.test(type))
     problems.push({

@@ -47,6 +47,6 @@ export class UploadTally {
   }
 }
 
-/** Every expected error of the domain and of its HTTP face has a reason. */
+/** Every expected error of the domain and of its HTTP interface has a reason. */
 const outcomeOf = (error: unknown): UploadOutcome | "counted" =>
   error instanceof Error && "reason" in error ? (BY_REASON[String(error.reason)] ?? "refused") : "failed";

@@ -132,7 +132,7 @@ export const markFailed = (
   ) > 0;
 
 /** The verified bytes are no longer in the store. */
-export const dropProof = (tx: Tx, id: string): void =>
+export const clearVerification = (tx: Tx, id: string): void =>
   void tx.update(sessionArtifacts).set({ storedAtMs: null }).where(eq(sessionArtifacts.id, id)).run();
 
 const updateComplete = statement((connection) =>

@@ -1,8 +1,8 @@
 // SQL of signing keys, for the table of any kind of token. signing-key-ring.ts decides which key signs and how long an old one
 // verifies.
 import { and, desc, eq, isNotNull, isNull, lte } from "drizzle-orm";
+import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Topic, type Tx } from "../../../platform/database/database.ts";
-import { moveRevision } from "../../../platform/database/moved-topics.ts";
 import type { SigningKeyRow, SigningKeyTable } from "./signing-key-tables.ts";
 
 /** Fewer keys than this verify at a time: rotations are at least a day apart, and tokens live for minutes or hours. */
@@ -16,7 +16,7 @@ export interface SigningKeyStore {
   /** Retires the active keys and erases their private keys, which never sign again. */
   retireActive(tx: Tx, times: { retiredAtMs: number; verifiesUntilMs: number }): void;
   /** Stores a private key that was sealed again. */
-  reseal(tx: Tx, key: Pick<SigningKeyRow, "kid" | "sealedPrivateKey">): void;
+  rewrap(tx: Tx, key: Pick<SigningKeyRow, "kid" | "sealedPrivateKey">): void;
   /** @returns the ids of the removed keys */
   removeDead(tx: Tx, nowMs: number): string[];
 }
@@ -30,16 +30,16 @@ export function signingKeyStore(table: SigningKeyTable, topic: Topic): SigningKe
     list: (connection) => selectAll(connection).all(),
     add: (tx, row) => void tx.insert(table).values(row).run(),
     retireActive(tx, times) {
-      moveRevision(tx, topic);
+      markTopicChanged(tx, topic);
       tx.update(table)
         .set({ ...times, sealedPrivateKey: "" })
         .where(isNull(table.retiredAtMs))
         .run();
     },
-    reseal: (tx, { kid, sealedPrivateKey }) =>
+    rewrap: (tx, { kid, sealedPrivateKey }) =>
       void tx.update(table).set({ sealedPrivateKey }).where(eq(table.kid, kid)).run(),
     removeDead(tx, nowMs) {
-      moveRevision(tx, topic);
+      markTopicChanged(tx, topic);
       const isDead = and(isNotNull(table.retiredAtMs), lte(table.verifiesUntilMs, nowMs));
       const removed = tx.delete(table).where(isDead).returning({ kid: table.kid }).all();
       return removed.map(({ kid }) => kid);

@@ -86,7 +86,7 @@ export const stateUnknown = failure(
   { hint: "sign in again" },
 );
 
-export const cancelled = failure("forbidden", "sso.cancelled", "you canceled the sign-in at the provider", {
+export const canceled = failure("forbidden", "sso.cancelled", "you canceled the sign-in at the provider", {
   hint: "sign in again",
 });
 

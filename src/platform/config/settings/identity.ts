@@ -1,7 +1,7 @@
 // Settings of users and how they sign in: `scim.*` and `identity.*`.
 import { issuerUrl } from "../addresses.ts";
-import { boolean, choice, formed, integer, list, map, path, text } from "../types.ts";
-import { always, optional, type Settings, sealed } from "./setting.ts";
+import { boolean, choice, integer, list, map, path, pattern, text } from "../types.ts";
+import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 
 const SCIM_PAGE = { min: 100, max: 1000 };
 const SCIM_SCAN_ROWS = { min: 1000, max: 10_000_000 };
@@ -14,56 +14,56 @@ const RECONFIRM_HOURS = { min: 0, max: 8784 };
 /** OpenID Connect Core section 9 */
 const CLIENT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 
-const providerId = formed(/^[a-z0-9-]{1,32}$/, {
+const providerId = pattern(/^[a-z0-9-]{1,32}$/, {
   placeholder: "id",
   form: "1 to 32 lower-case letters, digits and dashes",
 });
-const claimPath = formed(/^[!-~]{1,200}$/, {
+const claimPath = pattern(/^[!-~]{1,200}$/, {
   placeholder: "claim",
   form: "the name of a claim; dots lead into nested claims, such as realm_access.roles",
 });
-const mailDomain = formed(/^[^\s@*,.\p{Cc}]+(?:\.[^\s@*,.\p{Cc}]+)+$/u, {
+const mailDomain = pattern(/^[^\s@*,.\p{Cc}]+(?:\.[^\s@*,.\p{Cc}]+)+$/u, {
   placeholder: "domain",
   form: "a domain such as example.com, without @ and *",
 });
-const scopeName = formed(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, {
+const scopeName = pattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, {
   placeholder: "scope",
   form: "the name of a scope (RFC 6749 section 3.3)",
 });
 
 export const IDENTITY_SETTINGS = {
   "scim.token": sealed("scim-token", "bearer token of the identity provider that provisions users"),
-  "scim.group_role_mappings": always(
+  "scim.group_role_mappings": withDefault(
     map(choice("admin", "member")),
     "{}",
     "role of the members of each provisioned group, by the name of the group",
   ),
-  "scim.link_existing": always(
+  "scim.link_existing": withDefault(
     choice("by_address", "never"),
     "by_address",
     "whether a provisioned user is linked to the local account with the same e-mail address",
   ),
-  "scim.page_max": always(
+  "scim.page_max": withDefault(
     integer(SCIM_PAGE),
     "200",
     "maximum number of users or groups on one page of a SCIM list",
   ),
-  "scim.scan_rows_max": always(
+  "scim.scan_rows_max": withDefault(
     integer(SCIM_SCAN_ROWS),
     "200000",
     "maximum number of rows that a SCIM filter without an index may scan",
   ),
-  "scim.requests_per_second": always(
+  "scim.requests_per_second": withDefault(
     integer(SCIM_REQUESTS),
     "100",
     "sustained SCIM requests per second for one token",
   ),
-  "scim.requests_burst": always(
+  "scim.requests_burst": withDefault(
     integer(SCIM_REQUESTS),
     "500",
     "SCIM requests that one token may send in a burst after a pause",
   ),
-  "identity.mode": always(choice("password", "oidc"), "password", "how people sign in"),
+  "identity.mode": withDefault(choice("password", "oidc"), "password", "how people sign in"),
   "identity.oidc.issuer": optional(
     issuerUrl,
     "issuer of the identity provider, exactly as in its discovery document; if unset, people sign in with passwords only",
@@ -74,22 +74,22 @@ export const IDENTITY_SETTINGS = {
     "oidc-client-key",
     "PEM private key (PKCS #8) with which this service identifies itself to the provider",
   ),
-  "identity.oidc.client_auth": always(
+  "identity.oidc.client_auth": withDefault(
     { ...choice(...CLIENT_AUTH_METHODS), placeholder: "method", choices: CLIENT_AUTH_METHODS },
     "client_secret_basic",
     "how this service identifies itself to the identity provider",
   ),
-  "identity.oidc.provider_id": always(
+  "identity.oidc.provider_id": withDefault(
     providerId,
     "oidc",
     "last part of the redirect URI that is registered at the identity provider",
   ),
-  "identity.oidc.provider_name": always(
+  "identity.oidc.provider_name": withDefault(
     text,
     "company sign-in",
     "name of the identity provider on the sign-in page",
   ),
-  "identity.oidc.extra_scopes": always(
+  "identity.oidc.extra_scopes": withDefault(
     list(scopeName),
     "",
     "scopes to request in addition to openid, profile and email",
@@ -98,7 +98,7 @@ export const IDENTITY_SETTINGS = {
     choice("scim", "invited", "jit"),
     "who may sign in: users created by SCIM (scim), existing users and invited people (invited), or everybody whom the rules admit (jit); by default scim in mode oidc, otherwise invited",
   ),
-  "identity.oidc.trust_email": always(
+  "identity.oidc.trust_email": withDefault(
     boolean,
     "no",
     "whether an address without email_verified counts as verified; only for a provider of a single tenant",
@@ -107,23 +107,23 @@ export const IDENTITY_SETTINGS = {
     claimPath,
     "claim that equals the SCIM externalId of a user, such as oid for Entra ID",
   ),
-  "identity.oidc.groups_claim": always(claimPath, "groups", "claim that lists the groups of a person"),
-  "identity.oidc.group_role_mappings": always(
+  "identity.oidc.groups_claim": withDefault(claimPath, "groups", "claim that lists the groups of a person"),
+  "identity.oidc.group_role_mappings": withDefault(
     map(choice("admin", "member")),
     "{}",
     "role of the members of each group at the identity provider, for users that SCIM does not manage",
   ),
-  "identity.oidc.allowed_groups": always(
+  "identity.oidc.allowed_groups": withDefault(
     list(text),
     "",
     "groups of which a person must be in at least one; if empty, no group is needed",
   ),
-  "identity.oidc.allowed_domains": always(
+  "identity.oidc.allowed_domains": withDefault(
     list(mailDomain),
     "",
     "domains that a verified address may have; if empty, any",
   ),
-  "identity.oidc.required_claims": always(
+  "identity.oidc.required_claims": withDefault(
     map(text),
     "{}",
     "claims that must have an exact value, such as the tenant",
@@ -132,12 +132,12 @@ export const IDENTITY_SETTINGS = {
     integer(MAX_AGE_SECONDS),
     "maximum age of a sign-in at the identity provider before it asks again",
   ),
-  "identity.oidc.require_acr": always(
+  "identity.oidc.require_acr": withDefault(
     list(text),
     "",
     "accepted authentication context classes (acr) of a sign-in; if empty, any",
   ),
-  "identity.oidc.clock_skew_seconds": always(
+  "identity.oidc.clock_skew_seconds": withDefault(
     integer(CLOCK_SKEW_SECONDS),
     "60",
     "tolerated difference between our clock and the clock of the identity provider",
@@ -146,17 +146,17 @@ export const IDENTITY_SETTINGS = {
     integer(RECONFIRM_HOURS),
     "hours after which people must sign in at the identity provider again; 0 turns this off; by default 168, or 0 if SCIM removes users who left",
   ),
-  "identity.oidc.auto_redirect": always(
+  "identity.oidc.auto_redirect": withDefault(
     boolean,
     "no",
     "whether the sign-in page redirects to the identity provider without a click",
   ),
-  "identity.oidc.logout": always(
+  "identity.oidc.logout": withDefault(
     choice("local", "idp"),
     "local",
     "whether signing out also ends the session at the identity provider",
   ),
-  "identity.oidc.logout_ends_grants": always(
+  "identity.oidc.logout_ends_grants": withDefault(
     boolean,
     "no",
     "whether a logout that the identity provider announces also signs out workstations",
@@ -165,7 +165,7 @@ export const IDENTITY_SETTINGS = {
     path,
     "PEM file with certificates to trust for the identity provider, in addition to the built-in ones",
   ),
-  "identity.second_factor": always(
+  "identity.second_factor": withDefault(
     choice("off", "optional", "administrators", "everyone"),
     "optional",
     "who must have a second factor in addition to a password; with optional, users may set one up",

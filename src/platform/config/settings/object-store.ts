@@ -1,17 +1,17 @@
 // Settings of the S3-compatible object store for captured sessions and package archives: `blobs.s3.*`.
 import { anyOrigin } from "../addresses.ts";
-import { boolean, choice, formed, path } from "../types.ts";
-import { always, optional, type Settings, sealed } from "./setting.ts";
+import { boolean, choice, path, pattern } from "../types.ts";
+import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 
-const bucket = formed(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, {
+const bucket = pattern(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, {
   placeholder: "bucket",
   form: "the name of a bucket: 3 to 63 lower-case letters, digits, dots and dashes",
 });
-const prefix = formed(/^(?=.{2,200}$)(?:\w[\w.-]*\/)+$/, {
+const prefix = pattern(/^(?=.{2,200}$)(?:\w[\w.-]*\/)+$/, {
   placeholder: "prefix",
   form: "names that end with a slash, such as sessions/, at most 200 characters",
 });
-const region = formed(/^[a-z0-9-]{1,64}$/, {
+const region = pattern(/^[a-z0-9-]{1,64}$/, {
   placeholder: "region",
   form: "1 to 64 lower-case letters, digits and dashes",
 });
@@ -25,14 +25,14 @@ export const OBJECT_STORE_SETTINGS = {
     anyOrigin,
     "origin at which workstations reach the store; by default the same",
   ),
-  "blobs.s3.region": always(region, "us-east-1", "region of the store, which is part of each signature"),
+  "blobs.s3.region": withDefault(region, "us-east-1", "region of the store, which is part of each signature"),
   "blobs.s3.bucket": optional(bucket, "bucket of captured sessions"),
   "blobs.s3.package_bucket": optional(
     bucket,
     "another bucket, in which package archives are kept as well; by default they are only in the data directory",
   ),
   "blobs.s3.prefix": optional(prefix, "beginning of the key of every captured session; by default none"),
-  "blobs.s3.path_style": always(
+  "blobs.s3.path_style": withDefault(
     boolean,
     "yes",
     "whether the bucket is in the path; no puts it in the host name",

@@ -1,6 +1,6 @@
 // Settings of gateway keys and who creates them: `gateway.provisioner.*`.
-import { amount, boolean, formed, integer, list, path, text } from "../types.ts";
-import { always, optional, type Settings, sealed } from "./setting.ts";
+import { amount, boolean, integer, list, path, pattern, text } from "../types.ts";
+import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 
 export const RECONCILE_TTL_SECONDS = { min: 1, max: 2_592_000 };
 const MODEL_CATALOG_REFRESH_SECONDS = { min: 30, max: 86_400 };
@@ -9,15 +9,15 @@ const PROVISIONER_CONCURRENCY = { min: 1, max: 64 };
 export const KEY_BUDGET = { max: 1_000_000_000 };
 export const KEY_RATE = { min: 1, max: 1_000_000_000 };
 
-const digest = formed(/^[0-9a-f]{64}$/, {
+const digest = pattern(/^[0-9a-f]{64}$/, {
   placeholder: "sha256",
   form: "64 lower-case hexadecimal digits",
 });
-const variable = formed(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, {
+const variable = pattern(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, {
   placeholder: "name",
   form: "the name of an environment variable",
 });
-const duration = formed(/^[1-9]\d{0,5}(?:s|m|h|d|mo)$/, {
+const duration = pattern(/^[1-9]\d{0,5}(?:s|m|h|d|mo)$/, {
   placeholder: "duration",
   form: "a number and a unit (s, m, h, d, mo), such as 30d",
 });
@@ -27,29 +27,29 @@ export const PROVISIONER_SETTINGS = {
     text,
     "provisioner that creates gateway keys: builtin-litellm, or the name of an executable",
   ),
-  "gateway.provisioner.reconcile_ttl_seconds": always(
+  "gateway.provisioner.reconcile_ttl_seconds": withDefault(
     integer(RECONCILE_TTL_SECONDS),
     "86400",
     "time after which a gateway key is reconciled again",
   ),
-  "gateway.provisioner.timeout_seconds": always(
+  "gateway.provisioner.timeout_seconds": withDefault(
     integer(PROVISIONER_TIMEOUT_SECONDS),
     "15",
     "time limit of one provisioner call",
   ),
-  "gateway.provisioner.max_concurrency": always(
+  "gateway.provisioner.max_concurrency": withDefault(
     integer(PROVISIONER_CONCURRENCY),
     "8",
     "maximum number of concurrent provisioner calls",
   ),
-  "gateway.provisioner.model_catalog_refresh_seconds": always(
+  "gateway.provisioner.model_catalog_refresh_seconds": withDefault(
     integer(MODEL_CATALOG_REFRESH_SECONDS),
     "300",
     "time between two refreshes of the models that the gateway offers",
   ),
   "gateway.provisioner.executable_path": optional(path, "executable that creates gateway keys"),
   "gateway.provisioner.executable_sha256": optional(digest, "SHA-256 digest of the executable"),
-  "gateway.provisioner.executable_environment": always(
+  "gateway.provisioner.executable_environment": withDefault(
     list(variable),
     "",
     "environment variables that are passed on to the executable",
@@ -59,7 +59,7 @@ export const PROVISIONER_SETTINGS = {
     "revision of the policy; a new value reconciles every gateway key again",
   ),
   "gateway.provisioner.admin_key": sealed("gateway-admin-key", "admin key of the inference gateway"),
-  "gateway.provisioner.policy.models": always(
+  "gateway.provisioner.policy.models": withDefault(
     list(text),
     "",
     "models that a gateway key may use; if empty, all models that the gateway allows",
@@ -79,7 +79,7 @@ export const PROVISIONER_SETTINGS = {
     "maximum number of concurrent requests of a gateway key",
   ),
   "gateway.provisioner.policy.duration": optional(duration, "lifetime of a gateway key"),
-  "gateway.provisioner.policy.team_scoped": always(
+  "gateway.provisioner.policy.team_scoped": withDefault(
     boolean,
     "no",
     "whether a gateway key is created in its user's only team",

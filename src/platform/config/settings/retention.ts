@@ -1,7 +1,7 @@
 // Settings for how long records are kept, and where the audit log is sent: `clients.*`, `invitations.*` and `audit.*`.
 import { logReceiver } from "../addresses.ts";
 import { integer, path } from "../types.ts";
-import { always, optional, type Settings, sealed } from "./setting.ts";
+import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 
 /** The default is a year: longer than any leave, and the period of yearly reviews. A workstation that returns is listed again. */
 const CLIENT_RETENTION_DAYS = { min: 1, max: 3650 };
@@ -10,12 +10,12 @@ const INVITATION_RETENTION_DAYS = { min: 1, max: 3650 };
 export const AUDIT_RETENTION_DAYS = { min: 30, max: 36_500 };
 
 export const RETENTION_SETTINGS = {
-  "clients.retention_days": always(
+  "clients.retention_days": withDefault(
     integer(CLIENT_RETENTION_DAYS),
     "365",
     "days after its last report until a workstation is removed from the inventory",
   ),
-  "invitations.retention_days": always(
+  "invitations.retention_days": withDefault(
     integer(INVITATION_RETENTION_DAYS),
     "365",
     "days after its link expired until an invitation is removed, whether accepted, canceled or unused",

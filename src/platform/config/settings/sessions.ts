@@ -1,6 +1,6 @@
 // Settings of captured sessions and of the place where their bytes are kept.
 import { boolean, choice, integer } from "../types.ts";
-import { always, optional, type Settings } from "./setting.ts";
+import { optional, type Settings, withDefault } from "./setting.ts";
 
 const SESSION_RETENTION_DAYS = { min: 1, max: 3650 };
 /** 0: an old version goes as soon as a new one is complete */
@@ -11,27 +11,27 @@ const UPLOADS_AT_ONCE = { min: 1, max: 1000 };
 const TOTAL_BYTES = { min: 1, max: 1_125_899_906_842_624 };
 
 export const SESSION_SETTINGS = {
-  "blobs.store": always(
+  "blobs.store": withDefault(
     choice("local", "s3"),
     "local",
     "where captured sessions are kept: in the data directory (local) or in an S3-compatible store (s3)",
   ),
-  "sessions.retention_days": always(
+  "sessions.retention_days": withDefault(
     integer(SESSION_RETENTION_DAYS),
     "30",
     "days after its upload until a captured session is removed",
   ),
-  "sessions.superseded_days": always(
+  "sessions.superseded_days": withDefault(
     integer(SUPERSEDED_DAYS),
     "7",
     "days to keep the former version of a captured session after a new one is uploaded",
   ),
-  "sessions.url_ttl_seconds": always(
+  "sessions.url_ttl_seconds": withDefault(
     integer(URL_TTL_SECONDS),
     "300",
     "lifetime of the addresses at which captured sessions are uploaded and downloaded",
   ),
-  "sessions.uploads_at_once": always(
+  "sessions.uploads_at_once": withDefault(
     integer(UPLOADS_AT_ONCE),
     "32",
     "maximum number of captured sessions that this service receives at the same time",
@@ -40,7 +40,7 @@ export const SESSION_SETTINGS = {
     integer(TOTAL_BYTES),
     "maximum size of all captured sessions in bytes; by default there is no limit",
   ),
-  "sessions.administrators_may_read": always(
+  "sessions.administrators_may_read": withDefault(
     boolean,
     "no",
     "whether administrators may read the transcripts of other people's sessions in the console; each opening is in the audit log",

@@ -17,7 +17,7 @@ export interface Setting<T> {
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** A setting with a default, as an operator would write it. */
-export const always = <T>(type: SettingType<T>, fallback: string, doc: string): Setting<T> => ({
+export const withDefault = <T>(type: SettingType<T>, fallback: string, doc: string): Setting<T> => ({
   type,
   default: fallback,
   doc,

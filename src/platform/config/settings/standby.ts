@@ -1,15 +1,15 @@
 // Settings of the second machine: `standby.*`.
 import { replicaUrl } from "../standby/replica.ts";
 import { boolean, path, text } from "../types.ts";
-import { always, optional, type Settings } from "./setting.ts";
+import { optional, type Settings, withDefault } from "./setting.ts";
 
 export const STANDBY_SETTINGS = {
   "standby.replica": optional(
     replicaUrl,
     "where Litestream keeps the replica of the database: file:///path, s3://bucket/path or sftp://user@host/path",
   ),
-  "standby.litestream": always(path, "/usr/local/bin/litestream", "executable of Litestream"),
-  "standby.lease": always(
+  "standby.litestream": withDefault(path, "/usr/local/bin/litestream", "executable of Litestream"),
+  "standby.lease": withDefault(
     boolean,
     "no",
     "whether only the machine that holds the lease in the store of the replica accepts changes",

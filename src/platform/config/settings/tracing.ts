@@ -1,7 +1,7 @@
 // Settings of traces: `tracing.*`.
 import { publicUrl } from "../addresses.ts";
 import { amount, boolean, path } from "../types.ts";
-import { always, optional, type Settings, sealed } from "./setting.ts";
+import { optional, type Settings, sealed, withDefault } from "./setting.ts";
 
 /** share of all requests */
 const SAMPLE_RATIO = { max: 1 };
@@ -11,13 +11,13 @@ export const TRACING_SETTINGS = {
     publicUrl,
     "collector that receives traces by OTLP/HTTP, by default at the path /v1/traces; without it, tracing is off",
   ),
-  "tracing.sample_ratio": always(amount(SAMPLE_RATIO), "0.01", "share of requests that are traced"),
-  "tracing.trust_callers": always(
+  "tracing.sample_ratio": withDefault(amount(SAMPLE_RATIO), "0.01", "share of requests that are traced"),
+  "tracing.trust_callers": withDefault(
     boolean,
     "no",
     "whether the header traceparent of a caller continues its trace and decides whether the request is traced",
   ),
-  "tracing.propagate": always(
+  "tracing.propagate": withDefault(
     boolean,
     "no",
     "whether traced inference requests send their trace to the gateway in the header traceparent",

@@ -5,9 +5,9 @@ import { type Failure, PROBLEM_BYTES_MAX } from "../../http/problems/problem.ts"
 import { ErrorSummary, Field, Hidden } from "../../pages/forms.tsx";
 import { signInPath } from "../../pages/html.ts";
 import { type Branding, renderPage } from "../../pages/layout.tsx";
-import { htmlAnswer } from "../answer.ts";
+import { htmlAnswer } from "../html-response.ts";
 import {
-  areSomeHeldBack,
+  hasWithheldFields,
   isInParts,
   type Kept,
   KeptFields,
@@ -57,7 +57,7 @@ const hasSpace = ({ headers }: Request, fields: Readonly<Record<string, string>>
 
 function expiredHtml({ back, branding, request, offer, ...kept }: Expired): string {
   const fields = kept.fields && keptFields({ ...kept, fields: kept.fields });
-  const isPartial = fields !== undefined && areSomeHeldBack(kept.fields ?? {}, fields);
+  const isPartial = fields !== undefined && hasWithheldFields(kept.fields ?? {}, fields);
   const isOffered = fields !== undefined && offer !== undefined && hasSpace(request, fields);
   const error = offer?.failure?.message;
   return renderPage(

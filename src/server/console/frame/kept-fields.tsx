@@ -44,7 +44,7 @@ export function keptFields({ fields, heldBack }: Pick<Kept, "fields" | "heldBack
 }
 
 /** @returns whether something that was entered is not kept */
-export const areSomeHeldBack = (entered: Fields, kept: Readonly<Record<string, string>>): boolean =>
+export const hasWithheldFields = (entered: Fields, kept: Readonly<Record<string, string>>): boolean =>
   Object.entries(entered).some(
     ([name, value]) => value && name !== "csrf" && !IS_SIGN_IN.has(name) && !Object.hasOwn(kept, name),
   );

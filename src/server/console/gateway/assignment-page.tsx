@@ -36,7 +36,7 @@ export interface AssignmentPageProps {
   problems?: readonly Problem[];
   /** why nothing could be saved, apart from the entered values */
   error?: string | undefined;
-  /** the text of the policy in the draft, which saving writes anew */
+  /** the text of the policy in the draft, which saving rewrites */
   typed: Draft["typed"];
   /** set if the draft was saved elsewhere after the form was opened: what it says now */
   other?: AssignmentEntry | undefined;

@@ -31,7 +31,7 @@ interface HarnessPageProps {
   error?: string | undefined;
   /** the settings that have fields; undefined if the text cannot be read */
   fields: SettingFields | undefined;
-  /** the text of the policy in the draft, which saving writes anew */
+  /** the text of the policy in the draft, which saving rewrites */
   typed: Draft["typed"];
   /** models that the gateway may serve to the harness */
   models: readonly string[];

@@ -6,12 +6,12 @@ import { COMMENTS_LOST, type Draft, mayHaveComments } from "../../../domain/gove
 const EFFECTS = {
   merge: COMMENTS_LOST,
   publish: "the published policy has none: they end with the draft",
-  takeFile: "taking a value of the file writes its text anew, without the comments",
-  saveHarness: "saving this form writes the text of the policy anew, without the comments",
+  takeFile: "taking a value of the file rewrites the text without its comments",
+  saveHarness: "saving this form rewrites the text of the policy without its comments",
   savePolicy: "saving this text writes the settings of each harness anew, without the comments",
 } as const;
 
-/** @param typed the texts that the act writes anew */
+/** @param typed the texts that the act rewrites */
 export const LostComments = ({ typed, act }: { typed: Draft["typed"]; act: keyof typeof EFFECTS }) =>
   mayHaveComments(typed) ? (
     <p class="warning">The text of the draft has comments, and {EFFECTS[act]}.</p>

@@ -25,7 +25,7 @@ interface EditProps {
   error?: string | undefined;
   /** set if the draft was saved elsewhere in the meantime: the text as saved there */
   other?: string | undefined;
-  /** the texts of harnesses in the draft, which saving writes anew; one with problems prevents that */
+  /** the texts of harnesses in the draft, which saving rewrites; one with problems prevents that */
   harnesses?: Draft["typed"]["harnesses"];
   /** whether a save was refused because of those problems */
   isClosed?: boolean;

@@ -10,8 +10,8 @@ import { IDLE_TIMEOUT_SECONDS } from "../../listener/listen.ts";
 import type { Forward } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
 import { EndedAccess } from "./ended-access.ts";
-import { Figures } from "./figures.ts";
 import { Forwarder } from "./forward.ts";
+import { ForwardingMetrics } from "./forwarding-metrics.ts";
 import { type FinishedRequest, OpenCalls } from "./open-calls.ts";
 import type { RefusedKeyOptions } from "./refused-key.ts";
 import { BufferBudget } from "./request-body.ts";
@@ -58,7 +58,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
   const { settings, metrics, clock, watch, nowMs = () => performance.now() } = options;
   const { connectionIdleSeconds = IDLE_TIMEOUT_SECONDS } = options;
   const budget = new BufferBudget(settings.bufferTotalBytes);
-  const figures: Figures = new Figures(metrics, {
+  const figures: ForwardingMetrics = new ForwardingMetrics(metrics, {
     streams: () => calls.streams,
     bufferedBytes: () => budget.used,
   });

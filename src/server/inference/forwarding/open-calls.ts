@@ -2,7 +2,7 @@
 // service stops. timers.ts checks them regularly.
 import type { RequestLog, RequestRow, UsageCounter } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
-import type { Figures } from "./figures.ts";
+import type { ForwardingMetrics } from "./forwarding-metrics.ts";
 import { type End, OpenCall, type Stop } from "./open-call.ts";
 import type { BufferBudget } from "./request-body.ts";
 import { rowOf } from "./row.ts";
@@ -20,7 +20,7 @@ export interface OpenCallsOptions {
   nowMs: () => number;
   log: RequestLog;
   usage: UsageCounter;
-  figures: Pick<Figures, "count">;
+  figures: Pick<ForwardingMetrics, "count">;
   finished(request: FinishedRequest): void;
   budget: BufferBudget;
   /** after which the listener closes a connection without a request */

@@ -2,7 +2,7 @@
 // unchanged.
 
 import type { DisownedReason, ReplaceKey, UsableKey } from "../../../domain/gateway/service.ts";
-import type { Figures } from "./figures.ts";
+import type { ForwardingMetrics } from "./forwarding-metrics.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { AnswerReader } from "./pump.ts";
 
@@ -13,7 +13,7 @@ export interface RefusedKeyOptions {
   replaceKey: ReplaceKey;
   /** @returns why the gateway disowned the key; undefined if the body is not about the key */
   classify(body: string): DisownedReason | undefined;
-  figures: Pick<Figures, "disowned" | "replayed">;
+  figures: Pick<ForwardingMetrics, "disowned" | "replayed">;
 }
 
 /** A new key, if there is one in time; or a reader of the whole answer, if it is not about the key and does not contain it. */

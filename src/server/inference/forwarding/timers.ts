@@ -9,9 +9,9 @@ import type { OpenCalls } from "./open-calls.ts";
 import { CLIENT_SILENCE_MS } from "./request-body.ts";
 
 /** The longest delay until an exceeded limit is noticed. */
-const BEAT_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 /** After this time without an event the head of an event stream is sent with a comment. */
-const SHOW_HEAD_MS = SECOND_MS;
+const HEADERS_DELAY_MAX_MS = SECOND_MS;
 const EARLY_ROW_MS = MINUTE_MS;
 /**
  * After at least this many simultaneous calls, garbage is collected when the last one has ended: an idle process allocates
@@ -46,7 +46,7 @@ export class Timers {
 
   /** Call it when there are calls again. */
   start(): void {
-    this.#timer ??= setInterval(this.#guardedBeat, BEAT_MS);
+    this.#timer ??= setInterval(this.#guardedBeat, CHECK_INTERVAL_MS);
   }
 
   /** Runs once per interval. */
@@ -89,7 +89,7 @@ export class Timers {
       open.stop({ outcome: "timeout", reason: "inference.upstream_timeout" });
     if (open.phase === "head" && nowMs - (open.sentMs ?? nowMs) >= settings.connectTimeoutMs / 2)
       void this.#checkReach(open);
-    if (open.phase === "answer" && nowMs - (open.headMs ?? nowMs) >= SHOW_HEAD_MS) {
+    if (open.phase === "answer" && nowMs - (open.headMs ?? nowMs) >= HEADERS_DELAY_MAX_MS) {
       open.showHead?.();
       open.showHead = undefined;
     }

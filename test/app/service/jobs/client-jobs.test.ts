@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import {
-  addClientFigures,
+  addClientMetrics,
   FIGURES_KEPT_MS,
   registerClientJobs,
 } from "../../../../src/app/service/jobs/client-jobs.ts";
@@ -75,7 +75,7 @@ test("clients are counted by health at scrape time, at most once a minute, start
   await using clients = await createClientsWorld();
   const metrics = new Registry();
   const { system: actor, clock } = clients.world;
-  addClientFigures(metrics, clients.domain, { actor, clock });
+  addClientMetrics(metrics, clients.domain, { actor, clock });
   const figures = async () =>
     (await metrics.metrics()).split("\n").filter((line) => line.startsWith("quartermaster_clients{"));
   expect(await figures()).toEqual([

@@ -20,11 +20,11 @@ const guesses = (overrides: Partial<budgets.Budget> = {}): budgets.Budget => ({
   ...overrides,
 });
 
-const spend = (world: World, overrides: Partial<budgets.Budget> = {}): Promise<void> =>
-  world.db.write((tx) => budgets.spend(tx, guesses(overrides)), "access");
+const consumeBudget = (world: World, overrides: Partial<budgets.Budget> = {}): Promise<void> =>
+  world.db.write((tx) => budgets.consumeBudget(tx, guesses(overrides)), "access");
 
 const spendTimes = async (world: World, times: number): Promise<void> => {
-  for (let i = 0; i < times; i += 1) await spend(world);
+  for (let i = 0; i < times; i += 1) await consumeBudget(world);
 };
 
 const tooMany = (act: () => unknown): unknown => {
@@ -40,7 +40,7 @@ test("below its limit a budget allows the next attempt", async () => {
   await using world = await createWorld();
   await spendTimes(world, 2);
   budgets.check(world.db.read, guesses());
-  await spend(world);
+  await consumeBudget(world);
 });
 
 test("at its limit a budget refuses and reports when the window ends", async () => {
@@ -49,7 +49,7 @@ test("at its limit a budget refuses and reports when the window ends", async () 
   const nowMs = START_MS + 17.5 * SECOND_MS;
   const refusal = ["too_many", "access.too_many_attempts", 43];
   expect(tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))).toEqual(refusal);
-  expect(spend(world, { nowMs })).rejects.toMatchObject({ reason: "access.too_many_attempts" });
+  expect(consumeBudget(world, { nowMs })).rejects.toMatchObject({ reason: "access.too_many_attempts" });
 });
 
 test.each([
@@ -61,7 +61,7 @@ test.each([
 ])("a refusal %i ms before the end of the window names %s", async (leftMs, told) => {
   await using world = await createWorld();
   const window = { windowSeconds: 600 };
-  for (let i = 0; i < 3; i += 1) await spend(world, window);
+  for (let i = 0; i < 3; i += 1) await consumeBudget(world, window);
   const nowMs = START_MS + 600 * SECOND_MS - leftMs;
   expect(() => budgets.check(world.db.read, guesses({ ...window, nowMs }))).toThrow(`try again in ${told}`);
 });
@@ -69,21 +69,21 @@ test.each([
 test("above its limit nothing is counted, so the window ends at its planned time", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
-  await spend(world, { nowMs: START_MS + 59 * SECOND_MS }).catch(() => {});
-  await spend(world, { nowMs: START_MS + 60 * SECOND_MS });
+  await consumeBudget(world, { nowMs: START_MS + 59 * SECOND_MS }).catch(() => {});
+  await consumeBudget(world, { nowMs: START_MS + 60 * SECOND_MS });
 });
 
 test("simultaneous attempts cannot pass together", async () => {
   await using world = await createWorld();
-  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => spend(world)));
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => consumeBudget(world)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
 
 test("subjects and kinds of attempt are counted separately", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
-  await spend(world, { subject: "bob@example.com" });
-  await spend(world, { name: "password.address" });
+  await consumeBudget(world, { subject: "bob@example.com" });
+  await consumeBudget(world, { name: "password.address" });
 });
 
 test("counters survive a restart", async () => {
@@ -109,8 +109,8 @@ test("a success clears a counter, a refund gives one attempt back", async () => 
   await using world = await createWorld();
   await spendTimes(world, 3);
   await world.db.write((tx) => budgets.refund(tx, guesses()), "access");
-  await spend(world);
-  expect(spend(world)).rejects.toMatchObject({ kind: "too_many" });
+  await consumeBudget(world);
+  expect(consumeBudget(world)).rejects.toMatchObject({ kind: "too_many" });
   await world.db.write((tx) => budgets.clear(tx, guesses()), "access");
   await spendTimes(world, 3);
 });
@@ -119,10 +119,10 @@ test("a refund gives back no more than was counted", async () => {
   await using world = await createWorld();
   const refund = () => world.db.write((tx) => budgets.refund(tx, guesses()), "access");
   await refund(); // of a counter that does not exist
-  await spend(world);
+  await consumeBudget(world);
   for (let i = 0; i < 3; i += 1) await refund();
   await spendTimes(world, 3);
-  expect(spend(world)).rejects.toMatchObject({ kind: "too_many" });
+  expect(consumeBudget(world)).rejects.toMatchObject({ kind: "too_many" });
 });
 
 test.each([
@@ -133,11 +133,11 @@ test.each([
   "%s the end of a window below its limit, an attempt begins a new window with a whole budget or does not",
   async (_when, stepMs, fourth) => {
     await using world = await createWorld();
-    await spend(world);
+    await consumeBudget(world);
     const nowMs = START_MS + 60 * SECOND_MS + stepMs;
-    await spend(world, { nowMs });
-    await spend(world, { nowMs });
-    const outcome = await spend(world, { nowMs }).then(
+    await consumeBudget(world, { nowMs });
+    await consumeBudget(world, { nowMs });
+    const outcome = await consumeBudget(world, { nowMs }).then(
       () => "allowed",
       () => "refused",
     );
@@ -151,9 +151,9 @@ test.each([
 
 test("an attempt after the clock went back starts a window of the right length", async () => {
   await using world = await createWorld();
-  await spend(world);
+  await consumeBudget(world);
   const nowMs = START_MS - DAY_MS;
-  for (let i = 0; i < 3; i += 1) await spend(world, { nowMs });
+  for (let i = 0; i < 3; i += 1) await consumeBudget(world, { nowMs });
   const [, , seconds] = [tooMany(() => budgets.check(world.db.read, guesses({ nowMs })))].flat();
   expect(seconds).toBe(60);
 });
@@ -161,13 +161,13 @@ test("an attempt after the clock went back starts a window of the right length",
 test("all counters of a subject are removed together, and none of another subject", async () => {
   await using world = await createWorld();
   const others = Array.from({ length: 20 }, (_, number) => `other-${number}@example.com`);
-  await spend(world, { part: "192.0.2.1" });
-  await spend(world, { part: "192.0.2.2", nowMs: START_MS + 1 });
-  await spend(world);
-  await spend(world, { name: "password.address", part: "192.0.2.1" });
+  await consumeBudget(world, { part: "192.0.2.1" });
+  await consumeBudget(world, { part: "192.0.2.2", nowMs: START_MS + 1 });
+  await consumeBudget(world);
+  await consumeBudget(world, { name: "password.address", part: "192.0.2.1" });
   for (const subject of others) {
-    await spend(world, { subject });
-    await spend(world, { subject, part: "192.0.2.1" });
+    await consumeBudget(world, { subject });
+    await consumeBudget(world, { subject, part: "192.0.2.1" });
   }
   const rows = () => world.db.read.all("SELECT name, subject FROM budgets").length;
   const before = rows();
@@ -200,8 +200,8 @@ test.each([
 
 test("sweeping removes only counters of expired windows", async () => {
   await using world = await createWorld();
-  await spend(world);
-  await spend(world, { subject: "bob@example.com", nowMs: START_MS + 1 });
+  await consumeBudget(world);
+  await consumeBudget(world, { subject: "bob@example.com", nowMs: START_MS + 1 });
   const sweep = () => world.db.write((tx) => budgets.sweep(tx, START_MS + 60 * SECOND_MS));
   expect(await sweep()).toBe(1);
   expect(await sweep()).toBe(0);
@@ -210,7 +210,7 @@ test("sweeping removes only counters of expired windows", async () => {
 test(`one sweep removes at most ${SWEEP_BATCH_ROWS} counters`, async () => {
   await using world = await createWorld();
   await world.db.write((tx) => {
-    for (let i = 0; i <= SWEEP_BATCH_ROWS; i += 1) budgets.spend(tx, guesses({ subject: `${i}` }));
+    for (let i = 0; i <= SWEEP_BATCH_ROWS; i += 1) budgets.consumeBudget(tx, guesses({ subject: `${i}` }));
   });
   const sweep = () => world.db.write((tx) => budgets.sweep(tx, START_MS + 60 * SECOND_MS));
   expect([await sweep(), await sweep(), await sweep()]).toEqual([SWEEP_BATCH_ROWS, 1, 0]);
@@ -227,8 +227,8 @@ test("a flood of refused checks writes nothing to the disk", async () => {
 
 test("neither an e-mail address nor a network address is stored", async () => {
   await using world = await createWorld();
-  await spend(world);
-  await spend(world, { name: "password.address", subject: "192.0.2.77" });
+  await consumeBudget(world);
+  await consumeBudget(world, { name: "password.address", subject: "192.0.2.77" });
   expect(isAtRest(world.file, "password.account")).toBe(true);
   expect(isAtRest(world.file, "ada@example.com")).toBe(false);
   expect(isAtRest(world.file, "192.0.2.77")).toBe(false);

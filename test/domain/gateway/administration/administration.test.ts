@@ -4,7 +4,7 @@ import { asc, eq } from "drizzle-orm";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import type { KeyView } from "../../../../src/domain/gateway/administration/key-directory.ts";
 import { REVOCATION_BATCH, type Reconciled } from "../../../../src/domain/gateway/keys/reconciler.ts";
-import { countRevocations, findKey, queueRevocation } from "../../../../src/domain/gateway/keys/store.ts";
+import { countRevocations, findKey, insertRevocation } from "../../../../src/domain/gateway/keys/store.ts";
 import { ATTEMPT_LEASE_MS, RETRY_MAX_MS } from "../../../../src/domain/gateway/model.ts";
 import type { User } from "../../../../src/domain/identity/service.ts";
 import { PER_PAGE_MAX } from "../../../../src/domain/shared/page.ts";
@@ -39,7 +39,7 @@ async function reconcile(world: GatewayWorld, signal = NEVER) {
 
 const queue = (world: GatewayWorld, user: User, externalId: string): Promise<void> =>
   world.db.write((tx) =>
-    queueRevocation(tx, {
+    insertRevocation(tx, {
       id: world.ids.uuid(),
       organizationId: user.organizationId,
       userId: user.id,

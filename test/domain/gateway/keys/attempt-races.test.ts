@@ -387,7 +387,7 @@ describe("after a settled attempt", () => {
       attempts: 0,
     };
     const due = { externalId: "key-1", problem: null, createdAtMs: nowMs, nextAttemptAtMs: nowMs };
-    await world.db.write((tx) => store.queueRevocation(tx, { ...entry, ...due }));
+    await world.db.write((tx) => store.insertRevocation(tx, { ...entry, ...due }));
     world.clock.advance(VALIDATE_EVERY_MS);
     await validate(world, user);
     expect(queued(world)).toEqual([]);

@@ -14,8 +14,8 @@ import {
 import { openCredential } from "../../../../src/domain/gateway/sealing/sealed-credential.ts";
 import type { User } from "../../../../src/domain/identity/service.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
+import { markTopicChanged } from "../../../../src/platform/database/changed-topics.ts";
 import { openDatabase } from "../../../../src/platform/database/database.ts";
-import { moveRevision } from "../../../../src/platform/database/moved-topics.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { actorOf, reasonOf } from "../../../support/identity-world.ts";
 import { changeRow, createGatewayWorld, type GatewayWorld, retire } from "../gateway-world.ts";
@@ -89,7 +89,7 @@ test("the status shows at once whatever changes the key, a user or a group, also
   ] as const) {
     const alias = `${topic} and ${also}`;
     await world.db.write((tx) => {
-      moveRevision(tx, also);
+      markTopicChanged(tx, also);
       store.putKey(tx, { ...row, alias });
     }, topic);
     expect(shown()).toBe(alias);
@@ -585,7 +585,7 @@ test("USE-2 only keys in their overlap are due with the end of access, not what 
   };
   await world.db.write((tx) => {
     for (const [externalId, row] of Object.entries(queued))
-      store.queueRevocation(tx, { ...entry, ...row, id: world.ids.uuid(), externalId });
+      store.insertRevocation(tx, { ...entry, ...row, id: world.ids.uuid(), externalId });
     store.endOverlaps(tx, { userId: user.id, nowMs });
   });
   const due = store.dueRevocations(

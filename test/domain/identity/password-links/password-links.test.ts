@@ -1,6 +1,6 @@
 // Links with which a user sets a new password: who gets one, its effect, and what invalidates it.
 import { describe, expect, test } from "bun:test";
-import { spend } from "../../../../src/domain/access/budgets/budgets.ts";
+import { consumeBudget } from "../../../../src/domain/access/budgets/budgets.ts";
 import { budgets } from "../../../../src/domain/access/tables.ts";
 import type { User } from "../../../../src/domain/identity/model.ts";
 import { PASSWORD_LINK_TTL_MS } from "../../../../src/domain/identity/model.ts";
@@ -158,7 +158,7 @@ describe("a link", () => {
     const { token } = await world.give();
     await world.db.write((tx) => {
       for (const subject of [ADA, "other@example.com"])
-        spend(tx, {
+        consumeBudget(tx, {
           ...{ name: "password.account", subject, limit: 9, windowSeconds: 60 },
           nowMs: world.clock.nowMs(),
         });

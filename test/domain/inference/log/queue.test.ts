@@ -6,7 +6,7 @@ import {
   retryMs,
   THREAD_ENDS_MAX,
   WARN_EVERY_MS,
-} from "../../../../src/domain/inference/log/writing/queue.ts";
+} from "../../../../src/domain/inference/log/writing/request-log-queue.ts";
 import { keptLog, rowOf, until } from "../../../support/inference/request-rows.ts";
 import { heldClock } from "../../../support/world.ts";
 

@@ -5,9 +5,9 @@ import {
   CONTENT_TYPE_LENGTH_MAX,
   PATH_LENGTH_MAX,
   SESSION_ID_LENGTH_MAX,
-  SIZE_BYTES_MAX,
   SUMMARY_LENGTH_MAX,
   TITLE_LENGTH_MAX,
+  UPLOAD_BYTES_MAX,
 } from "../../../../src/domain/sessions/limits.ts";
 import {
   readAnnouncement,
@@ -48,7 +48,7 @@ describe("a value above its limit is refused", () => {
     ["repository_remote", PATH_LENGTH_MAX, longText],
     ["title", TITLE_LENGTH_MAX, longText],
     ["summary", SUMMARY_LENGTH_MAX, longText],
-    ["size_bytes", SIZE_BYTES_MAX, (bytes) => bytes],
+    ["size_bytes", UPLOAD_BYTES_MAX, (bytes) => bytes],
   ])("%s", (name, limit, ofLength) => {
     const faults = [limit - 1, limit, limit + 1].map((length) => faultsOf({ [name]: ofLength(length) }));
     expect(faults).toEqual([[], [], [`/${name}`]]);

@@ -333,7 +333,7 @@ describe("SSO-20 a callback with a fault is refused", () => {
     "without the issuer that was promised": [{ iss: undefined }, "upstream sso.callback_issuer"],
     "without code": [{ code: undefined }, "invalid sso.state"],
     "with a made-up code": [{ code: "made-up" }, "invalid sso.code_rejected"],
-    "that was cancelled": [{ code: undefined, error: "access_denied" }, "forbidden sso.cancelled"],
+    "that was canceled": [{ code: undefined, error: "access_denied" }, "forbidden sso.cancelled"],
     "that wants a log-on": [{ error: "login_required" }, "forbidden sso.interaction_required"],
     "that wants consent": [{ error: "interaction_required" }, "forbidden sso.interaction_required"],
     "with a text that is no code": [{ code: "made\nup" }, "invalid sso.code_rejected"],

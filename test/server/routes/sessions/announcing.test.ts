@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import {
   PENDING_BYTES_PER_USER_MAX,
   PENDING_PER_USER_MAX,
-  SIZE_BYTES_MAX,
+  UPLOAD_BYTES_MAX,
   UPLOAD_WINDOW_MS,
 } from "../../../../src/domain/sessions/limits.ts";
 import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
@@ -318,7 +318,7 @@ describe("SES-9 unfinished uploads of one user", () => {
     const face = await sameServer();
     const owner = await face.signedIn("member");
     await announceMany(face, bearer(owner), 1);
-    const others = PENDING_BYTES_PER_USER_MAX - SIZE_BYTES_MAX;
+    const others = PENDING_BYTES_PER_USER_MAX - UPLOAD_BYTES_MAX;
     await face.world.db.write((tx) => {
       tx.update(sessionArtifacts)
         .set({ sizeBytes: others })
@@ -327,14 +327,14 @@ describe("SES-9 unfinished uploads of one user", () => {
     });
     const outcome = async (size: number) =>
       (await presign(face, bearer(owner), announce({ sha256: DIGEST, size_bytes: size }))).status;
-    expect([await outcome(SIZE_BYTES_MAX - 1), await outcome(SIZE_BYTES_MAX)]).toEqual([200, 200]);
+    expect([await outcome(UPLOAD_BYTES_MAX - 1), await outcome(UPLOAD_BYTES_MAX)]).toEqual([200, 200]);
     await face.world.db.write((tx) => {
       tx.update(sessionArtifacts)
         .set({ sizeBytes: others + 1 })
         .where(eq(sessionArtifacts.sha256, digestOf(0)))
         .run();
     });
-    expect(await outcome(SIZE_BYTES_MAX)).toBe(429);
+    expect(await outcome(UPLOAD_BYTES_MAX)).toBe(429);
   });
 });
 

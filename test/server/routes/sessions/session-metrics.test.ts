@@ -1,7 +1,7 @@
 // Metrics of captured sessions.
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { addSessionFigures } from "../../../../src/app/service/jobs/session-jobs.ts";
+import { addSessionMetrics } from "../../../../src/app/service/jobs/session-jobs.ts";
 import {
   diskFull,
   storeUnavailable,
@@ -25,7 +25,7 @@ import type { TestServer } from "../../../support/server.ts";
 
 const figuresOf = async (face: TestServer) => {
   const metrics = new Registry();
-  addSessionFigures(metrics, face.domain.sessions);
+  addSessionMetrics(metrics, face.domain.sessions);
   const page = (await metrics.metrics()).split("\n");
   return (name: string) =>
     Object.fromEntries(

@@ -1,7 +1,7 @@
 // The content of a draft after its document or the text of a harness changed.
 import type { HarnessKey } from "../../../harnesses/harnesses.ts";
 import { carryOverAudiences } from "../../delivery/audiences.ts";
-import { parseInTurn } from "../../publishing/judged.ts";
+import { parseInTurn } from "../../publishing/validated.ts";
 import { type DraftContent, isBroken, type TypedTexts } from "../draft-model.ts";
 
 /** @param text the document as JSON; audiences of packages that it lacks end */

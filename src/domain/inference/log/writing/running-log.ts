@@ -6,7 +6,7 @@ import type { FoundRows, LogFigures, RowSearch, SeenValues } from "../model.ts";
 import type { RequestLog, RequestRow } from "../record.ts";
 import type { SummaryFound, SummarySearch } from "../summary/model.ts";
 import { CLOSE_WAIT_MS, LogClient, type StartLogThread } from "./log-client.ts";
-import { type QueueFigures, RequestQueue } from "./queue.ts";
+import { type QueueFigures, RequestQueue } from "./request-log-queue.ts";
 
 /** Answers searches: the service from its thread, a command from the file. */
 export interface LogSource {
@@ -76,12 +76,12 @@ export class RunningLog implements RequestLog, ServiceLog {
     return removed;
   }
 
-  /** Leaves sums of usage for the process that counts. @throws DomainError `storage.*`; Error if the thread ended */
+  /** Hands sums of usage to the process that counts them. @throws DomainError `storage.*`; Error if the thread ended */
   async handOverUsage(deltas: readonly UsageDelta[]): Promise<void> {
     await this.#client.ask("handOverUsage", { deltas });
   }
 
-  /** @returns the sums that were begun and not removed, or else new ones under this id; undefined if there are none */
+  /** @returns the batch that was taken and not removed, or else a new batch with this id; undefined if there is nothing to count */
   async takeUsage(id: string): Promise<UsageBatch | undefined> {
     return (await this.#client.ask("takeUsage", { id })) ?? undefined;
   }

@@ -5,7 +5,7 @@ import type { ProviderMetadata } from "../discovery/metadata.ts";
 import {
   callbackError,
   callbackIssuer,
-  cancelled,
+  canceled,
   codeRejected,
   forLog,
   interactionRequired,
@@ -13,7 +13,7 @@ import {
 } from "../failures.ts";
 
 const ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
-  access_denied: cancelled,
+  access_denied: canceled,
   login_required: interactionRequired,
   interaction_required: interactionRequired,
   account_selection_required: interactionRequired,

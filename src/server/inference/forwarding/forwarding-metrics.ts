@@ -1,4 +1,4 @@
-// Figures of forwarding for the metrics. Counting adds to plain numbers, because it happens for every request and every piece; the
+// Metrics of forwarding. Counting adds to plain numbers, because it happens for every request and every piece; the
 // registry reads them when it is asked. Labels come from fixed lists, never from a request.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RequestRow } from "../../../domain/inference/log/record.ts";
@@ -43,7 +43,7 @@ class Tally {
   }
 }
 
-export class Figures {
+export class ForwardingMetrics {
   readonly #chunks: Tally;
   readonly #bytes: Tally;
   readonly #tokens: Tally;

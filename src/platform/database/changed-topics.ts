@@ -19,14 +19,14 @@ export type Topic =
 const moved = new WeakMap<BunSQLiteDatabase, Set<Topic>>();
 
 /** Marks a topic, whose revision changes when the present write is committed. */
-export function moveRevision(tx: BunSQLiteDatabase, topic: Topic): void {
+export function markTopicChanged(tx: BunSQLiteDatabase, topic: Topic): void {
   const topics = moved.get(tx);
   if (topics) topics.add(topic);
   else moved.set(tx, new Set([topic]));
 }
 
 /** @returns the topics marked since the last call, and clears them */
-export function takeMovedTopics(tx: BunSQLiteDatabase): readonly Topic[] {
+export function takeChangedTopics(tx: BunSQLiteDatabase): readonly Topic[] {
   const topics = moved.get(tx);
   if (!topics || topics.size === 0) return [];
   moved.delete(tx);

@@ -7,7 +7,7 @@ const COMPRESSED_BYTES_MIN = 1_024;
 const COMPRESSED_UP_TO_BYTES = 512 * 1024;
 const GZIP_LEVEL = 6;
 
-/** Everything that a console page may load comes from this origin. No text becomes a script or markup outside one named policy. */
+/** Everything that a console page may load comes from this origin. Trusted Types: only the policy `quartermaster` creates scripts or markup. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,7 +39,7 @@ function consolePolicy(images: readonly (string | null)[]): string {
   return [...POLICY, ["img-src 'self' data:", ...new Set(origins)].join(" ")].join("; ");
 }
 
-/** @returns the page, compressed if the browser asks for gzip. Tokens in pages are masked, so compression reveals none of them. */
+/** @returns the page, compressed if the browser asks for gzip. Form tokens are masked, so compression reveals none of them (BREACH). */
 export function htmlAnswer(
   request: Request,
   html: string,

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { DROP_CAUSES, type QueueFigures } from "../../platform/tracing/span-queue.ts";
 
 /** @param queue undefined while tracing is off */
-export function addTracingFigures(
+export function addTracingMetrics(
   metrics: Registry,
   queue: { readonly figures: QueueFigures } | undefined,
 ): void {

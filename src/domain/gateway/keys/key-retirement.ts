@@ -57,7 +57,7 @@ export function queueRevocation(
   { userId, email, organizationId }: KeyOwner,
   { ids, externalId, reason, nowMs, atMs = nowMs }: QueuedRevocation,
 ): void {
-  store.queueRevocation(tx, {
+  store.insertRevocation(tx, {
     id: ids.uuid(),
     organizationId,
     userId,
