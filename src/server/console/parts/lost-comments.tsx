@@ -8,7 +8,7 @@ const EFFECTS = {
   publish: "the published policy has none: they end with the draft",
   takeFile: "taking a value of the file rewrites the text without its comments",
   saveHarness: "saving this form rewrites the text of the policy without its comments",
-  savePolicy: "saving this text writes the settings of each harness anew, without the comments",
+  savePolicy: "saving this text rewrites the settings of each harness without the comments",
 } as const;
 
 /** @param typed the texts that the act rewrites */

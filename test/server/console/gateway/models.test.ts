@@ -111,7 +111,7 @@ test("CON-78 a form that was made before the draft changed asks again and overwr
 });
 
 test("CON-49 the form of models says before that it drops the comments of the policy's text", async () => {
-  const sentence = "saving this form writes the text of the policy anew";
+  const sentence = "saving this form rewrites the text of the policy";
   expect((await browser.visit(CODEX)).html).not.toContain(sentence);
   const { drafts } = site.domain.governance;
   const text = `# ours\n${await drafts.textOf(drafts.existing(admin.actor))}`;

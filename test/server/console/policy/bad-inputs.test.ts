@@ -112,8 +112,8 @@ test.each([
 
 test("CON-49 a form says before that saving it drops the comments of another text of the draft", async () => {
   const says = async (path: string, sentence: string) => (await mine.visit(path)).html.includes(sentence);
-  const policyLost = "saving this form writes the text of the policy anew";
-  const harnessLost = "saving this text writes the settings of each harness anew";
+  const policyLost = "saving this form rewrites the text of the policy";
+  const harnessLost = "saving this text rewrites the settings of each harness";
   expect(await says(CODEX, policyLost)).toBe(false);
   await save(`# for the lab\n${managedYaml(current().document)}`);
   expect(await says(CODEX, policyLost)).toBe(true);
