@@ -51,7 +51,7 @@ export class IdentityMoves {
       });
     const users = this.#usersAt(fromIssuer, organizationId);
     if (users.length === 0)
-      throw new DomainError("not_found", "identity.not_found", `no user is linked to the issuer ${fromIssuer}`, {
+      throw new DomainError("not_found", "identity.not_found", `no user is linked to ${fromIssuer}`, {
         hint: "identities list shows the issuers; they are compared exactly",
       });
     const { read } = this.own.db;
