@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { litestreamFolder, replicationOf } from "../../platform/database/maintenance/replication.ts";
+import { isLogCopied } from "./copied-log.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { newestPosition, type Position } from "./terms.ts";
 
@@ -18,9 +19,9 @@ export interface ReplicaState {
   missingTransactions: number | undefined;
 }
 
-/** Litestream copies every second, so a write that is still missing after this time is not just in transit. */
-const RECHECK_DELAY_MS = 2.5 * SECOND_MS;
-/** How long a write may stay unnoticed by Litestream. */
+/** Litestream copies four times a second, so a write that is still missing after this time is not just in transit. */
+export const RECHECK_DELAY_MS = 2.5 * SECOND_MS;
+/** How long a write may stay unnoticed by Litestream, if only the times of files can tell. */
 export const STALLED_AFTER_MS = 30 * SECOND_MS;
 /** How far the clock of a store may differ from ours, for Litestream 0.3, where only times can be compared. */
 const CLOCKS_MS = MINUTE_MS;
@@ -46,6 +47,8 @@ export interface LocalState {
   lastProgressMs: number | undefined;
   /** time of the last write to the log of SQLite; undefined without a log */
   lastWriteMs: number | undefined;
+  /** whether Litestream has taken every commit; undefined if only the times can tell */
+  isCopied: boolean | undefined;
 }
 
 /** @returns what the store lacks */
@@ -71,10 +74,14 @@ export function compare(position: Position | undefined, local: LocalState, nowMs
 }
 
 /** Whether Litestream has left a write in the log for too long. */
-const isStalled = ({ lastProgressMs = 0, lastWriteMs }: LocalState, nowMs: number): boolean =>
-  lastWriteMs !== undefined &&
-  lastWriteMs > lastProgressMs &&
-  Math.max(nowMs - lastWriteMs, lastWriteMs - lastProgressMs) > STALLED_AFTER_MS;
+function isStalled({ lastProgressMs = 0, lastWriteMs, isCopied }: LocalState, nowMs: number): boolean {
+  if (isCopied !== undefined) return !isCopied && nowMs - lastProgressMs > RECHECK_DELAY_MS;
+  return (
+    lastWriteMs !== undefined &&
+    lastWriteMs > lastProgressMs &&
+    Math.max(nowMs - lastWriteMs, lastWriteMs - lastProgressMs) > STALLED_AFTER_MS
+  );
+}
 
 const TAKEN = /^[0-9a-f]{16}-([0-9a-f]{16})\.ltx$/;
 
@@ -85,10 +92,12 @@ function localState(database: string): LocalState {
     const found = last === undefined ? undefined : statSync(join(folder, name), { throwIfNoEntry: false });
     return last === undefined || !found
       ? []
-      : [{ transaction: Number.parseInt(last, 16), atMs: Math.floor(found.mtimeMs) }];
+      : [{ name, transaction: Number.parseInt(last, 16), atMs: Math.floor(found.mtimeMs) }];
   });
   const sorted = taken.toSorted((one, other) => one.transaction - other.transaction);
-  return { taken: sorted, ...replicationOf(database) };
+  const newest = sorted.at(-1);
+  const isCopied = newest && isLogCopied(database, join(folder, newest.name));
+  return { taken: sorted, isCopied, ...replicationOf(database) };
 }
 
 function namesIn(folder: string): string[] {

@@ -6,7 +6,12 @@ import {
   replicaLagFinding,
   restoreCheckFinding,
 } from "../../../src/app/standby/check.ts";
-import { compare, type LocalState, STALLED_AFTER_MS } from "../../../src/app/standby/replica-state.ts";
+import {
+  compare,
+  type LocalState,
+  RECHECK_DELAY_MS,
+  STALLED_AFTER_MS,
+} from "../../../src/app/standby/replica-state.ts";
 import { RESTORE_CHECK_JOB } from "../../../src/app/standby/watch.ts";
 import type { JobView } from "../../../src/domain/system/jobs.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../src/platform/clock.ts";
@@ -17,6 +22,7 @@ const local = (more: Partial<LocalState> = {}): LocalState => ({
   taken,
   lastProgressMs: START_MS + 3 * SECOND_MS,
   lastWriteMs: START_MS + 3 * SECOND_MS,
+  isCopied: undefined,
   ...more,
 });
 const at = (transaction: number | undefined) => ({ transaction, atMs: START_MS + 4 * SECOND_MS });
@@ -37,6 +43,15 @@ describe("STB-2 the replica", () => {
     const look = (nowMs: number) => compare(at(3), local({ lastWriteMs }), nowMs).missingSinceMs;
     expect(look(lastWriteMs + STALLED_AFTER_MS)).toBeUndefined();
     expect(look(lastWriteMs + STALLED_AFTER_MS + 1)).toBe(START_MS + 3 * SECOND_MS);
+  });
+
+  test("lacks a commit that Litestream leaves in the log, and nothing if it has taken all of them", () => {
+    const { lastProgressMs = 0 } = local();
+    const look = (isCopied: boolean, nowMs: number) =>
+      compare(at(3), local({ isCopied, lastWriteMs: nowMs }), nowMs).missingSinceMs;
+    expect(look(false, lastProgressMs + RECHECK_DELAY_MS)).toBeUndefined(); // in transit
+    expect(look(false, lastProgressMs + RECHECK_DELAY_MS + 1)).toBe(lastProgressMs);
+    expect(look(true, lastProgressMs + MINUTE_MS)).toBeUndefined();
   });
 
   test("lacks what was written after its newest point if Litestream has left nothing here", () => {

@@ -1,0 +1,80 @@
+// Whether every commit in the log of a real database is in the newest file of Litestream 0.5, of which only the header is written
+// here.
+import { Database } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isLogCopied } from "../../../src/app/standby/copied-log.ts";
+import { temporaryDirectory } from "../../support/world.ts";
+
+const folder = temporaryDirectory();
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function createDatabase(name: string): { db: Database; path: string; taken: string } {
+  const path = join(folder, `${name}.db`);
+  const db = new Database(path);
+  db.run("PRAGMA journal_mode = WAL");
+  db.run("PRAGMA wal_autocheckpoint = 0");
+  db.run("CREATE TABLE notes (text TEXT)");
+  return { db, path, taken: join(folder, `${name}.ltx`) };
+}
+
+/** Writes what Litestream writes after it has copied the log up to its present end. */
+function copyLog({ path, taken }: { path: string; taken: string }): void {
+  const log = readFileSync(`${path}-wal`);
+  const header = Buffer.alloc(100);
+  header.write("LTX1");
+  header.writeBigUInt64BE(32n, 48);
+  header.writeBigUInt64BE(BigInt(log.length - 32), 56);
+  log.copy(header, 64, 16, 24); // the salts
+  writeFileSync(taken, header);
+}
+
+const note = (db: Database) => db.run("INSERT INTO notes VALUES (?)", ["a".repeat(9_000)]);
+
+test("STB-2 a commit is missing until Litestream has copied the log after it", () => {
+  const { db, path, taken } = createDatabase("grows");
+  note(db);
+  copyLog({ path, taken });
+  expect(isLogCopied(path, taken)).toBe(true);
+  note(db);
+  expect(isLogCopied(path, taken)).toBe(false);
+  copyLog({ path, taken });
+  expect(isLogCopied(path, taken)).toBe(true);
+  db.close();
+});
+
+test("STB-2 a transaction that was rolled back is not missing", () => {
+  const { db, path, taken } = createDatabase("undone");
+  copyLog({ path, taken });
+  db.run("PRAGMA cache_size = 2"); // writes pages to the log before the commit
+  db.run("BEGIN");
+  for (let at = 0; at < 50; at += 1) note(db);
+  db.run("ROLLBACK");
+  expect(isLogCopied(path, taken)).toBe(true);
+  db.close();
+});
+
+test("STB-2 a log that began again has commits that were not copied, and an empty one has none", () => {
+  const { db, path, taken } = createDatabase("again");
+  note(db);
+  copyLog({ path, taken });
+  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  expect(isLogCopied(path, taken)).toBe(true);
+  note(db);
+  expect(isLogCopied(path, taken)).toBe(false);
+  db.close();
+});
+
+test("files that do not tell are not judged", () => {
+  const { db, path, taken } = createDatabase("odd");
+  note(db);
+  expect(isLogCopied(path, taken)).toBeUndefined();
+  writeFileSync(taken, "LTX1");
+  expect(isLogCopied(path, taken)).toBeUndefined();
+  writeFileSync(taken, Buffer.alloc(100));
+  expect(isLogCopied(path, taken)).toBeUndefined();
+  copyLog({ path, taken });
+  db.close();
+  expect(isLogCopied(path, taken)).toBeUndefined();
+});
