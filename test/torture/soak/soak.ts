@@ -14,6 +14,11 @@ const MINUTES = 60;
 const LOOPS = 16;
 const PAUSE_MS = 400;
 const SHOWN_FAILURES = 20;
+/**
+ * Steps for each minute of the run that are taken as fast as possible before it. An hour at the steady rate is not enough to compile
+ * every function that is used and to fill every cache, so without them the warm-up would look like a leak.
+ */
+const WARM_UP_STEPS = 1_000;
 
 /** Uses every part of the service for a long time and checks that nothing grows. */
 export async function soak(minutes = MINUTES): Promise<Figure[]> {
@@ -21,8 +26,9 @@ export async function soak(minutes = MINUTES): Promise<Figure[]> {
   const { site } = product;
   await using service = await site.start();
   const steps = await stepsOn(site);
-  const watch = new Minutes(site, service.pid, printMinute);
   const failures: string[] = [];
+  const warmedUp = await warmUp(steps, { steps: WARM_UP_STEPS * minutes, failures });
+  const watch = new Minutes(site, service.pid, printMinute);
   const taken = await takeSteps(steps, { untilMs: performance.now() + minutes * MINUTE_MS, watch, failures });
   watch.stop();
   failures.push(...errorsIn(service));
@@ -31,6 +37,7 @@ export async function soak(minutes = MINUTES): Promise<Figure[]> {
   if (watch.all.length > 0) printMinutes(watch.all);
   console.error(growthNote(watch.all.length));
   return [
+    { what: "steps of the warm-up", unit: "steps", ours: warmedUp },
     { what: `soak of ${minutes} minutes: steps`, unit: "steps", ours: taken },
     ...growthFigures(watch.all),
     {
@@ -48,27 +55,50 @@ interface Run {
 
 /** @returns how many steps were taken */
 async function takeSteps(steps: readonly Step[], { untilMs, watch, failures }: Run): Promise<number> {
-  const total = steps.reduce((sum, { weight }) => sum + weight, 0);
-  const pick = (): Step | undefined => {
-    let left = Math.random() * total;
-    return steps.find(({ weight }) => {
-      left -= weight;
-      return left <= 0;
-    });
-  };
   let taken = 0;
+  await inLoops(async () => {
+    if (performance.now() >= untilMs) return false;
+    taken += 1;
+    watch.step(await takeOne(steps, failures));
+    await Bun.sleep(Math.random() * 2 * PAUSE_MS);
+    return true;
+  });
+  return taken;
+}
+
+/** @returns how many steps were taken */
+async function warmUp(
+  steps: readonly Step[],
+  { steps: count, failures }: { steps: number } & Pick<Run, "failures">,
+): Promise<number> {
+  let taken = 0;
+  await inLoops(async () => {
+    if (taken >= count) return false;
+    taken += 1;
+    await takeOne(steps, failures);
+    return true;
+  });
+  return taken;
+}
+
+/** @param next returns false at the end */
+async function inLoops(next: () => Promise<boolean>): Promise<void> {
   const loop = async () => {
-    while (performance.now() < untilMs) {
-      const step = pick();
-      const startMs = performance.now();
-      await step?.take().catch((error: unknown) => failures.push(`${step.name}: ${error}`));
-      watch.step(step?.isTimed ? performance.now() - startMs : undefined);
-      taken += 1;
-      await Bun.sleep(Math.random() * 2 * PAUSE_MS);
-    }
+    while (await next());
   };
   await Promise.all(Array.from({ length: LOOPS }, loop));
-  return taken;
+}
+
+/** Takes a step at random, by weight. @returns its duration in milliseconds; undefined if that does not show how fast the service is */
+async function takeOne(steps: readonly Step[], failures: string[]): Promise<number | undefined> {
+  let left = Math.random() * steps.reduce((sum, { weight }) => sum + weight, 0);
+  const step = steps.find(({ weight }) => {
+    left -= weight;
+    return left <= 0;
+  });
+  const startMs = performance.now();
+  await step?.take().catch((error: unknown) => failures.push(`${step.name}: ${error}`));
+  return step?.isTimed ? performance.now() - startMs : undefined;
 }
 
 const printMinute = ({ memoryMb, descriptors, files, walMb, p99Ms, steps }: Minute): void =>
