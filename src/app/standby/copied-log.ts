@@ -1,29 +1,62 @@
-// Whether Litestream 0.5 has copied every commit in the log of SQLite. The header of its newest file has the end of the copied part,
-// and the index beside the log has the last committed frame (sqlite.org/walformat.html).
-import { closeSync, openSync, readSync } from "node:fs";
+// Whether Litestream has copied every commit in the log of SQLite. Its newest file shows the end of the copied part, and the index
+// beside the log has the last committed frame (sqlite.org/walformat.html).
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { litestreamFolder } from "../../platform/database/maintenance/replication.ts";
 
-/** Of a file of Litestream: the name of the format, then numbers of 8 and 4 bytes, the first byte being the highest. */
-const COPIED = { magic: "LTX1", offsetAt: 48, sizeAt: 56, saltsAt: 64, length: 72 };
+/** Of a file of Litestream 0.5: the name of the format, then numbers of 8 and 4 bytes, the first byte being the highest. */
+const PART = { magic: "LTX1", offsetAt: 48, sizeAt: 56, saltsAt: 64, length: 72 };
 /** Of the index: numbers in the order of the machine, and the salts as they are in the log. */
 const INDEX = { isReadyAt: 12, pageSizeAt: 14, lastFrameAt: 16, saltsAt: 32, length: 40 };
+const LOG_SALTS_AT = 16;
 const SALTS_LENGTH = 8;
 const LOG_HEADER_LENGTH = 32;
 const FRAME_HEADER_LENGTH = 24;
 
 /**
- * @param newest file of Litestream with the highest transaction
+ * @param newest file of Litestream 0.5 with the highest transaction; undefined for 0.3, which has a copy of the log itself
  * @returns undefined if the files do not tell, such as after the service has ended
  */
-export function isLogCopied(database: string, newest: string): boolean | undefined {
-  const copied = beginningOf(newest, COPIED.length);
+export function isLogCopied(database: string, newest: string | undefined): boolean | undefined {
   const index = beginningOf(`${database}-shm`, INDEX.length);
-  if (!copied || !index || copied.toString("latin1", 0, 4) !== COPIED.magic || index[INDEX.isReadyAt] !== 1)
-    return undefined;
+  const copied = newest === undefined ? copyOfLog(litestreamFolder(database)) : partIn(newest);
+  if (!index || !copied || index[INDEX.isReadyAt] !== 1) return undefined;
   const end = committedEnd(index);
   if (end === LOG_HEADER_LENGTH) return true;
-  const isSameLog = saltsIn(copied, COPIED.saltsAt).equals(saltsIn(index, INDEX.saltsAt));
-  const copiedEnd = copied.readBigUInt64BE(COPIED.offsetAt) + copied.readBigUInt64BE(COPIED.sizeAt);
-  return isSameLog && copiedEnd >= BigInt(end); // a log that has begun again has frames that nobody copied
+  const isSameLog = copied.salts.equals(index.subarray(INDEX.saltsAt, INDEX.saltsAt + SALTS_LENGTH));
+  return isSameLog && copied.end >= end; // a log that has begun again has frames that nobody copied
+}
+
+/** What Litestream has taken of a log, which the salts identify. */
+interface Copied {
+  salts: Buffer;
+  /** offset in the log */
+  end: number;
+}
+
+function partIn(newest: string): Copied | undefined {
+  const header = beginningOf(newest, PART.length);
+  if (header?.toString("latin1", 0, 4) !== PART.magic) return undefined;
+  const end = header.readBigUInt64BE(PART.offsetAt) + header.readBigUInt64BE(PART.sizeAt);
+  return { salts: header.subarray(PART.saltsAt, PART.saltsAt + SALTS_LENGTH), end: Number(end) };
+}
+
+/** 0.3 keeps the log of the current generation in numbered files, each with the header of the log. */
+function copyOfLog(folder: string): Copied | undefined {
+  try {
+    const generation = readFileSync(join(folder, "generation"), "utf8").trim();
+    const copies = join(folder, "generations", generation, "wal");
+    const newest = join(copies, readdirSync(copies).toSorted().at(-1) ?? "");
+    const header = beginningOf(newest, LOG_HEADER_LENGTH);
+    return (
+      header && {
+        salts: header.subarray(LOG_SALTS_AT, LOG_SALTS_AT + SALTS_LENGTH),
+        end: statSync(newest).size,
+      }
+    );
+  } catch {
+    return undefined; // Litestream has not run
+  }
 }
 
 /** @returns the offset in the log after the last committed frame */
@@ -32,8 +65,6 @@ function committedEnd(index: Buffer): number {
   const pageSize = size === 1 ? 65_536 : size; // as the format has it
   return LOG_HEADER_LENGTH + index.readUInt32LE(INDEX.lastFrameAt) * (FRAME_HEADER_LENGTH + pageSize);
 }
-
-const saltsIn = (bytes: Buffer, at: number): Buffer => bytes.subarray(at, at + SALTS_LENGTH);
 
 function beginningOf(path: string, length: number): Buffer | undefined {
   const bytes = Buffer.alloc(length);

@@ -96,7 +96,7 @@ function localState(database: string): LocalState {
   });
   const sorted = taken.toSorted((one, other) => one.transaction - other.transaction);
   const newest = sorted.at(-1);
-  const isCopied = newest && isLogCopied(database, join(folder, newest.name));
+  const isCopied = isLogCopied(database, newest && join(folder, newest.name));
   return { taken: sorted, isCopied, ...replicationOf(database) };
 }
 

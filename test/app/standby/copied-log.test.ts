@@ -1,10 +1,10 @@
-// Whether every commit in the log of a real database is in the newest file of Litestream 0.5, of which only the header is written
-// here.
+// Whether Litestream has copied every commit in the log of a real database. Its files are written here: of 0.5, only the header.
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLogCopied } from "../../../src/app/standby/copied-log.ts";
+import { litestreamFolder } from "../../../src/platform/database/maintenance/replication.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 const folder = temporaryDirectory();
@@ -63,6 +63,20 @@ test("STB-2 a log that began again has commits that were not copied, and an empt
   expect(isLogCopied(path, taken)).toBe(true);
   note(db);
   expect(isLogCopied(path, taken)).toBe(false);
+  db.close();
+});
+
+test("STB-2 the copy of the log that Litestream 0.3 keeps is compared in the same way", () => {
+  const { db, path } = createDatabase("older");
+  const copies = join(litestreamFolder(path), "generations", "0123456789abcdef", "wal");
+  mkdirSync(copies, { recursive: true });
+  expect(isLogCopied(path, undefined)).toBeUndefined();
+  writeFileSync(join(litestreamFolder(path), "generation"), "0123456789abcdef\n");
+  writeFileSync(join(copies, "00000000.wal"), Buffer.alloc(32));
+  cpSync(`${path}-wal`, join(copies, "00000001.wal"));
+  expect(isLogCopied(path, undefined)).toBe(true);
+  note(db);
+  expect(isLogCopied(path, undefined)).toBe(false);
   db.close();
 });
 

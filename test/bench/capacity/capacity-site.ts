@@ -115,7 +115,7 @@ async function operationsOn(
   { port }: Running,
   { asking, cookie, policy, workstations }: Callers,
 ): Promise<CapacitySite["operations"]> {
-  const etag = await policyEtag(port, asking[0]);
+  const fleet = await fleetRequests(port, asking, policy);
   const page = (path: string): Operation => ({
     requests: [{ method: "GET", path, headers: { cookie } }],
     status: 200,
@@ -124,22 +124,8 @@ async function operationsOn(
   const scim = { Authorization: `Bearer ${TOKEN}` };
   const someone = Math.floor(workstations / 2);
   return {
-    "unchanged policy": {
-      requests: asking.map((token) => {
-        const { headers, ...request } = policyFetch(token);
-        return { ...request, headers: { ...headers, "If-None-Match": etag } };
-      }),
-      status: 304,
-    },
-    report: {
-      requests: asking.map((token, at) => ({
-        method: "POST",
-        path: "/client-status",
-        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-        body: JSON.stringify(clientReport(at, policy)),
-      })),
-      status: 204,
-    },
+    "unchanged policy": { requests: fleet.policy, status: 304 },
+    report: { requests: fleet.report, status: 204 },
     "SCIM look-up": {
       requests: [
         {
@@ -156,6 +142,27 @@ async function operationsOn(
     "console: one user in a search": page(`/console/users?q=worker-${someone}`),
     "console: audit log": page("/console/audit"),
     "console: revisions": page("/console/policy/history"),
+  };
+}
+
+/** @returns the requests of these workstations: for the policy that they have, and with a report of it */
+export async function fleetRequests(
+  port: number,
+  asking: readonly string[],
+  policy: Callers["policy"],
+): Promise<Record<"policy" | "report", LoadRequest[]>> {
+  const etag = await policyEtag(port, asking[0]);
+  return {
+    policy: asking.map((token) => {
+      const { headers, ...request } = policyFetch(token);
+      return { ...request, headers: { ...headers, "If-None-Match": etag } };
+    }),
+    report: asking.map((token, at) => ({
+      method: "POST",
+      path: "/client-status",
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      body: JSON.stringify(clientReport(at, policy)),
+    })),
   };
 }
 

@@ -8,8 +8,10 @@ import { compareAlternating } from "../tools/compare.ts";
 import { temporaryDirectory } from "../tools/installation.ts";
 import type { PacedResult } from "../tools/paced-load.ts";
 import { type CapacitySite, type Operation, startCapacitySite } from "./capacity-site.ts";
+import { measureEverything } from "./everything.ts";
 
-const SMALL = { workstations: 5_000, revisions: 10, auditEntries: 1_000 };
+/** The smaller installation fills a page of each list as well, so that the pages differ by the rows behind them only. */
+const SMALL = { workstations: 5_000, revisions: 100, auditEntries: 1_000 };
 const TIMES = 10;
 const LARGE = {
   workstations: SMALL.workstations * TIMES,
@@ -41,7 +43,9 @@ export async function measureCapacity(): Promise<Figure[]> {
   };
   const [small, large] = [await start(SMALL), await start(LARGE)];
   const figures = [...(await costs(small, large)), bytesEach(small, large), ...(await perCore(large))];
-  return [...figures, ...(await replicated(await start(SMALL, ["--database-replicated", "yes"])))];
+  figures.push(...(await replicated(await start(SMALL, ["--database-replicated", "yes"]))));
+  await servers.disposeAsync(); // nothing else may run beside the last part
+  return [...figures, ...(await besideEverything())];
 }
 
 async function costs(small: CapacitySite, large: CapacitySite): Promise<Figure[]> {
@@ -113,13 +117,23 @@ async function perCore(site: CapacitySite): Promise<Figure[]> {
   return [
     { what: `unchanged policy at ${PACE.perSecond} a second`, unit, ours: policyUs },
     { what: `report at ${PACE.perSecond} a second`, unit, ours: reportUs },
-    ...CADENCES_SECONDS.map((cadence) => ({
-      what: `half a core: policy and report every ${cadence} s`,
-      unit: "workstations",
-      ours: (USED_SHARE * US_PER_SECOND * cadence) / (policyUs + reportUs),
-    })),
+    ...workstations("half a core", { share: USED_SHARE, costUs: policyUs + reportUs }),
   ];
 }
+
+async function besideEverything(): Promise<Figure[]> {
+  const { share, policyUs, reportUs, figures } = await measureEverything();
+  const left = { share: USED_SHARE - share, costUs: policyUs + reportUs };
+  return [...figures, ...workstations("half a core with all other parts in use", left)];
+}
+
+/** @param costUs of the policy and the report of a workstation @returns how many of them that share of a core serves */
+const workstations = (where: string, { share, costUs }: { share: number; costUs: number }): Figure[] =>
+  CADENCES_SECONDS.map((cadence) => ({
+    what: `${where}: policy and report every ${cadence} s`,
+    unit: "workstations",
+    ours: (share * US_PER_SECOND * cadence) / costUs,
+  }));
 
 const pacedAt = ({ service: { port } }: CapacitySite, requests: Operation["requests"]) =>
   paced({ ...PACE, port, requests });

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
+import type { Policy } from "../../bench/clients/client-report.ts";
 import { writeFleet } from "../../bench/fleet/fleet-rows.ts";
 import { publishPolicies } from "../../bench/fleet/workstations.ts";
 import { script, startServer } from "../../bench/processes.ts";
@@ -20,10 +21,15 @@ const UPSTREAM = "inference/inference-upstream.ts";
 
 export interface Product extends AsyncDisposable {
   site: Site;
+  /** file with the access tokens of the workstations that only have rows, and the policy that they have */
+  fleet: { tokens: string; policy: Policy };
 }
 
-/** Starts the upstream of inference, and prepares the installation. The caller starts the service itself. */
-export async function prepareProduct(): Promise<Product> {
+/**
+ * Starts the upstream of inference, and prepares the installation. The caller starts the service itself.
+ * @param rows workstations that only have rows
+ */
+export async function prepareProduct(rows = ROWS): Promise<Product> {
   await using starting = new AsyncDisposableStack();
   const directory = starting.use(temporaryDirectory());
   const upstream = await startServer(script(UPSTREAM), "measuring");
@@ -33,11 +39,17 @@ export async function prepareProduct(): Promise<Product> {
   const url = `http://127.0.0.1:${upstream.port}`;
   const settings = settingsOf(url, collector.origin);
   writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
+  const tokens = join(directory.path, "tokens");
+  let policy: Policy | undefined;
+  const fill = async (installation: ExistingInstallation, origin: string) => {
+    policy = await prepare(installation, origin, { rows, tokens });
+  };
   const site = starting.use(
-    await createSite({ workstations: WORKSTATIONS, prepare, flags: ["--config", config] }),
+    await createSite({ workstations: WORKSTATIONS, prepare: fill, flags: ["--config", config] }),
   );
+  if (!policy) throw new Error("the installation is prepared when its site is");
   const running = starting.move();
-  return { site, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { site, fleet: { tokens, policy }, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** All workstations belong to one user, whose requests are not limited. */
@@ -51,14 +63,18 @@ const settingsOf = (url: string, collector: string) => ({
   tracing: { url: collector, sample_ratio: 0.1, propagate: true },
 });
 
-/** The policy asks for captured sessions, and has packages. */
-async function prepare(installation: ExistingInstallation, origin: string): Promise<void> {
+/** The policy asks for captured sessions, and has packages. @returns what a workstation reports of it */
+async function prepare(
+  installation: ExistingInstallation,
+  origin: string,
+  { rows, tokens }: { rows: number; tokens: string },
+): Promise<Policy> {
   const { domain, organizationId } = installation;
   const operator = { kind: "operator", id: null, label: "soak", organizationId } as const;
   const presign_url = `${origin}/session-uploads/presign`;
   const input = JSON.stringify(sectionOf({ session_upload: { presign_url } }));
   await domain.governance.deployments.apply(operator, { input, variables: {}, linesOf: async () => [] });
   const { current: policy } = await publishPolicies(installation);
-  const tokens = join(installation.directory.path, "..", "tokens");
-  await writeFleet(installation, { count: ROWS, policy, tokens, round: ROWS });
+  await writeFleet(installation, { count: rows, policy, tokens, round: rows });
+  return policy;
 }

@@ -7,12 +7,10 @@ import { errorsIn, stop } from "../site.ts";
 import { growthFigures, growthNote } from "./growth.ts";
 import { type Minute, Minutes } from "./minutes.ts";
 import { prepareProduct } from "./product.ts";
-import { type Step, stepsOn } from "./steps.ts";
+import { stepsOn } from "./steps.ts";
+import { takeSteps, warmUp } from "./take-steps.ts";
 
 const MINUTES = 60;
-/** each waits up to twice the pause before its next step */
-const LOOPS = 16;
-const PAUSE_MS = 400;
 const SHOWN_FAILURES = 20;
 /**
  * Steps for each minute of the run that are taken as fast as possible before it. An hour at the steady rate is not enough to compile
@@ -29,7 +27,10 @@ export async function soak(minutes = MINUTES): Promise<Figure[]> {
   const failures: string[] = [];
   const warmedUp = await warmUp(steps, { steps: WARM_UP_STEPS * minutes, failures });
   const watch = new Minutes(site, service.pid, printMinute);
-  const taken = await takeSteps(steps, { untilMs: performance.now() + minutes * MINUTE_MS, watch, failures });
+  const taken = await takeSteps(steps, {
+    ...{ untilMs: performance.now() + minutes * MINUTE_MS, failures },
+    onStep: (durationMs) => watch.step(durationMs),
+  });
   watch.stop();
   failures.push(...errorsIn(service));
   await stop(service);
@@ -45,60 +46,6 @@ export async function soak(minutes = MINUTES): Promise<Figure[]> {
       verdict: atMost(0, failures.length),
     },
   ];
-}
-
-interface Run {
-  untilMs: number;
-  watch: Minutes;
-  failures: string[];
-}
-
-/** @returns how many steps were taken */
-async function takeSteps(steps: readonly Step[], { untilMs, watch, failures }: Run): Promise<number> {
-  let taken = 0;
-  await inLoops(async () => {
-    if (performance.now() >= untilMs) return false;
-    taken += 1;
-    watch.step(await takeOne(steps, failures));
-    await Bun.sleep(Math.random() * 2 * PAUSE_MS);
-    return true;
-  });
-  return taken;
-}
-
-/** @returns how many steps were taken */
-async function warmUp(
-  steps: readonly Step[],
-  { steps: count, failures }: { steps: number } & Pick<Run, "failures">,
-): Promise<number> {
-  let taken = 0;
-  await inLoops(async () => {
-    if (taken >= count) return false;
-    taken += 1;
-    await takeOne(steps, failures);
-    return true;
-  });
-  return taken;
-}
-
-/** @param next returns false at the end */
-async function inLoops(next: () => Promise<boolean>): Promise<void> {
-  const loop = async () => {
-    while (await next());
-  };
-  await Promise.all(Array.from({ length: LOOPS }, loop));
-}
-
-/** Takes a step at random, by weight. @returns its duration in milliseconds; undefined if that does not show how fast the service is */
-async function takeOne(steps: readonly Step[], failures: string[]): Promise<number | undefined> {
-  let left = Math.random() * steps.reduce((sum, { weight }) => sum + weight, 0);
-  const step = steps.find(({ weight }) => {
-    left -= weight;
-    return left <= 0;
-  });
-  const startMs = performance.now();
-  await step?.take().catch((error: unknown) => failures.push(`${step.name}: ${error}`));
-  return step?.isTimed ? performance.now() - startMs : undefined;
 }
 
 const printMinute = ({ memoryMb, descriptors, files, walMb, p99Ms, steps }: Minute): void =>

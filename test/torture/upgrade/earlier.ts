@@ -1,6 +1,6 @@
 // Earlier versions of the product, checked out from the history of the repository: for each schema the last commit that had it.
 // They run from their sources, with the packages of their lock file.
-import { copyFileSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { migrations } from "../../../migrations/index.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
@@ -25,9 +25,10 @@ export function earlierSchemas(count: number | undefined): number[] {
 
 /**
  * Unpacks the last version with a schema into a folder, and installs its packages once per lock file.
+ * @returns undefined if its migrations were still changed afterwards, so that no database of it can be in use
  * @throws Error with the output of git or bun
  */
-export function unpackEarlier(schema: number, folder: string): EarlierVersion {
+export function unpackEarlier(schema: number, folder: string): EarlierVersion | undefined {
   const file = `migrations/${String(schema + 1).padStart(DIGITS, "0")}_*.sql`;
   const added = run(ROOT, "git", "log", "--diff-filter=A", "--format=%H", "-1", "--", file).trim();
   if (added === "")
@@ -35,6 +36,7 @@ export function unpackEarlier(schema: number, folder: string): EarlierVersion {
   const place = join(folder, `schema-${schema}`);
   mkdirSync(place);
   run(ROOT, "sh", "-c", `git archive ${added}^ -- . ':!test' | tar -x -C '${place}'`);
+  if (!hasSameMigrations(place, schema)) return undefined;
   const modules = join(folder, `packages-${sha256Hex(run(place, "cat", "bun.lock")).slice(0, 12)}`);
   if (!existsSync(modules)) {
     mkdirSync(modules);
@@ -46,6 +48,14 @@ export function unpackEarlier(schema: number, folder: string): EarlierVersion {
   const help = run(place, ...command, "serve", "--help");
   return { schema, command, knows: (flag) => help.includes(flag) };
 }
+
+const hasSameMigrations = (place: string, schema: number): boolean =>
+  migrations
+    .filter(({ id }) => id <= schema)
+    .every(({ id, name, sql }) => {
+      const file = join(place, "migrations", `${String(id).padStart(DIGITS, "0")}_${name}.sql`);
+      return existsSync(file) && readFileSync(file, "utf8") === sql;
+    });
 
 function run(cwd: string, ...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, stdin: "ignore" });
