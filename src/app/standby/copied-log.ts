@@ -1,5 +1,5 @@
 // Whether Litestream has copied every commit in the log of SQLite. Its newest file shows the end of the copied part, and the index
-// beside the log has the last committed frame (sqlite.org/walformat.html).
+// beside the log has the last committed frame (see the file format of the log in its documentation).
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { litestreamFolder } from "../../platform/database/maintenance/replication.ts";
