@@ -37,8 +37,8 @@ export interface ConsolePreferences {
 }
 
 const PATH = /^\/console(?:\/[a-z0-9-]{1,64}){1,4}$/;
-/** A position in a list is not part of a view. */
-const PLACES = ["page", "cursor", "known"];
+/** A position in a list and a selection of its rows are not part of a view. */
+const PLACES = ["page", "cursor", "known", "select"];
 /** Parameters that a person can save for every visit of a list. */
 const USUAL = ["columns", "per_page"];
 

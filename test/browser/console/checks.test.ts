@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openSite, type Site } from "../../support/browser/browser.ts";
 import { publishFirst } from "../../support/content/policy.ts";
+import { until } from "../../support/inference/request-rows.ts";
 
 const GATEWAY = "/console/gateway";
 const MINUTE_MS = 60_000;
@@ -76,7 +77,75 @@ test("CON-115 a check that finds no session says that the page is old", async ()
   await Promise.all([checked(page), page.goto(GATEWAY)]);
   await visitor.context.clearCookies();
   await Promise.all([checked(page), page.clock.runFor(MINUTE_MS)]);
-  await page.getByText("live updates stopped").waitFor();
+  await page.getByText(/live updates stopped\. Your session has ended/).waitFor();
+  expect(await page.getByRole("link", { name: "Sign in again" }).getAttribute("href")).toBe(page.url());
+});
+
+const EVENTS = "**/console/events";
+/** @returns a function that tells how often the script has read the page */
+function countReads(page: Page, path: string): () => number {
+  let reads = 0;
+  page.on("request", (request) => {
+    if (request.resourceType() === "fetch" && new URL(request.url()).pathname === path) reads += 1;
+  });
+  return () => reads;
+}
+
+const notice = (page: Page) => page.locator("#messages .stale");
+
+test("CON-28 a page whose event stream is refused says so, is read at intervals, and follows again when the stream is back", async () => {
+  await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
+  const page = await visitor.context.newPage();
+  await page.clock.install();
+  let refused = 0;
+  await page.route(EVENTS, (route) => {
+    refused += 1;
+    return route.fulfill({ status: 503, contentType: "application/problem+json", body: "{}" });
+  });
+  const read = countReads(page, "/console");
+  await page.goto("/console");
+  await until(() => refused === 1);
+  expect(await notice(page).count()).toBe(0);
+  await page.clock.runFor(15_000);
+  await notice(page).waitFor();
+  expect(await notice(page).textContent()).toMatch(
+    /^Shown as of \d.*, live updates stopped\. This page is read again every 30 seconds until they come back\. Reload this page$/,
+  );
+  const before = read();
+  await page.clock.runFor(30_000);
+  await until(() => refused === 2 && read() > before);
+  expect(await notice(page).count()).toBe(1);
+  await page.unroute(EVENTS);
+  await Promise.all([page.waitForRequest(EVENTS), page.clock.runFor(30_000)]);
+  await until(async () => {
+    await page.clock.runFor(1_000);
+    return (await notice(page).count()) === 0;
+  });
+  await page.clock.runFor(5_000); // the page is read once more when the stream is back
+  const ended = read();
+  await page.clock.runFor(60_000);
+  expect(read()).toBe(ended);
+  site.takeComplaints(); // the refused streams
+});
+
+test("CON-28 a page whose service does not answer any more says so, and no longer when it answers again", async () => {
+  await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
+  const page = await visitor.context.newPage();
+  await page.clock.install();
+  await page.goto("/console");
+  await page.route("**/*", (route) => route.abort());
+  await setVisibility(page, "hidden");
+  await setVisibility(page, "visible");
+  await notice(page).waitFor();
+  expect(await notice(page).textContent()).toContain("The service does not answer.");
+  expect(await page.locator("main").getByText("Reload this page").count()).toBe(1);
+  await page.unroute("**/*");
+  await Promise.all([page.waitForRequest(EVENTS), page.clock.runFor(31_000)]);
+  await until(async () => {
+    await page.clock.runFor(1_000);
+    return (await notice(page).count()) === 0;
+  });
+  site.takeComplaints(); // the requests that were not answered
 });
 
 test("CON-115 a check that ends while its region has the focus is shown when the focus has left, without another check", async () => {
@@ -103,7 +172,7 @@ test("CON-115 a check that ends while its region has the focus is shown when the
 const overview = async () => {
   await publishNext();
   const visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
-  await Promise.all([visitor.page.waitForRequest("**/admin/events"), visitor.page.goto("/console")]);
+  await Promise.all([visitor.page.waitForRequest("**/console/events"), visitor.page.goto("/console")]);
   return visitor;
 };
 const firstRevision = (page: Page) => page.locator("#revisions tbody tr").first().textContent();

@@ -54,6 +54,30 @@ describe("CON-90 the audit log", () => {
       expect(html).toContain(`href="#filter-${name}"`);
   });
 
+  test("CON-17 CON-114 has days of the reader's zone, and the command and the request have their times", async () => {
+    const zoned = consoleBrowser(site, admin);
+    zoned.cookies.set("quartermaster_zone", "America/New_York");
+    const at = world.clock.nowMs();
+    const day = (shiftMs: number) =>
+      Temporal.Instant.fromEpochMilliseconds(at + shiftMs)
+        .toZonedDateTimeISO("America/New_York")
+        .toPlainDate();
+    const today = day(0);
+    const { html } = await zoned.visit(`/console/audit?action=job.run&since=${today}&until=${today}`);
+    expect(rowsIn(html)).toBe(25);
+    expect(html).toContain("Day in America/New_York");
+    const [from, to] = [today, today.add({ days: 1 })].map((date) =>
+      date.toZonedDateTime("America/New_York").toInstant().toString({ smallestUnit: "millisecond" }),
+    );
+    expect(html).toContain(`quartermaster audit list --action job.run --since ${from} --until ${to}`);
+    const { searchParams } = new URL(
+      `http://x${/GET (\/admin\/audit[^<"\s]*)/.exec(html)?.[1]?.replaceAll("&amp;", "&")}`,
+    );
+    expect([searchParams.get("since"), searchParams.get("until")]).toEqual([from ?? "", to ?? ""]);
+    const before = await zoned.visit(`/console/audit?action=job.run&until=${today.subtract({ days: 1 })}`);
+    expect(rowsIn(before.html)).toBe(0);
+  });
+
   test("says if nothing matches, and how to see everything", async () => {
     const { status, html } = await browser.visit("/console/audit?actor=nobody@example.org");
     expect([status, rowsIn(html)]).toEqual([200, 0]);

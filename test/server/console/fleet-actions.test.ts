@@ -138,6 +138,54 @@ test.each([
   expect([status, html.includes(why)]).toEqual([400, true]);
 });
 
+describe("CON-27 the selection", () => {
+  const list = async (query: string) => {
+    const answer = await site.request("GET", `/console/clients${query}`, { cookie: admin.cookie });
+    return await answer.text();
+  };
+  const boxes = (html: string) =>
+    [...html.matchAll(/<input type="checkbox" name="id"[^>]*>/g)].map(([box]) => box);
+  const isChecked = (box: string) => box.includes(" checked");
+
+  test("of all rows on the page is a link, which works without the script and leads to nothing but these rows", async () => {
+    await workstation("lab-1");
+    await addMany(29);
+    const plain = await list("?platform=linux");
+    const total = boxes(plain).length;
+    expect([total, boxes(plain).some(isChecked)]).toEqual([25, false]);
+    expect(plain).toContain(
+      'href="/console/clients?platform=linux&amp;select=page">Select all 25 on this page</a>',
+    );
+    const whole = await list("?platform=linux&select=page");
+    expect(boxes(whole).every(isChecked)).toBe(true);
+    expect(whole).toContain('href="/console/clients?platform=linux">Select none</a>');
+    expect(whole).toContain('name="filter" value="?platform=linux"');
+    expect(whole).not.toMatch(/href="[^"]*select=page/);
+  });
+
+  test("of everything says how many match, and sends the filter", async () => {
+    await workstation("lab-1");
+    await addMany(29);
+    const html = (await list("")).replaceAll(/<[^>]+>/g, "");
+    expect(html).toContain("All 30 that match, on every page");
+  });
+
+  test("is named in the question, folded above ten", async () => {
+    const two = [await workstation("lab-1"), await workstation("lab-2")].map(({ id }) => `id=${id}`);
+    const { html } = await asked(`act=remove&${two.join("&")}`);
+    expect(html.replaceAll(/<[^>]+>/g, "")).toContain("2 workstations: lab-1, lab-2");
+    await addMany(11);
+    const all = db.read
+      .select()
+      .from(clientReports)
+      .all()
+      .map(({ id }) => `id=${id}`);
+    const many = (await asked(`act=remove&${all.join("&")}`)).html;
+    expect(many).toContain("<summary>13 workstations</summary>");
+    expect(many).toContain("<bdi>many-10</bdi>");
+  });
+});
+
 describe("CON-43 CON-99 selected workstations", () => {
   test("end with their own logins, and those that are gone are refused with a reason and can be tried again", async () => {
     const [one, two, gone] = [

@@ -149,6 +149,19 @@ describe("CON-32 the own workstations", () => {
     );
   });
 
+  test("CON-16 are shown with the number of their revision, as on other pages", async () => {
+    const current = site.domain.governance.revisions.current(site.world.organizationId);
+    const body = reportWith({
+      instance_id: "numbered",
+      hostname: "numbered",
+      config_revision: current?.id ?? null,
+    });
+    await site.request("POST", "/client-status", { token: ada.accessToken, body });
+    const { html } = await (await browserOf()).visit("/console/me/workstations");
+    expect(html).toContain(`<td>r${current?.sequence}<span class="muted"> in force</span></td>`);
+    expect(html).not.toContain(current?.id);
+  });
+
   test("are signed out one by one, and those of others are not found", async () => {
     const items = site.domain.clients.inventory.list(site.world.organizationId, {}).items;
     const idOf = ({ user }: Caller) => items.find(({ userId }) => userId === user.id)?.id;

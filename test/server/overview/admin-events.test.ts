@@ -18,6 +18,7 @@ import {
 } from "../../../src/server/overview/admin-events.ts";
 import { RevisionStreams } from "../../../src/server/policy/revision-streams.ts";
 import { createClientsWorld } from "../../domain/clients/clients-world.ts";
+import { createTestServer } from "../../support/server.ts";
 
 const site = await createClientsWorld();
 afterAll(() => site[Symbol.asyncDispose]());
@@ -166,6 +167,24 @@ test("CON-115 a stream that nobody reads ends after 64 waiting parts", async () 
   events.beat();
   expect((await saidBy(stream)).match(/^: heartbeat$/gm)).toHaveLength(EVENTS_WAITING_MAX - 1);
   await waiting.cancel();
+});
+
+test("CON-115 the console's stream is answered to everybody who reads its pages: administrators and auditors", async () => {
+  await using open = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
+  const ask = async (role: "admin" | "member", email?: string) => {
+    const { cookie } = await open.signedIn(role, email === undefined ? {} : { email });
+    const answer = await open.request("GET", "/console/events", { cookie });
+    await answer.body?.cancel();
+    return [answer.status, answer.headers.get("content-type")];
+  };
+  expect(await ask("admin")).toEqual([200, "text/event-stream"]);
+  expect(await ask("member", "auditor@example.com")).toEqual([200, "text/event-stream"]);
+  expect((await ask("member", "ana@example.com"))[0]).toBe(403);
+  const answer = await open.request("GET", "/console/events");
+  expect([answer.status, answer.headers.get("location")]).toEqual([
+    303,
+    "/login?callbackURL=%2Fconsole%2Fevents",
+  ]);
 });
 
 test("CON-115 the stream is answered to administrators only", async () => {

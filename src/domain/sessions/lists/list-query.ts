@@ -17,6 +17,8 @@ export interface SessionQuery extends PageQuery {
   userId?: string | undefined;
   status?: string | undefined;
   updated?: DayRangeQuery | undefined;
+  /** instead of `updated`; never set by the API, whose days are in UTC */
+  updatedIn?: DayRange | undefined;
   sort?: string | undefined;
   resumable?: string | undefined;
   /** only sessions of the viewer; never set by the API */
@@ -61,7 +63,7 @@ export function readListQuery(query: SessionQuery): ListRequest {
     q: page.q === undefined ? undefined : foldForSearch(page.q),
     harness: query.harness,
     status: status === "complete" ? undefined : status,
-    updated: readDayRange(query.updated ?? {}, { name: "updated", problems }),
+    updated: query.updatedIn ?? readDayRange(query.updated ?? {}, { name: "updated", problems }),
     sort: readWord(query.sort, { name: "sort", words: SESSION_SORTS, problems }) ?? "updated_desc",
   };
   const limit = readLimit(query.limit, problems);
@@ -81,8 +83,8 @@ export function readListQuery(query: SessionQuery): ListRequest {
 const ANY_DAY: DayRange = { fromMs: undefined, beforeMs: undefined };
 
 /** Any of these parameters selects numbered pages. */
-const asksForNumbers = ({ page, perPage, q, updated = {}, sort }: SessionQuery): boolean =>
-  [page, perPage, q, updated.from, updated.to, sort].some((value) => value !== undefined);
+const asksForNumbers = ({ page, perPage, q, updated = {}, updatedIn, sort }: SessionQuery): boolean =>
+  [page, perPage, q, updated.from, updated.to, updatedIn, sort].some((value) => value !== undefined);
 
 function refuseCursor({ cursor, limit }: SessionQuery, problems: Problem[]): void {
   for (const [name, value] of Object.entries({ cursor, limit })) {

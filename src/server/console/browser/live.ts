@@ -1,19 +1,26 @@
 // Live regions: each visible tab has one event stream. After an event the script reads the page again and swaps its regions, at
 // most once in two seconds. A region that has the pointer or the focus is swapped after they have left it. Where rows would move, a
-// button shows the new ones.
+// button shows the new ones. While there is no stream, the page is read at intervals, and a notice says so.
 import { swapRegion, swapRegions } from "./regions.ts";
 import { fetchPage, NotThisPage } from "./trusted-html.ts";
 
-const EVENTS_PATH = "/admin/events";
+const EVENTS_PATH = "/console/events";
 const PAUSE_MS = 2_000;
-/** Without a stream the page is read again this often. */
+/** Without a stream the page is read again this often, and a refused stream is asked for again. */
 const POLL_MS = 30_000;
+/** A stream may be away so long without a notice: the service asks browsers to come back after at most 10 seconds. */
+const LOST_MS = 12_000;
 /** The form of a region with `data-check` is sent this often. */
 const CHECK_MS = 60_000;
 
 let stream: EventSource | undefined;
 let polling: ReturnType<typeof setInterval> | undefined;
+/** Runs while the stream is away, and until the notice is due. */
+let losing: ReturnType<typeof setTimeout> | undefined;
+let isLost = false;
 let isWaiting = false;
+/** when the data on the page was read */
+let readAt = new Date();
 /** Regions that were not swapped because the reader was in them, with what swaps them later. */
 const skipped = new Map<Element, () => void>();
 
@@ -35,26 +42,40 @@ export function startLive(): void {
 }
 
 function open(wanted: readonly string[]): void {
-  if (stream || polling) return;
+  if (stream) return;
   stream = new EventSource(EVENTS_PATH);
   for (const name of wanted) stream.addEventListener(name, refreshSoon);
-  let isOpenAgain = false;
   stream.addEventListener("open", () => {
-    if (isOpenAgain) refreshSoon();
-    isOpenAgain = true;
+    if (!polling) return;
+    stopPolling();
+    refreshSoon(); // changes in the meantime caused no event
   });
   stream.addEventListener("error", () => {
-    if (stream?.readyState !== EventSource.CLOSED) return; // the browser tries again
-    stream = undefined;
-    polling ??= setInterval(() => void refresh(), POLL_MS);
+    if (stream?.readyState === EventSource.CLOSED) stream = undefined; // refused; otherwise the browser tries again
+    if (polling) return;
+    polling = setInterval(() => {
+      open(wanted);
+      void refresh();
+    }, POLL_MS);
+    losing = setTimeout(() => {
+      isLost = true;
+      void refresh();
+    }, LOST_MS);
+    refreshSoon(); // tells at once if the service does not answer
   });
 }
 
 function close(): void {
   stream?.close();
   stream = undefined;
+  stopPolling();
+}
+
+function stopPolling(): void {
   clearInterval(polling);
+  clearTimeout(losing);
   polling = undefined;
+  isLost = false;
 }
 
 function refreshSoon(): void {
@@ -119,9 +140,10 @@ async function refresh(
       return !skipped.has(region) && !offerRows(region, next);
     };
     if (!swapRegions(page, isFree)) throw new NotThisPage(location.href);
-    setStale(undefined);
-  } catch {
-    setStale(new Date().toLocaleTimeString());
+    readAt = new Date();
+    setStale(isLost ? "polling" : undefined);
+  } catch (error) {
+    setStale(error instanceof NotThisPage ? "ended" : "unreachable");
   }
 }
 
@@ -151,15 +173,28 @@ async function showRows(region: Element, button: Element): Promise<void> {
   region.querySelector("a")?.focus();
 }
 
-/** Shows that the data on the page is old. */
-function setStale(since: string | undefined): void {
+/** Why there are no live updates, and what the link beside it does: it opens this page again, which may lead to the sign-in. */
+const STALE = {
+  polling: ["This page is read again every 30 seconds until they come back.", "Reload this page"],
+  unreachable: ["The service does not answer. This page asks again every 30 seconds.", "Reload this page"],
+  ended: ["Your session has ended, or you may no longer read this page.", "Sign in again"],
+} as const;
+
+/** Shows since when the data on the page is old, why, and what to do; or removes that when it is current. */
+function setStale(why: keyof typeof STALE | undefined): void {
   const messages = document.getElementById("messages");
-  const old = messages?.querySelector(".stale");
-  if (since === undefined) old?.remove();
-  else if (messages && !old) {
-    const line = document.createElement("p");
-    line.className = "notice attention stale";
-    line.textContent = `Shown as of ${since}; live updates stopped.`;
-    messages.append(line);
-  }
+  const old = messages?.querySelector<HTMLElement>(".stale");
+  if (!messages || old?.dataset.why === why) return;
+  old?.remove();
+  if (why === undefined) return;
+  const [reason, action] = STALE[why];
+  const at = readAt.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const line = document.createElement("p");
+  line.className = "notice attention stale";
+  line.dataset.why = why;
+  const link = document.createElement("a");
+  link.href = location.href;
+  link.textContent = action;
+  line.append(`Shown as of ${at}, live updates stopped. ${reason} `, link);
+  messages.append(line);
 }

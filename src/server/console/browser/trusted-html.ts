@@ -24,7 +24,7 @@ export class NotThisPage extends Error {}
  * Fetches a page of this origin.
  * @param options `form` is sent with POST; without it, the page is read
  * @returns the document, and the address that it came from
- * @throws NotThisPage unless it is a page of the console; TypeError without a connection
+ * @throws NotThisPage unless it is a page of the console; TypeError without a connection, or if the service fails
  */
 export async function fetchPage(
   address: string,
@@ -37,6 +37,7 @@ export async function fetchPage(
     ...(signal && { signal }),
     ...(form && { method: "POST", body: form }),
   });
+  if (answer.status >= 500) throw new TypeError(`the service answered ${answer.status}`);
   const isPage = answer.headers.get("content-type")?.startsWith("text/html") ?? false;
   const came = new URL(answer.url);
   if (!isPage || came.origin !== location.origin || !came.pathname.startsWith("/console"))

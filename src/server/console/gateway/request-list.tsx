@@ -11,7 +11,7 @@ import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
-import { options } from "../parts/command.tsx";
+import { type Equivalents, options } from "../parts/command.tsx";
 import { numberText } from "../parts/texts.ts";
 import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
 import { RequestFigures, type ShownSummary } from "./request-figures.tsx";
@@ -131,8 +131,8 @@ interface RequestListProps {
   page: RequestLogView | undefined;
   summary: ShownSummary | undefined;
   problems: readonly Problem[];
-  /** the filters as the API and the commands take them; days only where the reader's days are those of UTC */
-  query: Values;
+  /** the filters as the API and the commands take them; undefined if they have no such filter */
+  query: Values | undefined;
 }
 
 /** @returns the page of requests */
@@ -158,8 +158,10 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
     problems,
     defaultSort: "-at",
     csvPath: REQUESTS_CSV_PATH,
-    command: commandOf("list", query),
-    api: { method: "GET", path: pathWith("/gateway/request-logs", new URLSearchParams(query)) },
+    ...(query && {
+      command: commandOf("list", query),
+      api: { method: "GET", path: pathWith("/gateway/request-logs", new URLSearchParams(query)) },
+    }),
   };
   return {
     title: "Requests",
@@ -169,24 +171,20 @@ export function requestListPage({ values, page, summary, problems, query }: Requ
       <>
         <RequestFigures
           summary={summary}
-          equivalents={{
-            command: commandOf("summary", { ...query, bucket: values.bucket ?? "" }),
-            api: {
-              method: "GET",
-              path: pathWith(
-                "/gateway/request-logs/summary",
-                new URLSearchParams({
-                  ...query,
-                  ...(values.bucket !== undefined && { bucket: values.bucket }),
-                }),
-              ),
-            },
-          }}
+          equivalents={query ? summaryEquivalents(query, values.bucket) : {}}
         />
         <Gaps gaps={gaps} />
         <ListView list={list} />
       </>
     ),
+  };
+}
+
+function summaryEquivalents(query: Values, bucket: string | undefined): Equivalents {
+  const parameters = new URLSearchParams({ ...query, ...(bucket !== undefined && { bucket }) });
+  return {
+    command: commandOf("summary", { ...query, bucket: bucket ?? "" }),
+    api: { method: "GET", path: pathWith("/gateway/request-logs/summary", parameters) },
   };
 }
 

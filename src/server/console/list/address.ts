@@ -3,6 +3,9 @@
 /** New values of parameters; undefined removes one. */
 export type Changes = Readonly<Record<string, string | number | undefined>>;
 
+/** Selects every row of the page. A link that leads elsewhere leaves it out, because it concerns these rows only. */
+export const SELECTION = { name: "select", value: "page" } as const;
+
 /** Parameters that say where in the list the reader is. They are removed when the filters or the order change. */
 const PLACES = ["page", "cursor", "known"];
 
@@ -12,6 +15,7 @@ const PLACES = ["page", "cursor", "known"];
  */
 export function addressWith(url: URL, changes: Changes): string {
   const query = new URLSearchParams(url.search);
+  query.delete(SELECTION.name);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === "") query.delete(name);
     else query.set(name, String(value));

@@ -11,6 +11,7 @@ import { ConsoleForm, confirmationPage } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { numberText } from "../parts/texts.ts";
 import { Text } from "../parts/values.tsx";
+import { countedRows, Exceptions, Names } from "./named-rows.tsx";
 
 /** The texts of one action. `rows` is a count with its noun, such as `12 users`. */
 export interface BulkWords {
@@ -42,13 +43,6 @@ export interface BulkView<Act extends string> {
   words: Readonly<Record<Act, BulkWords>>;
 }
 
-/** @returns a count with its noun, with the reader's grouping */
-export const countedRows = (
-  { nouns: [one, many] }: Pick<BulkView<never>, "nouns">,
-  count: number,
-  language: string,
-): string => `${numberText(count, language)} ${count === 1 ? one : many}`;
-
 interface Question<Act extends string> extends Equivalents {
   act: Act;
   language: string;
@@ -57,6 +51,8 @@ interface Question<Act extends string> extends Equivalents {
   ids: readonly string[];
   /** query of the list; undefined for ids */
   filter: string | undefined;
+  /** rows of the selection that will change; none for a filter, which only counts */
+  named?: readonly BulkRow[];
   /** rows of the selection that will not change */
   exceptions?: readonly BulkRow[];
   /** rows with which something else changes */
@@ -66,15 +62,19 @@ interface Question<Act extends string> extends Equivalents {
 
 /** Asks before an action on many rows. For a whole filter, the number of rows must be typed. */
 export function confirmMany<Act extends string>(view: BulkView<Act>, asked: Question<Act>): ConsolePage {
-  const { act, language, count, ids, filter, exceptions = [], further = [], error, command, api } = asked;
+  const { act, language, count, ids, filter, named = [], exceptions = [], further = [] } = asked;
+  const { error, command, api } = asked;
   const { ask, consequences, excepted, verb, isSevere } = view.words[act];
   return confirmationPage({
-    title: ask(countedRows(view, count, language)),
+    title: ask(countedRows(view.nouns, count, language)),
     consequences: [
       ...(filter === undefined ? [] : [whichText(view, filter)]),
+      ...(named.length > 0 ? [<Names nouns={view.nouns} rows={named} language={language} />] : []),
       ...consequences,
       ...(filter !== undefined && excepted !== undefined ? [excepted] : []),
-      ...(exceptions.length > 0 ? [<Exceptions view={view} rows={exceptions} language={language} />] : []),
+      ...(exceptions.length > 0
+        ? [<Exceptions nouns={view.nouns} rows={exceptions} language={language} />]
+        : []),
       ...further.map(({ id, name, why }) => <Text value={`${name ?? id}: ${why}`} />),
     ],
     action: view.path,
@@ -98,33 +98,6 @@ const whichText = ({ nouns: [, many] }: Pick<BulkView<never>, "nouns">, filter: 
 
 const queryText = (filter: string | undefined): string =>
   filter === undefined || filter === "" ? "" : `?${filter.replace(/^\?/, "")}`;
-
-function Exceptions({
-  view,
-  rows,
-  language,
-}: {
-  view: BulkView<never>;
-  rows: readonly BulkRow[];
-  language: string;
-}) {
-  return (
-    <details open={rows.length <= EXCEPTIONS_OPEN}>
-      <summary>{countedRows(view, rows.length, language)} will not change</summary>
-      <ul>
-        {rows.map(({ id, name, why }) => (
-          <li key={id}>
-            <Text value={name ?? id} />
-            {why !== undefined && `: ${why}`}
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-/** A longer list of exceptions is folded. */
-const EXCEPTIONS_OPEN = 5;
 
 /** The progress of an action on a filter. */
 export interface Progress {
@@ -160,7 +133,7 @@ export function resultPage<Act extends string>(
   const isOver = left === 0;
   return {
     title: isOver
-      ? view.words[act].done(countedRows(view, done, language))
+      ? view.words[act].done(countedRows(view.nouns, done, language))
       : `${number(whole - left)} of ${number(whole)} done`,
     breadcrumbs: [{ href: view.listPath, label: view.list }],
     content: (

@@ -1,4 +1,5 @@
 // Days in filters are days in the reader's time zone. The domain compares UTC milliseconds.
+import type { DayRange } from "../../../domain/shared/day-range.ts";
 import type { Problem } from "../../../platform/errors.ts";
 
 interface DayOptions {
@@ -20,6 +21,21 @@ export const dayIn = (text: string | undefined, options: DayOptions): number | u
 /** @returns UTC milliseconds of the end of that day in the zone, which is the beginning of the next one */
 export const dayEndIn = (text: string | undefined, options: DayOptions): number | undefined =>
   startOf(text, options, 1);
+
+/** Parameters and problems of a range of days. */
+interface RangeOptions extends DayOptions {
+  from: string | undefined;
+  to: string | undefined;
+}
+
+/** @returns the range of the days `from` to `to`, whose parameters are `<name>_from` and `<name>_to` */
+export function dayRangeIn({ from, to, name, ...options }: RangeOptions): DayRange {
+  const fromMs = dayIn(from, { ...options, name: `${name}_from` });
+  const beforeMs = dayEndIn(to, { ...options, name: `${name}_to` });
+  if (fromMs !== undefined && beforeMs !== undefined && fromMs >= beforeMs)
+    options.problems.push({ pointer: `/${name}_to`, detail: `${name}_to must not be before ${name}_from` });
+  return { fromMs, beforeMs };
+}
 
 function startOf(
   text: string | undefined,

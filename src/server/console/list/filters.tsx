@@ -85,7 +85,8 @@ function Control({
   value: string | undefined;
   problem: Problem | undefined;
 }) {
-  const { name, label, kind, choices = [], hint } = filter;
+  const { zone } = useReader();
+  const { name, label, kind, choices = [], hint = kind === "date" ? `Day in ${zone}` : undefined } = filter;
   const id = `filter-${name}`;
   const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(" ") || undefined;
   const shared = { id, name, "aria-describedby": described, "aria-invalid": problem && true };

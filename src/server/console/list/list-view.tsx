@@ -9,6 +9,7 @@ import { FilterForm, FilterProblems } from "./filters.tsx";
 import { Empty } from "./first-step.tsx";
 import { labelsAddress } from "./labels.ts";
 import { type Column, type List, listValues, type Paging, type Values } from "./list.ts";
+import { isPageSelected, Selectable, searchOf, singularOf } from "./selection.tsx";
 import { UsualForm, Views } from "./views.tsx";
 
 /** Screens on which a row is a card: as in console.css. */
@@ -34,12 +35,14 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
       ) : rows.length === 0 ? (
         <Nothing list={list} isFiltered={isFiltered} />
       ) : (
-        <Selectable list={list} />
+        <Selectable list={list}>
+          <Table list={list} />
+        </Selectable>
       )}
       {problems.length === 0 && <Pages paging={list.paging} />}
       <div class="list-foot">
         {list.csvPath && rows.length > 0 && (
-          <a href={`${list.csvPath}${reader.url.search}`} download data-plain>
+          <a href={`${list.csvPath}${searchOf(reader.url)}`} download data-plain>
             Download as CSV
           </a>
         )}
@@ -71,32 +74,6 @@ function Total<Row>({ list: { paging, noun, problems = [] } }: { list: List<Row>
   );
 }
 
-/** @param noun with a regular plural */
-const singularOf = (noun: string): string => noun.replace(/ies$/, "ys").slice(0, -1);
-
-/** Rows can be selected if the list has actions. */
-function Selectable<Row>({ list }: { list: List<Row> }) {
-  const { url } = useReader();
-  if (!list.bulk) return <Table list={list} />;
-  const { path, actions } = list.bulk;
-  return (
-    <form class="selection" action={path} data-plain>
-      <input type="hidden" name="filter" value={url.search} />
-      <Table list={list} />
-      <div class="bulk">
-        <label>
-          <input type="checkbox" name="all" value="1" /> All that match, on every page
-        </label>
-        {actions.map(({ name, label }) => (
-          <button key={name} class="button quiet" name="act" value={name} type="submit">
-            {label}
-          </button>
-        ))}
-      </div>
-    </form>
-  );
-}
-
 /**
  * @returns the columns that the address asks for: `host,user` shows only these, `-host,+path` hides a usual column and shows a rare
  *   one
@@ -116,6 +93,7 @@ function Table<Row>({ list }: { list: List<Row> }) {
   const columns = chosenColumns(list.columns, values);
   const sort = values.sort ?? list.defaultSort;
   const labels = columns.map(({ label }) => label);
+  const isSelected = isPageSelected(reader.url);
   return (
     <>
       <link rel="stylesheet" media={CARDS} href={labelsAddress(list.bulk ? ["", ...labels] : labels)} />
@@ -140,7 +118,7 @@ function Table<Row>({ list }: { list: List<Row> }) {
               <tr key={id}>
                 {list.bulk && (
                   <td>
-                    <input type="checkbox" name="id" value={id} aria-label="Select" />
+                    <input type="checkbox" name="id" value={id} aria-label="Select" checked={isSelected} />
                   </td>
                 )}
                 {columns.map(({ name, cell, isNumber }) => (

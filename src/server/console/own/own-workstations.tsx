@@ -4,6 +4,7 @@
 import type { ClientPage, ClientView } from "../../../domain/clients/inventory/inventory.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
+import { ReportedRevision } from "../fleet/client-values.tsx";
 import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { pathWith } from "../list/address.ts";
@@ -12,7 +13,7 @@ import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
-import { Id, State, Text, Time } from "../parts/values.tsx";
+import { State, Text, Time } from "../parts/values.tsx";
 import { BREADCRUMBS, OWN_WORKSTATIONS_PATH } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -28,6 +29,8 @@ const FILTERS: readonly Filter[] = [
 const REASONS_SHOWN = 5;
 
 interface OwnWorkstation extends ClientView {
+  /** of the reported revision; undefined if it is not among the newest */
+  sequence: number | undefined;
   /** whether the login that reported still works */
   isSignedIn: boolean;
 }
@@ -85,14 +88,14 @@ const columnsWith = (currentRevision: string | null): readonly Column<OwnWorksta
   {
     name: "revision",
     label: "Revision",
-    cell: ({ configRevision }) =>
-      configRevision === null ? (
-        <span class="muted">none</span>
-      ) : configRevision === currentRevision ? (
-        "The one in force"
-      ) : (
-        <Id value={configRevision} />
-      ),
+    cell: ({ configRevision, sequence }) => (
+      <>
+        <ReportedRevision sequence={sequence} id={configRevision} />
+        {configRevision !== null && configRevision === currentRevision && (
+          <span class="muted"> in force</span>
+        )}
+      </>
+    ),
   },
   { name: "state", label: "State", cell: (workstation) => <Verdict {...workstation} /> },
   { name: "last_seen", label: "Last seen", cell: ({ lastSeenAtMs }) => <Time at={lastSeenAtMs} /> },

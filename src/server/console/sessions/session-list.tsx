@@ -50,7 +50,7 @@ const filtersFor = (readsAll: boolean): readonly Filter[] => [
     kind: "choice",
     choices: HARNESS_KEYS.map((value) => ({ value, label: harnessText(value) })),
   },
-  { name: "updated_from", label: "Uploaded from", kind: "date", hint: "Days in UTC" },
+  { name: "updated_from", label: "Uploaded from", kind: "date" },
   { name: "updated_to", label: "Uploaded to", kind: "date" },
   {
     name: "status",
@@ -214,6 +214,8 @@ interface SessionListProps {
   problems?: readonly Problem[] | undefined;
   /** whether the policy in force asks workstations for sessions */
   isCapturing: boolean;
+  /** the command has no days in the reader's time zone */
+  hasOwnDays: boolean;
   /** the filters as the API takes them; undefined if it has no such filter */
   query: Values | undefined;
 }
@@ -226,6 +228,7 @@ export function sessionListPage({
   page,
   problems = [],
   isCapturing,
+  hasOwnDays,
   query,
 }: SessionListProps): ConsolePage {
   const isMine = values.whose === MINE;
@@ -255,7 +258,7 @@ export function sessionListPage({
     csvPath: SESSIONS_CSV_PATH,
     // A member's list of shared sessions has no command: commands are for operators, who see all sessions.
     command:
-      readsAll || isMine
+      (readsAll || isMine) && !hasOwnDays
         ? [
             "sessions",
             "list",

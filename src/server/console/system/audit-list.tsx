@@ -90,17 +90,24 @@ export function Target({ entry }: { entry: NamedEntry }) {
   );
 }
 
+/** RFC 3339: the days of the filters as the command and the API take them, which know no time zone of the reader. */
+export interface AuditTimes {
+  since: string | undefined;
+  until: string | undefined;
+}
+
 interface AuditListProps {
   values: Values;
+  times: AuditTimes;
   chain: VerificationState;
   page: KeyedPage<NamedEntry> | undefined;
   problems?: readonly Problem[] | undefined;
 }
 
 /** @returns the page of the audit log */
-export function auditListPage({ values, page, chain, problems = [] }: AuditListProps): ConsolePage {
-  const { actor, action, target, since, until, cursor, per_page: limit } = values;
-  const query = new URLSearchParams(valuesGiven({ actor, action, target, since, until, cursor, limit }));
+export function auditListPage({ values, times, page, chain, problems = [] }: AuditListProps): ConsolePage {
+  const { actor, action, target, cursor, per_page: limit } = values;
+  const query = new URLSearchParams(valuesGiven({ actor, action, target, ...times, cursor, limit }));
   const list: List<NamedEntry> = {
     noun: "entries",
     filters: FILTERS,
@@ -114,7 +121,7 @@ export function auditListPage({ values, page, chain, problems = [] }: AuditListP
     },
     problems,
     csvPath: AUDIT_CSV_PATH,
-    command: ["audit", "list", ...options({ actor, action, target, since, until })],
+    command: ["audit", "list", ...options({ actor, action, target, ...times })],
     api: { method: "GET", path: pathWith("/admin/audit", query) },
   };
   return {

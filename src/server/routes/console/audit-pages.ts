@@ -11,7 +11,7 @@ import { SECOND_MS, toRfc3339, within } from "../../../platform/clock.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import { csvAnswer, csvRoute } from "../../console/list/csv.ts";
-import { dayIn } from "../../console/list/days.ts";
+import { dayEndIn, dayIn } from "../../console/list/days.ts";
 import { found, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
 import { VERIFY_PATH } from "../../console/system/audit-chain.tsx";
@@ -20,6 +20,7 @@ import {
   AUDIT_COLUMNS,
   AUDIT_CSV_PATH,
   AUDIT_PATH,
+  type AuditTimes,
   auditListPage,
 } from "../../console/system/audit-list.tsx";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
@@ -28,22 +29,33 @@ import type { RouteContext } from "../../router.ts";
 /** How long a form waits for a verification, which continues after that. */
 const VERIFY_WAIT_MS = 5 * SECOND_MS;
 
-/** @returns the query of the domain; the days of the address are days of the reader's zone */
-function auditQuery(reader: Reader): KeyedAuditQuery {
-  const { actor, action, target, since, until, cursor, per_page: limit } = listValues(reader);
-  const problems: Problem[] = [];
-  const timeOf = (name: string, day: string | undefined): string | undefined => {
-    const ms = dayIn(day, { name, zone: reader.zone, problems });
-    return ms === undefined ? undefined : toRfc3339(ms);
+/**
+ * @returns the times between which the days of the address are, in the reader's zone: from the beginning of the first day to the end of
+ *   the last one
+ */
+function timesOf(reader: Reader, problems: Problem[] = []): AuditTimes {
+  const { since, until } = listValues(reader);
+  const { zone } = reader;
+  const sinceMs = dayIn(since, { name: "since", zone, problems });
+  const untilMs = dayEndIn(until, { name: "until", zone, problems });
+  return {
+    since: sinceMs === undefined ? undefined : toRfc3339(sinceMs),
+    until: untilMs === undefined ? undefined : toRfc3339(untilMs),
   };
-  const days = { since: timeOf("since", since), until: timeOf("until", until) };
+}
+
+/** @returns the query of the domain */
+function auditQuery(reader: Reader): KeyedAuditQuery {
+  const { actor, action, target, cursor, per_page: limit } = listValues(reader);
+  const problems: Problem[] = [];
+  const times = timesOf(reader, problems);
   if (action !== undefined && !AUDIT_ACTIONS.includes(action))
     problems.push({ pointer: "/action", detail: "action must be one of the list" });
   const query = readOrNote({
     actor,
     action,
     target,
-    ...days,
+    ...times,
     cursor,
     limit: limit ?? String(PER_PAGE_DEFAULT),
   });
@@ -96,7 +108,8 @@ export function auditPages({ router, domain }: RouteContext, console: Console) {
             auditLog.listByKey(reader.organizationId, auditQuery(reader)),
           );
           const chain = auditLog.verificationState;
-          return auditListPage({ values: listValues(reader), page: rows, problems, chain });
+          const times = timesOf(reader);
+          return auditListPage({ values: listValues(reader), times, page: rows, problems, chain });
         }),
       pageRoute("showAuditPage", "The audit log as a list"),
     )

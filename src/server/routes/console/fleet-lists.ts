@@ -76,11 +76,13 @@ async function* walk(domain: Domain, organizationId: string, query: ClientQuery)
   }
 }
 
-/** @returns a function that adds the number of the reported revision */
-function withSequences({ governance }: Domain, organizationId: string): (row: ClientSummary) => ClientRow {
+type Reported = Pick<ClientSummary, "configRevision">;
+
+/** @returns a function that adds the number of the reported revision, if it is among the newest */
+export function withSequences({ governance }: Domain, organizationId: string) {
   const revisions = governance.revisions.list(organizationId);
   const sequences = new Map(revisions.map(({ id, sequence }) => [id, sequence]));
-  return (row) => ({
+  return <Row extends Reported>(row: Row): Row & Pick<ClientRow, "sequence"> => ({
     ...row,
     sequence: row.configRevision === null ? undefined : sequences.get(row.configRevision),
   });

@@ -70,6 +70,17 @@ describe("CON-79 the page of requests", () => {
     expect((await browser.visit(`${REQUESTS}?q=nowhere`)).html).toContain("No requests match these filters.");
   });
 
+  test("CON-17 CON-114 shows no command beside days of a time zone that the command does not know", async () => {
+    const zoned = consoleBrowser(site, admin);
+    zoned.cookies.set("quartermaster_zone", "America/New_York");
+    const query = `${REQUESTS}?model=gpt-6&occurred_from=2020-01-01`;
+    const other = await zoned.visit(query);
+    expect(other.html).toContain("Day in America/New_York");
+    expect(other.html).not.toMatch(/gateway logs (list|summary)|GET \/gateway\/request-logs/);
+    expect((await zoned.visit(`${REQUESTS}?model=gpt-6`)).html).toContain("gateway logs list --model gpt-6");
+    expect((await browser.visit(query)).html).toContain("gateway logs list --model gpt-6 --from 2020-01-01");
+  });
+
   test("CON-22 names bad values of the address beside their filters", async () => {
     const bad = "user=x&result=x&outcome=x&bucket=week&min_tokens=x&occurred_from=x&per_page=7000";
     const { status, html } = await browser.visit(`${REQUESTS}?${bad}`);

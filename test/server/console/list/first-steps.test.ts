@@ -70,7 +70,10 @@ describe("CON-28 the empty list", () => {
   const pages: readonly [string, ConsolePage][] = [
     ["logins", loginListPage({ ...NONE, userId: undefined, mayAdminister: true })],
     ["own logins", ownLoginsPage({ ...NONE, email: "ana@example.com" })],
-    ["audit entries", auditListPage({ ...NONE, chain: CHAIN })],
+    [
+      "audit entries",
+      auditListPage({ ...NONE, times: { since: undefined, until: undefined }, chain: CHAIN }),
+    ],
     ["users", userListPage({ ...NONE, mayAdminister: true, hasGateway: false })],
     ["jobs", jobsPage([])],
     ["backups", backupsPage({ items: [], folder: "/backups", failure: null, making: false }, "once")],

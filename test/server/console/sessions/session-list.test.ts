@@ -112,6 +112,26 @@ describe("CON-36 the list of captured sessions", () => {
     expect((await visit(ben, "?status=pending")).html).not.toContain("Never sent");
   });
 
+  test("CON-17 CON-114 has days of the reader's zone, and no command that reads them as days in UTC", async () => {
+    const zone = "Pacific/Kiritimati"; // 14 hours before UTC
+    const zoned = consoleBrowser(site, admin);
+    zoned.cookies.set("quartermaster_zone", zone);
+    const uploaded = site.world.clock.nowMs();
+    const day = Temporal.Instant.fromEpochMilliseconds(uploaded).toZonedDateTimeISO(zone).toPlainDate();
+    const rows = async (query: string) => rowsOf(await zoned.visit(`${SESSIONS}?${query}`)).length;
+    expect(await rows(`updated_from=${day}&updated_to=${day}`)).toBe(4);
+    expect(await rows(`updated_from=${day.add({ days: 1 })}`)).toBe(0);
+    expect(await rows(`updated_to=${day.subtract({ days: 1 })}`)).toBe(0);
+    const page = await zoned.visit(`${SESSIONS}?updated_from=${day}`);
+    expect(page.html).toContain(`Day in ${zone}`);
+    expect(page.html).not.toMatch(/sessions list|GET \/session-uploads/);
+    const reversed = `updated_from=${day}&updated_to=${day.subtract({ days: 1 })}`;
+    expect((await zoned.visit(`${SESSIONS}?${reversed}`)).status).toBe(400);
+    expect((await visit(admin, `?updated_from=${day}`)).html).toContain(
+      `sessions list --updated-from ${day}`,
+    );
+  });
+
   test("says whose bytes are lost, held or over their retention", async () => {
     const { db, clock } = site.world;
     const current = eq(sessionArtifacts.sessionId, ids.claude);

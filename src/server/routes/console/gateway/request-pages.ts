@@ -116,10 +116,10 @@ const distinct = (problems: readonly Problem[]): Problem[] => [
 const SAME = ["q", "model", "harness", "result", "outcome", "profile_id", "run_id", "min_tokens"];
 const DAYS = ["occurred_from", "occurred_to"];
 
-/** @returns the filters as the API takes them. The API's days are in UTC, so days of another time zone are left out */
-function apiQuery(values: Values, userId: string | undefined, { zone }: Reader): Values {
-  const names = zone === "UTC" ? [...SAME, ...DAYS] : SAME;
-  const given = names.flatMap((name): [string, string][] => {
+/** @returns the filters as the API takes them; undefined with days of another time zone, because the API's days are in UTC */
+function apiQuery(values: Values, userId: string | undefined, { zone }: Reader): Values | undefined {
+  if (zone !== "UTC" && DAYS.some((name) => values[name] !== undefined)) return undefined;
+  const given = [...SAME, ...DAYS].flatMap((name): [string, string][] => {
     const value = values[name];
     return value === undefined ? [] : [[name, value]];
   });

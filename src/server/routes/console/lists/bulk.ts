@@ -8,12 +8,12 @@ import { valuesOf } from "../../../console/list/address.ts";
 import {
   type BulkView,
   confirmMany,
-  countedRows,
   invalidSelectionPage,
   type Progress,
   resultPage,
 } from "../../../console/list/bulk.tsx";
 import type { Values } from "../../../console/list/list.ts";
+import { countedRows } from "../../../console/list/named-rows.tsx";
 import type { Equivalents } from "../../../console/parts/command.tsx";
 import { isTypedNumber, TYPED_FIELD } from "../../../console/parts/form.tsx";
 import type { Reader } from "../../../console/reader.ts";
@@ -142,6 +142,7 @@ export class BulkActions<Act extends string, Selection> {
       ...asked,
       language: reader.language,
       count,
+      named: rows.filter(({ result }) => result === "done"),
       exceptions,
       further: rows.filter(({ result, why }) => result === "done" && why !== undefined),
       error,
@@ -182,7 +183,7 @@ export class BulkActions<Act extends string, Selection> {
 
   #grownError({ language }: Reader, count: number, whole: number): string | undefined {
     if (count <= whole) return undefined;
-    const now = countedRows(this.bulk.view, count, language);
+    const now = countedRows(this.bulk.view.nouns, count, language);
     return `There are ${now} now, not ${whole}. Confirm the new number.`;
   }
 

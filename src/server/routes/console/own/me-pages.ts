@@ -12,6 +12,7 @@ import { isHiddenFrom } from "../../../console/policy/hidden-values.tsx";
 import type { Reader } from "../../../console/reader.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
+import { withSequences } from "../fleet-lists.ts";
 
 /** Workstations on the first page. */
 const WORKSTATIONS_SHOWN = 5;
@@ -94,7 +95,7 @@ export function ownWorkstationPages({ router, domain }: RouteContext, console: C
           if (last !== undefined) return seeOther(last);
           const grantIds = rows.items.flatMap(({ grantId }) => grantId ?? []);
           const live = ownLogins.liveGrants(reader.actor, grantIds);
-          const items = rows.items.map((client) => ({
+          const items = rows.items.map(withSequences(domain, reader.organizationId)).map((client) => ({
             ...client,
             isSignedIn: client.grantId !== null && live.has(client.grantId),
           }));

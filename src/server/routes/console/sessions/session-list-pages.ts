@@ -6,6 +6,7 @@ import { invariant, type Problem } from "../../../../platform/errors.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
+import { dayRangeIn } from "../../../console/list/days.ts";
 import { found, lastPageAddress, listValues, placeIn, type Values } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { MINE, SESSION_COLUMNS, sessionListPage } from "../../../console/sessions/session-list.tsx";
@@ -42,6 +43,7 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
     return sessionListPage({
       ...{ readsAll, email: visitor.principal.email, values, page, problems },
       isCapturing: policy?.session_upload !== undefined,
+      hasOwnDays: hasOwnDays(values, reader.zone),
       query: apiQuery(values, query, reader),
     });
   };
@@ -73,11 +75,11 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
 /** @returns the query of a list, and problems with its filters */
 async function queryIn(
   domain: RouteContext["domain"],
-  { organizationId, readsAll }: Reader,
+  { organizationId, readsAll, zone }: Reader,
   values: Values,
 ): Promise<{ query: SessionQuery; problems: Problem[] }> {
   const problems: Problem[] = [];
-  const { q, whose, harness, status, sort } = values;
+  const { q, whose, harness, status, sort, updated_from: from, updated_to: to } = values;
   const text = readsAll ? values.user : undefined;
   const isMine = whose === MINE;
   if (whose !== undefined && !isMine)
@@ -87,21 +89,29 @@ async function queryIn(
   const query: SessionQuery = {
     ...{ q, harness, status, isOwn: isMine },
     userId: await userIdOf(domain, { organizationId, text, problems }),
-    updated: { from: values.updated_from, to: values.updated_to },
+    updatedIn: dayRangeIn({ from, to, name: "updated", zone, problems }),
     sort: sort && (SORTS[sort] ?? sort),
   };
   return { query, problems };
 }
 
+/** Whether the list has days that differ from those of the API and the command, which are in UTC. */
+const hasOwnDays = (values: Values, zone: string): boolean =>
+  zone !== "UTC" && (values.updated_from ?? values.updated_to) !== undefined;
+
 const SAME = ["q", "harness", "status", "updated_from", "updated_to"];
 
-/** @returns the filters as the API takes them; undefined for a member's own sessions, for which the API has no filter */
+/**
+ * @returns the filters as the API takes them; undefined for a member's own sessions, for which the API has no filter, and for days of
+ *   another time zone, because the API's days are in UTC
+ */
 function apiQuery(
   values: Values,
   { userId, isOwn, sort }: SessionQuery,
-  { readsAll, visitor }: Reader,
+  { readsAll, visitor, zone }: Reader,
 ): Values | undefined {
   if (isOwn && !readsAll) return undefined;
+  if (hasOwnDays(values, zone)) return undefined;
   const owner = isOwn ? visitor.principal.userId : userId;
   const given = SAME.flatMap((name): [string, string][] =>
     values[name] === undefined ? [] : [[name, values[name]]],

@@ -1,20 +1,49 @@
-// The first page of the console: the overview for readers of all pages, the reader's own page for other people.
-import type { Console } from "../../../console/console.ts";
+// The first page of the console: the overview for readers of all pages, the reader's own page for other people. And the events by
+// which pages follow what changes.
+import { Type } from "@sinclair/typebox";
+import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { overviewPage } from "../../../console/overview/overview.tsx";
 import { ME_PATH } from "../../../console/own/words.ts";
+import { eventStream } from "../../../http/answers.ts";
+import { operation } from "../../../openapi.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
+const eventsOperation = operation(
+  "streamConsoleEvents",
+  "The events of administrators, for pages in a browser",
+  {
+    tags: ["Console"],
+    answers: {
+      200: { description: "As `GET /admin/events`", schema: Type.String(), mediaType: "text/event-stream" },
+      303: { description: "Nobody is signed in" },
+      403: { description: "Only administrators and auditors read these pages" },
+      429: { description: "The login or its user has too many streams open" },
+      503: { description: "Too many streams are open, or the service is stopping" },
+    },
+  },
+);
+
 /** @returns the routes of the overview */
-export const overviewPages = ({ router, overview }: RouteContext, console: Console) =>
-  router.get(
-    CONSOLE,
-    ({ request }) =>
-      console.show(request, "anyone", async (reader) => {
-        if (!reader.readsAll) return seeOther(ME_PATH);
-        const view = await overview.read(reader.organizationId);
-        return overviewPage({ view, pages: console.pagesOf(reader) });
-      }),
-    pageRoute("showOverviewPage", "Whether the installation is in order"),
-  );
+export const overviewPages = ({ router, overview, adminEvents }: RouteContext, console: Console) =>
+  router
+    .get(
+      CONSOLE,
+      ({ request }) =>
+        console.show(request, "anyone", async (reader) => {
+          if (!reader.readsAll) return seeOther(ME_PATH);
+          const view = await overview.read(reader.organizationId);
+          return overviewPage({ view, pages: console.pagesOf(reader) });
+        }),
+      pageRoute("showOverviewPage", "Whether the installation is in order"),
+    )
+    .get(
+      `${CONSOLE}/events`,
+      // Auditors are no administrators for the API, and read the same pages.
+      ({ request }) =>
+        console.show(request, "administrator", (reader) =>
+          eventStream(adminEvents.open(readerPrincipal(reader))),
+        ),
+      { requires: "nobody", detail: eventsOperation },
+    );
