@@ -76,9 +76,19 @@ describe("CON-151 an administrator", () => {
       await using visitor = await opened();
       const { page } = visitor;
       await page.goto(`/console/clients?q=bulk-${name}`);
-      for (const host of hosts) await row(page, host).getByRole("checkbox").check();
+      await row(page, hosts[0] ?? "")
+        .getByRole("checkbox")
+        .check();
+      await page.getByRole("link", { name: "Select all 3 on this page" }).click();
+      await page.getByRole("link", { name: "Select none" }).waitFor();
+      expect(await page.locator("tbody input:checked").count()).toBe(3);
+      await page.getByRole("link", { name: "Select none" }).click();
+      await page.getByRole("link", { name: "Select all 3 on this page" }).click();
+      await page.getByRole("link", { name: "Select none" }).waitFor();
       await press(page, "Revoke…");
       expect(await heading(page)).toContain("3 workstations");
+      const named = await page.getByRole("main").textContent();
+      for (const host of hosts) expect(named).toContain(host);
       await removeBehindThePage(`bulk-${name}-2`);
       await press(page, "Revoke");
       const result = page.getByRole("list", { name: "Result" });
@@ -153,6 +163,23 @@ describe("CON-157 with the keyboard alone", () => {
       expect(await heading(page)).toMatch(/revoked/i);
     },
   );
+
+  test("CON-40 the filter by user proposes addresses while one is typed, also after the list was swapped", async () => {
+    await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });
+    const { page } = visitor;
+    await site.member("proposed.person@example.com");
+    await page.goto("/console/clients");
+    for (const text of ["proposed", "proposed.per"]) {
+      await page.getByLabel("User", { exact: true }).fill(text);
+      await page
+        .locator('#filter-user-found option[value="proposed.person@example.com"]')
+        .waitFor({ state: "attached" });
+      await page.getByLabel("User", { exact: true }).fill("");
+      await page.getByLabel("State").selectOption({ index: 1 });
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.getByRole("link", { name: "Clear all", exact: true }).waitFor();
+    }
+  });
 
   test("the palette opens the first result, also before it is shown", async () => {
     await using visitor = await site.visitor({ javaScriptEnabled: true, as: site.admin });

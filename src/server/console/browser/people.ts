@@ -3,10 +3,11 @@
 
 const PAUSE_MS = 150;
 
-/** Handles fields with `data-people`, the id of their list. */
+/** Handles fields with `data-people`, the id of their list, also those that a swapped region brings. */
 export function startPeople(): void {
-  for (const field of document.querySelectorAll<HTMLInputElement>("input[data-people]"))
-    field.addEventListener("input", () => propose(field));
+  document.addEventListener("input", ({ target }) => {
+    if (target instanceof HTMLInputElement && target.matches("[data-people]")) propose(target);
+  });
 }
 
 let asked = 0;

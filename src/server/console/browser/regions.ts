@@ -80,7 +80,8 @@ export function swapRegions(
   return isAny;
 }
 
-/** Replaces one region by its successor. */
+/** Replaces one region by its successor. A field that is being edited keeps its value; a link that has the focus gets its new text. */
 export function swapRegion(region: Element, next: Element): void {
-  void Idiomorph.morph(region, next, { morphStyle: "outerHTML", ignoreActiveValue: true });
+  const ignoreActiveValue = document.activeElement?.matches("input, textarea, select") ?? false;
+  void Idiomorph.morph(region, next, { morphStyle: "outerHTML", ignoreActiveValue });
 }

@@ -37,7 +37,7 @@ function filtersWith(facets: ClientFacets | undefined): Filter[] {
   const harnesses = facets?.harnesses.map((value) => ({ value, label: value }));
   return [
     { name: "q", label: "Search", kind: "search", hint: "Host, instance id or address" },
-    { name: "user", label: "User", kind: "text", hint: "Address or id" },
+    { name: "user", label: "User", kind: "person", hint: "Address or id" },
     {
       name: "health",
       label: "State",

@@ -21,7 +21,7 @@ const BUCKET_LABELS = { hour: "Hour", day: "Day" } as const;
 
 const FILTERS: readonly Filter[] = [
   { name: "q", label: "Search", kind: "search", hint: "Part of a path, model, repository, branch or run" },
-  { name: "user", label: "User", kind: "text", hint: "Address or id" },
+  { name: "user", label: "User", kind: "person", hint: "Address or id" },
   { name: "model", label: "Model", kind: "text", hint: "Whole name" },
   {
     name: "result",

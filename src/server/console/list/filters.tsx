@@ -85,7 +85,8 @@ function Control({
   value: string | undefined;
   problem: Problem | undefined;
 }) {
-  const { zone } = useReader();
+  const { zone, visitor } = useReader();
+  const isAdministrator = visitor.principal.role === "admin";
   const { name, label, kind, choices = [], hint = kind === "date" ? `Day in ${zone}` : undefined } = filter;
   const id = `filter-${name}`;
   const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(" ") || undefined;
@@ -110,6 +111,7 @@ function Control({
       ) : (
         <input
           {...shared}
+          {...(kind === "person" && proposing(`${id}-found`, isAdministrator))}
           type="search"
           value={value}
           maxLength={SEARCH_LENGTH_MAX}
@@ -117,6 +119,7 @@ function Control({
           autocomplete="off"
         />
       )}
+      {kind === "person" && <datalist id={`${id}-found`} />}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -130,6 +133,16 @@ function Control({
     </div>
   );
 }
+
+/**
+ * Attributes for the script (browser/people.ts), which fills the list while an address is typed.
+ * @param isAdministrator whether the API answers the reader with all users; auditors get those whom every member may find
+ */
+const proposing = (list: string, isAdministrator: boolean) => ({
+  list,
+  "data-people": list,
+  ...(isAdministrator && { "data-people-from": "users" }),
+});
 
 function Chips({ filters, values }: Omit<FilterFormProps, "problems">) {
   const { url } = useReader();

@@ -12,7 +12,8 @@ import type { FirstStep } from "./first-step.tsx";
 export interface Filter {
   name: string;
   label: string;
-  kind: "search" | "text" | "choice" | "date";
+  /** a `person` is a text with proposals of addresses */
+  kind: "search" | "text" | "choice" | "date" | "person";
   /** of a choice, without the empty one */
   choices?: readonly { value: string; label: string }[];
   hint?: string;

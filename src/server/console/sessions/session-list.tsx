@@ -42,7 +42,7 @@ const filtersFor = (readsAll: boolean): readonly Filter[] => [
     choices: [{ value: MINE, label: "Mine only" }],
   },
   ...(readsAll
-    ? [{ name: "user", label: "Owner", kind: "text", hint: "Address or id" } satisfies Filter]
+    ? [{ name: "user", label: "Owner", kind: "person", hint: "Address or id" } satisfies Filter]
     : []),
   {
     name: "harness",
