@@ -183,7 +183,7 @@ test("CON-115 the console's stream is answered to everybody who reads its pages:
   const answer = await open.request("GET", "/console/events");
   expect([answer.status, answer.headers.get("location")]).toEqual([
     303,
-    "/login?callbackURL=%2Fconsole%2Fevents",
+    `/login?callbackURL=${encodeURIComponent("/console/events")}`,
   ]);
 });
 
