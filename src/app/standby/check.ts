@@ -10,7 +10,7 @@ import type { Examined } from "../doctor/domain-checks.ts";
 import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { isLeaseHeldHere } from "./lease/lease-file.ts";
 import { findOwnTerm } from "./own-term.ts";
-import { examineReplica, type ReplicaState } from "./replica-state.ts";
+import { examineReplica, type ReplicaState } from "./replica/replica-state.ts";
 import { replicaStoreOf } from "./standby.ts";
 import { takenOver } from "./start.ts";
 import { listTerms, numberOf } from "./terms.ts";

@@ -8,7 +8,7 @@ import { DomainError } from "../../platform/errors.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
-import { examineReplica, type ReplicaState } from "./replica-state.ts";
+import { examineReplica, type ReplicaState } from "./replica/replica-state.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import { checkRestore } from "./restore-check.ts";
 import { takenOver } from "./start.ts";

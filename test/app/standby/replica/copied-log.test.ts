@@ -3,9 +3,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLogCopied } from "../../../src/app/standby/copied-log.ts";
-import { litestreamFolder } from "../../../src/platform/database/maintenance/replication.ts";
-import { temporaryDirectory } from "../../support/world.ts";
+import { isLogCopied } from "../../../../src/app/standby/replica/copied-log.ts";
+import { litestreamFolder } from "../../../../src/platform/database/maintenance/replication.ts";
+import { temporaryDirectory } from "../../../support/world.ts";
 
 const folder = temporaryDirectory();
 afterAll(() => rmSync(folder, { recursive: true }));

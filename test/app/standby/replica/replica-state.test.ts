@@ -1,21 +1,21 @@
 // Which changes the replica lacks, found in the files of Litestream on both sides, and the finding of `doctor`.
 import { describe, expect, test } from "bun:test";
-import { checkOf } from "../../../src/app/doctor/finding.ts";
+import { checkOf } from "../../../../src/app/doctor/finding.ts";
 import {
   RESTORE_CHECK_AGE_MS,
   replicaLagFinding,
   restoreCheckFinding,
-} from "../../../src/app/standby/check.ts";
+} from "../../../../src/app/standby/check.ts";
 import {
   compare,
   type LocalState,
   RECHECK_DELAY_MS,
   STALLED_AFTER_MS,
-} from "../../../src/app/standby/replica-state.ts";
-import { RESTORE_CHECK_JOB } from "../../../src/app/standby/watch.ts";
-import type { JobView } from "../../../src/domain/system/jobs.ts";
-import { MINUTE_MS, SECOND_MS } from "../../../src/platform/clock.ts";
-import { START_MS } from "../../support/world.ts";
+} from "../../../../src/app/standby/replica/replica-state.ts";
+import { RESTORE_CHECK_JOB } from "../../../../src/app/standby/watch.ts";
+import type { JobView } from "../../../../src/domain/system/jobs.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../../src/platform/clock.ts";
+import { START_MS } from "../../../support/world.ts";
 
 const taken = [1, 2, 3].map((transaction) => ({ transaction, atMs: START_MS + transaction * SECOND_MS }));
 const local = (more: Partial<LocalState> = {}): LocalState => ({

@@ -3,12 +3,12 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, MINUTE_MS, SECOND_MS } from "../../platform/clock.ts";
-import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
-import { litestreamFolder, replicationOf } from "../../platform/database/maintenance/replication.ts";
+import { type Clock, MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import type { DataDirectory } from "../../../platform/data-directory/data-directory.ts";
+import { litestreamFolder, replicationOf } from "../../../platform/database/maintenance/replication.ts";
+import type { ReplicaStore } from "../replica-store.ts";
+import { newestPosition, type Position } from "../terms.ts";
 import { isLogCopied } from "./copied-log.ts";
-import type { ReplicaStore } from "./replica-store.ts";
-import { newestPosition, type Position } from "./terms.ts";
 
 export interface ReplicaState {
   /** the newest point in the store; undefined if it has no data of this term */

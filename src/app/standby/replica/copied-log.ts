@@ -2,7 +2,7 @@
 // beside the log has the last committed frame (see the file format of the log in its documentation).
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { litestreamFolder } from "../../platform/database/maintenance/replication.ts";
+import { litestreamFolder } from "../../../platform/database/maintenance/replication.ts";
 
 /** Of a file of Litestream 0.5: the name of the format, then numbers of 8 and 4 bytes, the first byte being the highest. */
 const PART = { magic: "LTX1", offsetAt: 48, sizeAt: 56, saltsAt: 64, length: 72 };
