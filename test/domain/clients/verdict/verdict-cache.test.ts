@@ -1,6 +1,6 @@
 // Verdicts on the reports of a fleet: what a revision expects is prepared once, for however many workstations.
 import { expect, test } from "bun:test";
-import { createJudge } from "../../../../src/domain/clients/verdict/judge.ts";
+import { createJudge } from "../../../../src/domain/clients/verdict/verdict-cache.ts";
 import type { Revision } from "../../../../src/domain/governance/service.ts";
 import { checkVersion } from "../../../../src/domain/governance/versions/versions.ts";
 import { HARNESSES } from "../../../../src/domain/harnesses/harnesses.ts";
