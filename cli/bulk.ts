@@ -1,6 +1,7 @@
 // Runs a verb on many rows: those that are named, or all that match a filter. Asks for one confirmation, changes the rows in slices,
 // and prints the result of each row.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../src/domain/shared/bulk.ts";
+import { countText } from "../src/platform/count-text.ts";
 import type { Call } from "./data-directory/in-domain.ts";
 import { SomeFailed } from "./exit.ts";
 import { isConfirmed } from "./input/prompt.ts";
@@ -42,7 +43,7 @@ export async function runBulk<Filter>(call: Call, verb: BulkVerb<Filter>): Promi
   const parts = partsOf(verb.chosen);
   const counts = await Promise.all(parts.map(count));
   const whole = counts.reduce((sum, matching) => sum + matching, 0);
-  const rowsText = (rows: number): string => `${rows} ${rows === 1 ? nouns[0] : nouns[1]}`;
+  const rowsText = (rows: number): string => countText(rows, ...nouns);
   const [first] = parts;
   if (whole === 0 || !first)
     return call.output.result(

@@ -4,6 +4,7 @@
 import type { SetupOptions } from "../../src/app/installation/setup.ts";
 import type { BootstrapResult } from "../../src/domain/identity/service.ts";
 import type { Config } from "../../src/platform/config/config.ts";
+import { countText } from "../../src/platform/count-text.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { addOptionsOf, loadSettings } from "../input/setting-options.ts";
@@ -62,7 +63,7 @@ async function setup(context: Context, command: CliCommand): Promise<void> {
   // Prints the password as soon as it exists: it is not stored, and the next step may fail.
   const options = { ...plan, onBootstrap: showPassword };
   const { admin, generatedPassword } = await setUp(options);
-  const text = `Set up ${config.get("data_dir")}: ${steps.length} ${steps.length === 1 ? "step" : "steps"} done.`;
+  const text = `Set up ${config.get("data_dir")}: ${countText(steps.length, "step")} done.`;
   if (generatedPassword) output.note(text);
   else output.result({ changed: true, steps, administrator: admin }, text);
 }

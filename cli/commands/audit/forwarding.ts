@@ -1,5 +1,6 @@
 // `audit forwarding` and `audit resend`: how far the log was sent to its receiver, and sending a part of it again.
 import type { ForwardingState } from "../../../src/domain/audit/forwarding/forwarding.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { ageText } from "../../output/age.ts";
 import { dateOf, detailsText, timeOf } from "../../output/details.ts";
@@ -43,7 +44,7 @@ export async function resend({ domain, actor, output, text }: Call): Promise<voi
 export function forwardingText({ lastId, waiting, waitingSinceMs }: ForwardingState, nowMs: number): string {
   if (waitingSinceMs === null) return `every entry was sent, the last is ${lastId}`;
   const since = ageText(waitingSinceMs, nowMs);
-  return `${waiting === 1 ? "1 entry waits" : `${waiting} entries wait`}, the oldest for ${since}`;
+  return `${countText(waiting, "entry waits", "entries wait")}, the oldest for ${since}`;
 }
 
 export const forwardingDocument = (state: ForwardingState) => ({

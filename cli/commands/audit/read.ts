@@ -8,6 +8,7 @@ import {
   entryInChainDocument,
   namedDocument,
 } from "../../../src/domain/audit/reading/entry-document.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { replaceFile } from "../../../src/platform/files/files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -98,7 +99,7 @@ async function* linesOf(
 
 function exportedText({ entries, lastId }: Reached, destination: string): string {
   if (lastId === null) return `Exported no entries${destination}`;
-  const count = entries === 1 ? "1 entry" : `${entries} entries`;
+  const count = countText(entries, "entry", "entries");
   return `Exported ${count}${destination}; the last is ${lastId}`;
 }
 

@@ -2,6 +2,7 @@
 import { breakText } from "../../../src/domain/audit/reading/break-text.ts";
 import { digestText, verificationDocument } from "../../../src/domain/audit/reading/entry-document.ts";
 import type { Verification } from "../../../src/domain/audit/verification.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { startProgress } from "../../output/progress.ts";
@@ -25,7 +26,7 @@ async function readAll({ domain, context }: Call): Promise<Verification> {
 }
 
 function intactText({ entries, removed, last }: Verification): string {
-  const count = entries === 1 ? "1 entry verified" : `${entries} entries verified`;
+  const count = countText(entries, "entry verified", "entries verified");
   const gone = removed === 0 ? "" : `; retention removed ${removed} earlier`;
   if (last === undefined) return `${count}${gone}`;
   return `${count}, the last is ${last.id} with ${digestText(last.digest)}${gone}`;

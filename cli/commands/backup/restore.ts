@@ -11,6 +11,7 @@ import {
 } from "../../../src/app/backup/restore.ts";
 import { type EndedAccess, endedSummary } from "../../../src/domain/access/service.ts";
 import { DATABASE_NAME } from "../../../src/domain/backup/model.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { KeyFileContent } from "../../../src/platform/crypto/key-file.ts";
 import {
   type DataDirectory,
@@ -27,7 +28,6 @@ import { operatorName } from "../../data-directory/with-domain.ts";
 import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
 import { readSecret } from "../../input/secret-input.ts";
 import { watchTask } from "./progress.ts";
-import { amount } from "./view.ts";
 
 /** @throws DomainError `data_dir.in_use` while the service runs, `backup.*`, `schema.newer`, `keys.*`, `confirmation.*` */
 export async function restore(call: SettingsCall): Promise<void> {
@@ -141,12 +141,12 @@ const missingText = (id: string): string =>
 const sessionNotes = ({ sessions, elsewhere }: Restored["absent"]): string[] => [
   ...(sessions > 0
     ? [
-        `${amount(sessions, "captured session")} without bytes: a download answers 410, and the next upload of a session restores it`,
+        `${countText(sessions, "captured session")} without bytes: a download answers 410, and the next upload of a session restores it`,
       ]
     : []),
   ...(elsewhere > 0
     ? [
-        `${amount(elsewhere, "version")} of captured sessions in the object store: \`quartermaster sessions verify\` finds those that are missing there`,
+        `${countText(elsewhere, "version")} of captured sessions in the object store: \`quartermaster sessions verify\` finds those that are missing there`,
       ]
     : []),
 ];
@@ -188,8 +188,8 @@ function report(
 
 const revokedText = ({ loginSessions, grants, deviceLogins, passwordLinks }: EndedAccess): string =>
   [
-    amount(loginSessions, "login session"),
-    amount(grants, "grant"),
-    amount(deviceLogins, "device login"),
-    amount(passwordLinks, "password link"),
+    countText(loginSessions, "login session"),
+    countText(grants, "grant"),
+    countText(deviceLogins, "device login"),
+    countText(passwordLinks, "password link"),
   ].join(", ");

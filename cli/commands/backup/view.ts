@@ -1,5 +1,6 @@
 // Formats backups as text and JSON.
 import type { Manifest } from "../../../src/domain/backup/model.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 
 /** @returns the public facts of a manifest, as JSON */
 export const manifestDocument = ({
@@ -28,8 +29,8 @@ export function contentsText(manifest: Manifest): string {
   const rows = Object.values(database.rows).reduce((sum, count) => sum + count, 0);
   return [
     `schema ${schema}`,
-    amount(rows, "row"),
-    amount(artifacts.count, "artifact"),
+    countText(rows, "row"),
+    countText(artifacts.count, "artifact"),
     ...sessionTexts(manifest),
   ].join(", ");
 }
@@ -37,15 +38,12 @@ export function contentsText(manifest: Manifest): string {
 function sessionTexts({ database, sessions, sessions_elsewhere: elsewhere = 0 }: Manifest): string[] {
   const count = sessionsIn(database);
   if (count === 0) return [];
-  const files = sessions === undefined ? "no files (backup.sessions)" : amount(sessions.count, "file");
+  const files = sessions === undefined ? "no files (backup.sessions)" : countText(sessions.count, "file");
   return [
-    `${amount(count, "captured session")} with ${files}`,
-    ...(elsewhere > 0 ? [`${amount(elsewhere, "version")} in the object store not included`] : []),
+    `${countText(count, "captured session")} with ${files}`,
+    ...(elsewhere > 0 ? [`${countText(elsewhere, "version")} in the object store not included`] : []),
   ];
 }
 
 /** A backup of an older schema has no such table. */
 const sessionsIn = ({ rows }: Manifest["database"]): number => rows.captured_sessions ?? 0;
-
-/** @returns `1 row`, `2 rows` */
-export const amount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { openBundleFile } from "../../../src/app/files/catalog-file.ts";
 import { type ImportPlan, type ImportRequest, isUnchanged } from "../../../src/domain/catalog/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { readTrustedKeys, TRUSTED_KEYS_BYTES_MAX } from "../../../src/platform/crypto/file-signatures.ts";
 import { findOwnSigner, makeOwnKey } from "../../../src/platform/crypto/own-signing-key.ts";
 import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
@@ -47,7 +48,7 @@ export async function exportBundle(call: Call, file: string): Promise<void> {
     left_out: leftOut,
     signer: signer.keyId,
   };
-  const counts = `${counted(packages, "package")} with ${counted(archives.length, "archive")}`;
+  const counts = `${countText(packages, "package")} with ${countText(archives.length, "archive")}`;
   output.result(document, `Exported ${counts} to ${file}\nsigned by ${signer.keyId}`);
 }
 
@@ -122,7 +123,7 @@ async function withProgress(
 async function mayRemove(call: Call, request: ImportRequest): Promise<boolean> {
   const plan = await withProgress(call, request, call.domain.catalog.bundles.plan);
   if (plan.removed.length === 0 || plan.blocked.length > 0) return true; // the import fails and names what blocks it
-  const action = `remove ${counted(plan.removed.length, "package")} from the catalog`;
+  const action = `remove ${countText(plan.removed.length, "package")} from the catalog`;
   return await isConfirmed(call.context, call.command, { action, details: linesOf(plan) });
 }
 
@@ -153,7 +154,7 @@ function linesOf(plan: ImportPlan): string[] {
   const { count, new: fresh, sizeBytes } = plan.archives;
   return [
     `signed by ${plan.signer}, exported ${printable(plan.exportedAt)}`,
-    `${counted(count, "archive")}, ${sizeBytes} bytes, ${fresh} new`,
+    `${countText(count, "archive")}, ${sizeBytes} bytes, ${fresh} new`,
     ...planLines({ ...plan, removed }),
     ...blocked,
   ];
@@ -167,5 +168,3 @@ const documentOf = (plan: ImportPlan) => ({
   blocked: plan.blocked,
   fetches: plan.fetches,
 });
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

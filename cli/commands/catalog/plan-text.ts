@@ -1,5 +1,6 @@
 // Formats seed and import plans: a summary of counts, and one line per package with its digest.
 import type { PackageVersion, SeedPlan } from "../../../src/domain/catalog/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { printable } from "../../output/printable.ts";
 
 /** @returns `2 added, 1 changed`, or `unchanged` with the number of packages */
@@ -12,7 +13,7 @@ export function planSummary({ added, changed, removed, moved, unchanged }: SeedP
   ] as const;
   const parts = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   if (parts.length > 0) return parts.join(", ");
-  return `unchanged (${unchanged} ${unchanged === 1 ? "package" : "packages"})`;
+  return `unchanged (${countText(unchanged, "package")})`;
 }
 
 /** @returns one line for each entry that is added (`+`), changed (`~`) or removed (`-`) */

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { CATALOG_FILE_BYTES_MAX } from "../../../src/domain/catalog/model.ts";
 import { catalogYaml } from "../../../src/domain/catalog/seed/catalog-export.ts";
 import type { ManagedPackage } from "../../../src/domain/catalog/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { replaceFile } from "../../../src/platform/files/files.ts";
 import { yamlText } from "../../../src/platform/text/yaml-write.ts";
@@ -61,7 +62,7 @@ async function exportYaml(call: Call, file: string): Promise<void> {
   if (file === "-") return output.result({ package_catalog: { packages } }, text.trimEnd());
   const path = resolve(context.cwd, file);
   await replaceFile(path, text);
-  const count = packages.length === 1 ? "1 package" : `${packages.length} packages`;
+  const count = countText(packages.length, "package");
   output.result(
     { file: path, packages: packages.length, size_bytes: sizeBytes },
     `Exported ${count} to ${file}`,

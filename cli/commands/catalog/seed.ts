@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { readCatalogFile } from "../../../src/app/files/catalog-file.ts";
 import { isUnchanged, type Seeded, type SeedRequest } from "../../../src/domain/catalog/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { withFileContext } from "../../exit.ts";
 import { isConfirmed } from "../../input/prompt.ts";
@@ -51,7 +52,7 @@ const plan = (call: Call, request: SeedRequest): Promise<Seeded> =>
 async function mayRemove(call: Call, request: SeedRequest): Promise<boolean> {
   const wanted = await plan(call, request);
   if (wanted.removed.length === 0) return true;
-  const count = wanted.removed.length === 1 ? "1 package" : `${wanted.removed.length} packages`;
+  const count = countText(wanted.removed.length, "package");
   const action = `remove ${count} from the catalog`;
   return await isConfirmed(call.context, call.command, { action, details: planLines(wanted) });
 }

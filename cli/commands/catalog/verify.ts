@@ -1,5 +1,6 @@
 // `catalog verify`: checks the digest of every stored archive, and warns about archives that violate the rules for new archives.
 import type { ArtifactCheck, ManagedPackage } from "../../../src/domain/catalog/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { startProgress } from "../../output/progress.ts";
@@ -21,12 +22,13 @@ export async function verify(call: Call): Promise<void> {
   const users = packagesByDigest(domain.catalog.list(actor.organizationId));
   const { checked, broken } = await checkAll(call);
   const rows = broken.map((check) => ({ ...check, packages: (users.get(check.sha256) ?? []).join(",") }));
-  if (rows.length === 0) return output.result({ items: [], checked }, `${countText(checked)} intact`);
+  if (rows.length === 0)
+    return output.result({ items: [], checked }, `${countText(checked, "artifact")} intact`);
   output.list(rows, { columns: COLUMNS, json: rowDocument, empty: "" }, { checked });
   throw new DomainError(
     "unverified",
     "catalog.artifacts_broken",
-    `${broken.length} of ${countText(checked)} damaged or missing`,
+    `${broken.length} of ${countText(checked, "artifact")} damaged or missing`,
     {
       hint: "remove damaged files from artifacts/sha256 in the data directory, then seed their packages again",
     },
@@ -71,5 +73,3 @@ const rowDocument = ({ artifactId, sha256, sizeBytes, result, packages }: Row) =
   result,
   packages: packages === "" ? [] : packages.split(","),
 });
-
-const countText = (count: number): string => (count === 1 ? "1 artifact" : `${count} artifacts`);

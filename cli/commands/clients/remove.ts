@@ -3,6 +3,7 @@
 
 import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientFilterQuery, ClientView, RemovalKind } from "../../../src/domain/clients/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
 import { type BulkSelection, runBulk } from "../../bulk.ts";
@@ -134,7 +135,7 @@ async function removeUnseen(call: Call, verb: RemovalKind, seenBeforeMs: number)
   const signal = context.stopSignal();
   const clients = await domain.clients.removals.unseen(actor, { removal: verb, seenBeforeMs, signal });
   signal.throwIfAborted();
-  output.result({ changed: clients > 0, clients }, `${DONE[verb]} ${countText(clients)}`);
+  output.result({ changed: clients > 0, clients }, `${DONE[verb]} ${countText(clients, "workstation")}`);
 }
 
 const CONSEQUENCE = {
@@ -143,9 +144,7 @@ const CONSEQUENCE = {
 } as const;
 
 const actionOn = (verb: RemovalKind, count: number): string =>
-  `${verb} ${countText(count)}${verb === "remove" ? " from the inventory" : ""}`;
-
-const countText = (count: number): string => (count === 1 ? "1 workstation" : `${count} workstations`);
+  `${verb} ${countText(count, "workstation")}${verb === "remove" ? " from the inventory" : ""}`;
 
 const unclear = (verb: RemovalKind): DomainError =>
   new DomainError(

@@ -1,5 +1,6 @@
 // The texts of a demo for people: where to look, what to try, and the state of the workstations.
 import type { DemoEvent, FleetState, Started } from "../../../src/app/demo/events.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { shellWord } from "../../output/program-name.ts";
 
 /** Width of command lines, and of a terminal that does not report its width. */
@@ -83,8 +84,6 @@ function commandText(parts: readonly string[]): string {
   }
   return [...lines, line].join("\n");
 }
-
-const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** @returns one line: the revision, and how many workstations are in each state that occurs */
 export function fleetText(fleet: FleetState): string {

@@ -1,5 +1,6 @@
 // `identities create --from-issuer`: prepares the users of a former provider for the one that replaces it.
 import type { Move, MovePlan } from "../../../src/domain/sso/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { issuerFor } from "./issuer.ts";
@@ -16,17 +17,17 @@ export async function move(call: Call): Promise<void> {
   const { prepared, linkedBefore } = plan;
   if (wanted.by === "external_id") {
     warnOfClaim(call);
-    const found = `${usersText(prepared.length)} will be linked by external id at the next sign-in`;
+    const found = `${countText(prepared.length, "user")} will be linked by external id at the next sign-in`;
     return output.result(documentOf(wanted, plan, false), [found, ...leftLines(plan)].join("\n"));
   }
   if (prepared.length === 0) {
     const text = `unchanged: nobody is left to move; ${linkedBefore} linked there already`;
     return output.result(documentOf(wanted, plan, false), [text, ...leftLines(plan)].join("\n"));
   }
-  const action = `expect ${usersText(prepared.length)} of ${wanted.fromIssuer} at ${wanted.toIssuer}`;
+  const action = `expect ${countText(prepared.length, "user")} of ${wanted.fromIssuer} at ${wanted.toIssuer}`;
   if (!(await isConfirmed(context, command, { action, details: detailsOf(call, wanted, plan) }))) return;
   const done = await domain.sso.moves.move(actor, wanted);
-  const moved = `${usersText(done.prepared.length)} will be linked at the first sign-in at ${wanted.toIssuer}, for 30 days`;
+  const moved = `${countText(done.prepared.length, "user")} will be linked at the first sign-in at ${wanted.toIssuer}, for 30 days`;
   output.result(documentOf(wanted, done, true), [moved, ...leftLines(done)].join("\n"));
 }
 
@@ -35,7 +36,11 @@ function detailsOf({ domain }: Call, { toIssuer }: Move, plan: MovePlan): string
   const configured = domain.sso.settings()?.issuer;
   return [
     "For 30 days, the first person who signs in there with the verified address of such a user gets the account.",
-    ...(administrators > 0 ? [`Warning: ${administratorsText(administrators)}.`] : []),
+    ...(administrators > 0
+      ? [
+          `Warning: ${countText(administrators, "of them is an administrator", "of them are administrators")}.`,
+        ]
+      : []),
     ...(configured === toIssuer ? [] : ["Warning: this issuer is not the configured one."]),
     "The links at the former provider stay, but grant no access.",
     ...leftLines(plan),
@@ -55,11 +60,6 @@ function leftLines({ left }: MovePlan): string[] {
   const rest = others === 0 ? [] : [`  and ${others} more: see \`left\` of --json`];
   return ["To be linked by hand with identities create:", ...shown, ...rest];
 }
-
-const usersText = (count: number): string => (count === 1 ? "1 user" : `${count} users`);
-
-const administratorsText = (count: number): string =>
-  count === 1 ? "1 of them is an administrator" : `${count} of them are administrators`;
 
 function warnOfClaim({ domain, output }: Call): void {
   if (domain.sso.settings()?.externalIdClaim === undefined)

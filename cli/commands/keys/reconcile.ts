@@ -1,6 +1,7 @@
 // `keys reconcile`: reconciles every key in this process, even if a service is running, and lists failures.
 
 import { keyDocument } from "../../../src/domain/gateway/administration/key-document.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { SomeFailed } from "../../exit.ts";
 import { readPages } from "../../output/list-pages.ts";
@@ -29,10 +30,9 @@ export async function reconcile(call: Call): Promise<void> {
   const { revocationsPending } = figures();
   const document = { keys, revocations, revocations_pending: revocationsPending };
   const lines = [
-    `reconciled ${keys} ${keys === 1 ? "key" : "keys"}, carried out ${revocations} of ${revocations + revocationsPending} revocations`,
+    `reconciled ${countText(keys, "key")}, carried out ${revocations} of ${revocations + revocationsPending} revocations`,
     ...items.map(({ email, problem }) => `  ${printable(`${email}: ${problem}`)}`),
   ];
   output.result({ ...document, failing: items.map(keyDocument) }, lines.join("\n"));
-  if (total > 0)
-    throw new SomeFailed(`${total} ${total === 1 ? "key has a problem" : "keys have a problem"}`);
+  if (total > 0) throw new SomeFailed(`${countText(total, "key has a problem", "keys have a problem")}`);
 }

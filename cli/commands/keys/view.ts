@@ -1,5 +1,6 @@
 // Formats gateway keys as table columns and text, without secrets, and warns about pending revocations.
 import type { KeyView } from "../../../src/domain/gateway/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
 import { colorOf } from "../../output/color.ts";
@@ -28,7 +29,7 @@ export const keyText = (document: Readonly<Record<string, string | number | null
 /** Warns if gateway mode is off, and if no service is running that could carry out pending revocations. */
 export function warnOfPendingRevocations({ domain: { gateway }, config, output }: Call): void {
   const { revocationsPending } = gateway.figures();
-  const waiting = `${revocationsPending} ${revocationsPending === 1 ? "revocation" : "revocations"} at the gateway`;
+  const waiting = `${countText(revocationsPending, "revocation")} at the gateway`;
   if (!gateway.mode) {
     output.warning(OFF);
     if (revocationsPending > 0)

@@ -1,6 +1,7 @@
 // Formats logins as table columns, text and JSON, without secrets or their hashes.
 import { toLogin } from "../../../src/domain/access/logins/login-document.ts";
 import type { EndedAccess, LoginView } from "../../../src/domain/access/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { colorOf } from "../../output/color.ts";
 import { dateOf, detailsText } from "../../output/details.ts";
 import type { Column } from "../../output/table.ts";
@@ -40,5 +41,5 @@ export const countsText = ({ loginSessions, grants, deviceLogins, passwordLinks 
     [passwordLinks, "password link"] as const,
   ]
     .filter(([count]) => count > 0)
-    .map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`)
+    .map(([count, word]) => countText(count, word))
     .join(", ");

@@ -1,5 +1,6 @@
 // `packages update`: publishes the current commits of packages, after it showed which files change.
 import type { PackageUpdate } from "../../../src/domain/catalog/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { numberText, revisionDocument } from "../policy/view.ts";
@@ -29,7 +30,7 @@ export async function update(call: Call): Promise<void> {
   };
   const source = { text: JSON.stringify(document), variable: () => undefined };
   const plan = domain.governance.documents.plan(organizationId, source);
-  const action = `publish a policy after ${numberText(base)} with ${countText(updates.length)}`;
+  const action = `publish a policy after ${numberText(base)} with ${countText(updates.length, "updated package")}`;
   if (!(await isConfirmed(context, command, { action, details: updates.flatMap(linesOf) }))) return;
   const comment = text("comment") ?? `Update ${updates.map(({ before }) => before.id).join(", ")}`;
   const revision = await domain.governance.documents.apply(actor, plan, { comment });
@@ -63,5 +64,3 @@ function linesOf({ before, after, formerCommit, commit, difference }: PackageUpd
 }
 
 const shortOf = (commit: string): string => commit.slice(0, COMMIT_DIGITS);
-const countText = (count: number): string =>
-  count === 1 ? "1 updated package" : `${count} updated packages`;

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { DOCUMENT_BYTES_MAX } from "../../../src/domain/governance/model.ts";
 import type { DocumentPlan, DocumentSource } from "../../../src/domain/governance/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { readFile } from "../../../src/platform/files/files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -18,7 +19,7 @@ export async function check(call: Call): Promise<void> {
     const source = await sourceOf(call, file);
     const { changes, warnings } = domain.governance.documents.plan(actor.organizationId, source);
     warnOf(call, warnings);
-    const count = changes.length === 1 ? "1 place" : `${changes.length} places`;
+    const count = countText(changes.length, "place");
     const effect = changes.length === 0 ? "it would change nothing" : `it would change ${count}`;
     output.result({ valid: true, changes, warnings }, `${file} is valid; ${effect}`);
   });

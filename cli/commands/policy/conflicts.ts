@@ -1,10 +1,9 @@
 // `policy conflicts list`, `keep` and `take`: places where the policy does not follow the configuration file.
 import type { FileConflict } from "../../../src/domain/governance/deployment/file-values.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { changeLines, numberText, revisionDocument, valueText } from "./view.ts";
-
-const countText = (count: number): string => (count === 1 ? "1 place" : `${count} places`);
 
 const sideText = (conflict: FileConflict, side: "policy" | "file"): string =>
   side in conflict ? valueText(conflict[side]) : "not set";
@@ -28,7 +27,7 @@ export async function list({ domain, actor, output }: Call): Promise<void> {
 export async function keep({ domain, actor, context, command, output, args }: Call): Promise<void> {
   const { fileConflicts } = domain.governance;
   const { version, conflicts } = await fileConflicts.show(actor.organizationId, args);
-  const places = countText(conflicts.length);
+  const places = countText(conflicts.length, "place");
   const wanted = { action: `keep the values in force at ${places}`, details: conflicts.flatMap(linesOf) };
   if (!(await isConfirmed(context, command, wanted))) return;
   await fileConflicts.keep(actor, { version, paths: args });

@@ -1,4 +1,6 @@
 // `sessions hold`, `sessions release` and `sessions apply`: how long sessions are kept.
+
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 
@@ -25,14 +27,15 @@ export async function apply(call: Call): Promise<void> {
     );
   const details = [
     `sessions.retention_days is ${config.get("sessions.retention_days")}, sessions.superseded_days is ${config.get("sessions.superseded_days")}.`,
-    `${versionsText(over)} will be past the deadline. The job session-retention removes those that are not held.`,
+    `${countText(over, "version")} will be past the deadline. The job session-retention removes those that are not held.`,
   ];
-  const action = `change the deadline of ${versionsText(due)}`;
+  const action = `change the deadline of ${countText(due, "version")}`;
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const signal = context.stopSignal();
   const versions = await retention.apply(actor, signal);
   signal.throwIfAborted();
-  output.result({ changed: versions > 0, versions }, `changed the deadline of ${versionsText(versions)}`);
+  output.result(
+    { changed: versions > 0, versions },
+    `changed the deadline of ${countText(versions, "version")}`,
+  );
 }
-
-const versionsText = (count: number): string => (count === 1 ? "1 version" : `${count} versions`);

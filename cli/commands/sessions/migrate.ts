@@ -1,5 +1,6 @@
 // `sessions migrate`: moves the bytes of captured sessions to another store.
 import type { Unmoved } from "../../../src/domain/sessions/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { bytesText } from "../../../src/platform/files/disk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -20,11 +21,11 @@ export async function migrate(call: Call): Promise<void> {
     `They take ${bytesText(bytes)}. The service may run meanwhile.`,
     ...(stores.active.kind === to ? [] : [`New uploads still go to ${stores.active.kind}: see blobs.store.`]),
   ];
-  const action = `move ${countText(objects)} to the store ${to}`;
+  const action = `move ${countText(objects, "version")} to the store ${to}`;
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const moved = await moveAll(call, { to, bytes });
   const done = { changed: moved.objects > 0, versions: moved.objects, bytes: moved.bytes };
-  output.result(done, `moved ${countText(moved.objects)}, ${bytesText(moved.bytes)}`);
+  output.result(done, `moved ${countText(moved.objects, "version")}, ${bytesText(moved.bytes)}`);
   if (moved.unmoved.length > 0) throw damaged(moved.unmoved);
 }
 
@@ -43,10 +44,8 @@ const damaged = (unmoved: readonly Unmoved[]): DomainError =>
   new DomainError(
     "unverified",
     "sessions.damaged",
-    `${countText(unmoved.length)} damaged or missing, not moved`,
+    `${countText(unmoved.length, "version")} damaged or missing, not moved`,
     {
       hint: "list them: quartermaster sessions verify",
     },
   );
-
-const countText = (count: number): string => (count === 1 ? "1 version" : `${count} versions`);

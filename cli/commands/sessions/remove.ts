@@ -1,5 +1,6 @@
 // `sessions remove` and `sessions revoke`.
 import type { SessionView } from "../../../src/domain/sessions/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -36,10 +37,13 @@ export async function revoke(call: Call): Promise<void> {
   const details = [
     "Only the owner and administrators see it from then on. Copies that were downloaded stay.",
   ];
-  const action = `end the sharing of ${countText(count)} (${of})`;
+  const action = `end the sharing of ${countText(count, "session")} (${of})`;
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const sessions = await sharing.end(actor, wanted);
-  output.result({ changed: sessions > 0, sessions }, `ended the sharing of ${countText(sessions)}`);
+  output.result(
+    { changed: sessions > 0, sessions },
+    `ended the sharing of ${countText(sessions, "session")}`,
+  );
 }
 
 function wantedOf(call: Call): { wanted: { sessionId: string } | { ownerId: string }; of: string } {
@@ -53,8 +57,6 @@ function wantedOf(call: Call): { wanted: { sessionId: string } | { ownerId: stri
   const user = call.domain.identity.users.find(call.actor.organizationId, owner);
   return { wanted: { ownerId: user.id }, of: `every session of ${user.email}` };
 }
-
-const countText = (count: number): string => (count === 1 ? "1 session" : `${count} sessions`);
 
 const unclear = (): DomainError =>
   new DomainError("invalid", "usage.which_sessions", "name either a session or --owner USER", {

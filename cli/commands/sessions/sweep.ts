@@ -1,5 +1,6 @@
 // `sessions sweep`: removes stored objects that no session names.
 import { storeUnclaimed } from "../../../src/domain/sessions/errors.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { bytesText } from "../../../src/platform/files/disk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
@@ -18,10 +19,8 @@ export async function sweep({ domain, actor, output, context, command, has }: Ca
   if (found === 0)
     return output.result({ changed: false, objects: 0 }, "unchanged: a session names every stored object");
   const details = [`They are older than a day and take ${bytesText(bytes)}.`];
-  const action = `remove ${objectsText(found)} that no session names`;
+  const action = `remove ${countText(found, "object")} that no session names`;
   if (!(await isConfirmed(context, command, { action, details }))) return;
   const { removed } = await sweeping.run(actor, signal);
-  output.result({ changed: removed > 0, objects: removed }, `removed ${objectsText(removed)}`);
+  output.result({ changed: removed > 0, objects: removed }, `removed ${countText(removed, "object")}`);
 }
-
-const objectsText = (count: number): string => (count === 1 ? "1 object" : `${count} objects`);

@@ -1,5 +1,6 @@
 // `sessions verify`: checks the digest of every stored object, and records which are lost.
 import type { Damage } from "../../../src/domain/sessions/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { bytesText } from "../../../src/platform/files/disk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
@@ -24,14 +25,14 @@ export async function verify(call: Call): Promise<void> {
   const isDryRun = call.has("dryRun");
   const { artifacts, bytes, damaged, lost, recovered } = await readAll(call, isDryRun);
   const totals = { checked: artifacts, bytes, lost, recovered, dry_run: isDryRun };
-  const whole = recovered === 0 ? "" : `; ${countText(recovered)} no longer lost`;
+  const whole = recovered === 0 ? "" : `; ${countText(recovered, "version")} no longer lost`;
   if (damaged.length === 0)
     return output.result(
       { items: [], ...totals },
-      `${countText(artifacts)} intact, ${bytesText(bytes)}${whole}`,
+      `${countText(artifacts, "version")} intact, ${bytesText(bytes)}${whole}`,
     );
   output.list(damaged, { columns: COLUMNS, json: damageDocument, empty: "" }, totals);
-  const message = `${damaged.length} of ${countText(artifacts)} damaged or missing${whole}`;
+  const message = `${damaged.length} of ${countText(artifacts, "version")} damaged or missing${whole}`;
   throw new DomainError("unverified", "sessions.damaged", message, {
     hint: isDryRun
       ? "without --dry-run, their downloads answer 410 from then on, and workstations that announce them are asked for the bytes"
@@ -62,5 +63,3 @@ const damageDocument = ({ artifact, fault }: Damage) => ({
   store: artifact.store,
   sha256: artifact.sha256,
 });
-
-const countText = (count: number): string => (count === 1 ? "1 version" : `${count} versions`);

@@ -1,5 +1,6 @@
 // The part of `status` about connections to the company's git hosts.
 import type { OperatorConnection } from "../../../src/domain/catalog/sources/operator-connections.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Fact } from "../../output/details.ts";
 import { timeOf } from "../../output/details.ts";
 
@@ -8,10 +9,7 @@ export function connectionFacts(connections: readonly OperatorConnection[]): Fac
   if (connections.length === 0) return [];
   const wrong = connections.filter(({ status }) => status === "failing" || status === "disabled");
   return [
-    [
-      "repository hosts",
-      `${connections.length} connection${connections.length === 1 ? "" : "s"}, ${wrong.length} with a problem`,
-    ],
+    ["repository hosts", `${countText(connections.length, "connection")}, ${wrong.length} with a problem`],
     ...wrong.map(({ id = "without an id", status, reason, sinceMs, problems }): Fact => {
       const since = sinceMs === undefined ? "" : ` since ${timeOf(sinceMs)}`;
       return ["", `${id} is ${status}${since}: ${reason ?? problems.join("; ")}`];

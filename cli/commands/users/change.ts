@@ -1,6 +1,7 @@
 // The verbs that change an existing user. Changes that end the user's logins ask for confirmation. The checks of the domain run
 // before the question, so that a dry run fails like the real command.
 import { type ChangedUser, toAdminUser, type User } from "../../../src/domain/identity/model.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 
@@ -77,10 +78,7 @@ const countSentInvitations = ({ domain, actor }: Call, { id }: User): number =>
 
 /** @returns the line of the plan about invitations that will be canceled */
 const invitationsEnd = (count: number): string[] =>
-  count === 0 ? [] : [`${invitationsText(count)} from this user will be canceled.`];
-
-const invitationsText = (count: number): string =>
-  count === 1 ? "1 pending invitation" : `${count} pending invitations`;
+  count === 0 ? [] : [`${countText(count, "pending invitation")} from this user will be canceled.`];
 
 const find = ({ domain, actor }: Call, reference = ""): User =>
   domain.identity.users.find(actor.organizationId, reference);
@@ -107,7 +105,7 @@ function changed({ output }: Call, user: ChangedUser, done: string): void {
   else
     output.result(
       { ...document, canceled_invitations: count },
-      `${text}; canceled ${invitationsText(count)}`,
+      `${text}; canceled ${countText(count, "pending invitation")}`,
     );
 }
 

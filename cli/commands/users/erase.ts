@@ -1,5 +1,6 @@
 // `users erase`: shows what would be erased, asks for the e-mail address, and erases. src/domain/erasure finds the data of a person.
 import type { Erased, Walk, Wanted } from "../../../src/domain/erasure/service.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isNameConfirmed } from "../../input/prompt.ts";
 import { startProgress } from "../../output/progress.ts";
@@ -19,7 +20,7 @@ export async function erase(call: Call): Promise<void> {
   const erased = await watched(call, (walk) => erasure.erase(actor, wanted, walk));
   const sessions = await deleteObjects(call);
   const { pseudonym, rows, auditEntries } = erased;
-  const text = `erased ${name}; ${entriesText(auditEntries)} of the audit log now name ${pseudonym}`;
+  const text = `erased ${name}; ${countText(auditEntries, "entry", "entries")} of the audit log now name ${pseudonym}`;
   output.result(
     { erased: true, pseudonym, rows, audit_entries: auditEntries, session_objects: sessions.objects },
     text,
@@ -56,12 +57,10 @@ function detailsOf({ user }: Wanted, { pseudonym, rows, auditEntries }: Erased):
     ...(user && user.status !== "removed" ? ["The user is removed first: all logins end at once."] : []),
     ...(user ? [] : ["No user has or had this address."]),
     ...counts.map(([name, count]) => `${name.replaceAll("_", " ")}: ${count}`),
-    `${entriesText(auditEntries)} of the audit log will name ${pseudonym} instead.`,
+    `${countText(auditEntries, "entry", "entries")} of the audit log will name ${pseudonym} instead.`,
     "This cannot be undone. Older backups still contain the data: see `help personal-data`.",
   ];
 }
-
-const entriesText = (count: number): string => (count === 1 ? "1 entry" : `${count} entries`);
 
 function notesOf({ rows }: Erased): string[] {
   const waiting = rows.waiting_gateway_revocations ?? 0;

@@ -1,6 +1,7 @@
 // `users reset-second-factor`: for a user who lost the device. The next sign-in needs only the password, or leads to a new factor.
 import type { FactorCounts } from "../../../src/domain/access/second-factor/factor-reset.ts";
 import { toAdminUser } from "../../../src/domain/identity/model.ts";
+import { countText } from "../../../src/platform/count-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 
@@ -36,12 +37,10 @@ export async function resetSecondFactor(call: Call): Promise<void> {
 const isEmpty = ({ authenticatorApps, passkeys, recoveryCodes }: FactorCounts): boolean =>
   authenticatorApps + passkeys + recoveryCodes === 0;
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
 /** @returns for example `1 authenticator app, 2 passkeys, 10 recovery codes` */
 const listOf = ({ authenticatorApps, passkeys, recoveryCodes }: FactorCounts): string =>
   [
-    counted(authenticatorApps, "authenticator app"),
-    counted(passkeys, "passkey"),
-    counted(recoveryCodes, "recovery code"),
+    countText(authenticatorApps, "authenticator app"),
+    countText(passkeys, "passkey"),
+    countText(recoveryCodes, "recovery code"),
   ].join(", ");

@@ -10,6 +10,7 @@ import { isOverdue, type JobView } from "../../domain/system/jobs.ts";
 import { untrustedProxyRemedy, untrustedProxyText } from "../../domain/system/untrusted-proxies.ts";
 import { DAY_MS, toRfc3339 } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import { countText } from "../../platform/count-text.ts";
 import { RESTORE_KEY } from "../../platform/crypto/sealing-keys.ts";
 import { bytesText, FREE_BYTES_MIN } from "../../platform/files/disk.ts";
 import { nameList } from "../../platform/text/name-list.ts";
@@ -103,8 +104,7 @@ export function checkPolicyDrafts(
   const savedBeforeMs = nowMs - (DRAFT_DAYS_MAX - DRAFT_WARNING_DAYS) * DAY_MS;
   const ending = drafts.filter(({ savedAtMs }) => savedAtMs <= savedBeforeMs);
   const [first] = ending; // the oldest one
-  if (!first)
-    return check.ok(drafts.length === 1 ? "1 draft of the policy" : `${drafts.length} drafts of the policy`);
+  if (!first) return check.ok(countText(drafts.length, "draft of the policy", "drafts of the policy"));
   const { email } = domain.identity.users.find(organizationId, first.ownerId);
   const endsAt = toRfc3339(first.savedAtMs + DRAFT_DAYS_MAX * DAY_MS);
   const others = ending.length === 1 ? "" : `, and ${ending.length - 1} more end soon`;

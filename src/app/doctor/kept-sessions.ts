@@ -1,12 +1,12 @@
 // The text of `doctor` and `status` about the captured sessions of an installation.
 import type { Kept } from "../../domain/sessions/service.ts";
+import { countText } from "../../platform/count-text.ts";
 import { bytesText } from "../../platform/files/disk.ts";
 
 /** @returns `2 versions, 12.0 KiB`, and what was announced in addition */
 export function sessionsText({ versions, bytes, announced }: Kept): string {
-  const kept =
-    versions === 0 ? "none" : `${versions === 1 ? "1 version" : `${versions} versions`}, ${bytesText(bytes)}`;
+  const kept = versions === 0 ? "none" : `${countText(versions, "version")}, ${bytesText(bytes)}`;
   const { uploads } = announced;
   if (uploads === 0) return kept;
-  return `${kept}; ${uploads === 1 ? "1 upload" : `${uploads} uploads`} of ${bytesText(announced.bytes)} announced`;
+  return `${kept}; ${countText(uploads, "upload")} of ${bytesText(announced.bytes)} announced`;
 }

@@ -1,5 +1,6 @@
 // The check for administrators without a required second factor, and its texts. `doctor` and `status` use them.
 
+import { countText } from "../../platform/count-text.ts";
 import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
@@ -8,7 +9,7 @@ export const FACTOR_REMEDY = "ask them to sign in at /login, which leads through
 
 /** @returns the sentence about them */
 export const factorText = (count: number): string =>
-  `${count === 1 ? "1 administrator" : `${count} administrators`} must have a second factor (identity.second_factor) and ${count === 1 ? "has" : "have"} none yet`;
+  `${countText(count, "administrator")} must have a second factor (identity.second_factor) and ${count === 1 ? "has" : "have"} none yet`;
 
 /** Reports administrators without a second factor, if the settings require one. */
 export function checkSecondFactor(

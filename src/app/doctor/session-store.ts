@@ -3,6 +3,7 @@
 
 import { LIFECYCLE_RULE_DELAY_DAYS } from "../../domain/sessions/limits.ts";
 import { type Kept, keptIn, reservedFreeBytes } from "../../domain/sessions/service.ts";
+import { countText } from "../../platform/count-text.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
 import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -60,7 +61,7 @@ export function sessionStoreFinding(
     );
   if (withoutBytes > 0)
     return check.warning(
-      `${detail}; ${withoutBytes === 1 ? "1 session has" : `${withoutBytes} sessions have`} no bytes, so a download answers 410`,
+      `${detail}; ${countText(withoutBytes, "session has", "sessions have")} no bytes, so a download answers 410`,
       "the next upload of a session restores it; restore the files from a backup with them, then run: quartermaster sessions verify",
     );
   return check.ok(detail);

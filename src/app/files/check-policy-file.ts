@@ -1,4 +1,6 @@
 // `doctor` on the policy in the configuration file: whether it is in force, and what prevents it.
+
+import { countText } from "../../platform/count-text.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Examined } from "../doctor/domain-checks.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
@@ -37,6 +39,6 @@ export async function checkPolicyFile(
   return check.ok(
     places === 0
       ? "nothing of it waits to be published"
-      : `the policy keeps other values in ${places === 1 ? "1 place" : `${places} places`}: quartermaster policy conflicts list`,
+      : `the policy keeps other values in ${countText(places, "place")}: quartermaster policy conflicts list`,
   );
 }

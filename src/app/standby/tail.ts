@@ -10,6 +10,7 @@ import { timedRevisions } from "../../domain/governance/store.ts";
 import { timedUsers } from "../../domain/identity/store.ts";
 import { timedSessions } from "../../domain/sessions/store.ts";
 import { toRfc3339 } from "../../platform/clock.ts";
+import { countText } from "../../platform/count-text.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import type { Connection } from "../../platform/database/database.ts";
 import type { NewestRows, TimedRows } from "../../platform/database/maintenance/timed-rows.ts";
@@ -103,13 +104,13 @@ function ofSchema<T>(ask: () => T): T | undefined {
 export function tailAmounts({ audit, rows }: Tail): string {
   const amounts = Object.entries(KINDS).flatMap(([name, { one, many }]) => {
     const count = rows[name] ?? 0;
-    return count === 0 ? [] : [count === 1 ? `1 ${one}` : `${count} ${many}`];
+    return count === 0 ? [] : [countText(count, one, many)];
   });
   return [...(audit ? [auditText(audit)] : []), ...amounts].join(", ");
 }
 
 const auditText = ({ entries, firstAtMs, lastAtMs, lastId }: NonNullable<Tail["audit"]>): string =>
-  `${entries === 1 ? "1 audit entry" : `${entries} audit entries`} (up to ${lastId}, from ${toRfc3339(firstAtMs)} to ${toRfc3339(lastAtMs)})`;
+  `${countText(entries, "audit entry", "audit entries")} (up to ${lastId}, from ${toRfc3339(firstAtMs)} to ${toRfc3339(lastAtMs)})`;
 
 /** @returns one sentence for the operator; undefined if the other machine lacks nothing */
 export function tailText(tail: FoundTail | undefined): string | undefined {

@@ -2,6 +2,7 @@
 // older values again under it. platform/crypto/sealing-keys.ts has the key files. An old key stays until an operator removes
 // it, because earlier copies of the database need it.
 import type { Clock } from "../../platform/clock.ts";
+import { countText } from "../../platform/count-text.ts";
 import type { Sealing, SealingKeyView } from "../../platform/crypto/sealing.ts";
 import type { Connection, Db, Tx } from "../../platform/database/database.ts";
 import { DomainError, invariant } from "../../platform/errors.ts";
@@ -163,7 +164,7 @@ const keyMissing = ({ id, total }: SealingKeyState): DomainError =>
   new DomainError(
     "conflict",
     "sealing.key_missing",
-    `the sealing key ${id} is not available, and ${total} ${total === 1 ? "secret is" : "secrets are"} sealed with it`,
+    `the sealing key ${id} is not available, and ${countText(total, "secret is", "secrets are")} sealed with it`,
     {
       hint: "name the configuration of the service with --config, or put the key file back; if the key is lost, run signing-keys rotate and keys reconcile",
     },

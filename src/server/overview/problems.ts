@@ -1,5 +1,6 @@
 // The problems of an installation in one list: findings of doctor, and problems that only the domain knows.
 import type { Diagnosis } from "../../domain/system/operations.ts";
+import { countText } from "../../platform/count-text.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 
 /** A check of doctor, or a part of the domain. */
@@ -58,20 +59,20 @@ const UNCHECKED: OverviewProblem = {
 const conflictProblem = (conflicts: readonly string[]): OverviewProblem => ({
   result: "warning",
   source: "deployment",
-  detail: `the policy differs from the configuration file in ${conflicts.length === 1 ? "1 place" : `${conflicts.length} places`}: ${nameList(conflicts)}`,
+  detail: `the policy differs from the configuration file in ${countText(conflicts.length, "place")}: ${nameList(conflicts)}`,
   remedy: "change the file or the policy until both agree",
 });
 
 const refusalProblem = (count: number): OverviewProblem => ({
   result: "warning",
   source: "refusals",
-  detail: `${count === 1 ? "1 request" : `${count} requests`} of the identity provider refused in the last 24 hours`,
+  detail: `${countText(count, "request")} of the identity provider refused in the last 24 hours`,
   remedy: "see: quartermaster scim status",
 });
 
 const expiryProblem = (count: number): OverviewProblem => ({
   result: "warning",
   source: "invitations",
-  detail: `${count === 1 ? "1 invitation expires" : `${count} invitations expire`} within two days`,
+  detail: `${countText(count, "invitation expires", "invitations expire")} within two days`,
   remedy: "remind the people, or send the invitations again: quartermaster invitations list",
 });

@@ -12,6 +12,7 @@ import type {
 import type { Config } from "../../../platform/config/config.ts";
 import { connectionsIn } from "../../../platform/config/reference-keys.ts";
 import { readSmallFile } from "../../../platform/config/small-file.ts";
+import { countText } from "../../../platform/count-text.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { readMembers } from "./connection-members.ts";
 import { readSecrets, type SecretPlaces } from "./connection-secrets.ts";
@@ -65,7 +66,7 @@ export class ConfiguredConnections implements Connections {
       key: `package_sources.connections[${id ?? index}]`,
       value: connection
         ? `${connection.provider}, ${CREDENTIAL_WORDS[connection.credential().kind]}`
-        : `disabled, ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}; see connections list`,
+        : `disabled, ${countText(problems.length, "problem")}; see connections list`,
       origin,
     }));
   }

@@ -1,6 +1,7 @@
 // Rate limits against abuse: how many attempts a window allows. Counters are rows, so they survive a restart and all processes
 // share them. Subjects are hashed, so the table contains no address and no e-mail.
 import { MINUTE_MS, SECOND_MS } from "../../../platform/clock.ts";
+import { countText } from "../../../platform/count-text.ts";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
@@ -102,6 +103,6 @@ function refuseSpent(row: store.BudgetRow | undefined, { name, limit, windowSeco
   const retryAfterSeconds = Math.ceil((row.resetsAtMs - nowMs) / SECOND_MS);
   const budget = { name, limit, windowSeconds };
   const minutes = Math.ceil(retryAfterSeconds / SECONDS_PER_MINUTE);
-  const text = `too many attempts; try again in ${minutes === 1 ? "1 minute" : `${minutes} minutes`}`;
+  const text = `too many attempts; try again in ${countText(minutes, "minute")}`;
   throw new DomainError("too_many", "access.too_many_attempts", text, { retryAfterSeconds, budget });
 }

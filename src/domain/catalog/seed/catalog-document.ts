@@ -1,6 +1,7 @@
 // Reads a catalog from the text of a file: a plain list of packages, or a deployment file with the list in its section
 // package_catalog. Finds the list and the line of each place in it. package-rules.ts checks the packages.
 
+import { countText } from "../../../platform/count-text.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { jsonTypeOf, ObjectReader } from "../../../platform/text/object-reader.ts";
@@ -82,12 +83,7 @@ export const parseCatalog = (
 };
 
 const invalidCatalog = (fileName: string, count: number, problems: readonly Problem[]): DomainError =>
-  new DomainError(
-    "invalid",
-    "catalog.invalid",
-    `${fileName} has ${count === 1 ? "1 problem" : `${count} problems`}`,
-    {
-      hint: "correct the places named and try again; nothing was changed",
-      problems,
-    },
-  );
+  new DomainError("invalid", "catalog.invalid", `${fileName} has ${countText(count, "problem")}`, {
+    hint: "correct the places named and try again; nothing was changed",
+    problems,
+  });

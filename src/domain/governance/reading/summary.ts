@@ -1,6 +1,7 @@
 // What a revision changed, in a few words, for the history: "2 packages updated, codex range narrowed". It is written when the
 // revision is published, because the history must not read the documents.
 import { isDeepStrictEqual } from "node:util";
+import { countText } from "../../../platform/count-text.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { type GovernanceConfig, type HarnessPolicy, NO_POLICY, type Revision } from "../model.ts";
@@ -17,7 +18,7 @@ export function* summaryOf(former: Policy | undefined, next: Policy): Steps<stri
   if (!former) return "first policy";
   const audiences = new Set(changedAudiences(former, next).map((path) => path.split("/")[2])).size;
   const parts = yield* packageParts(former.document, next.document);
-  if (audiences > 0) parts.push(`${counted(audiences, "audience")} changed`);
+  if (audiences > 0) parts.push(`${countText(audiences, "audience")} changed`);
   for (const key of HARNESS_KEYS) {
     yield;
     parts.push(...harnessParts(key, former.document, next.document));
@@ -26,8 +27,6 @@ export function* summaryOf(former: Policy | undefined, next: Policy): Steps<stri
   const left = parts.length - SUMMARY_PARTS_MAX;
   return [...parts.slice(0, SUMMARY_PARTS_MAX), ...(left > 0 ? [`${left} more`] : [])].join(", ");
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function* packageParts(former: GovernanceConfig, next: GovernanceConfig): Steps<string[]> {
   const before = new Map(former.packages.map((one) => [one.id, one]));
@@ -42,7 +41,7 @@ function* packageParts(former: GovernanceConfig, next: GovernanceConfig): Steps<
   }
   counts.removed = before.size;
   return Object.entries(counts).flatMap(([verb, count]) =>
-    count === 0 ? [] : [`${counted(count, "package")} ${verb}`],
+    count === 0 ? [] : [`${countText(count, "package")} ${verb}`],
   );
 }
 

@@ -1,6 +1,7 @@
 // Changes many users: those of a list of ids, or all that match a filter. Each user is changed by the operation for one user,
 // with its guards, its transaction and its audit entry; the whole has one more entry.
 import { setImmediate } from "node:timers/promises";
+import { countText } from "../../../platform/count-text.ts";
 import { DomainError, invariant, type Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -138,9 +139,7 @@ export class BulkUserChanges {
       endsRole && isActiveAdministrator(user)
         ? this.users.countSentInvitations(user.organizationId, user.id)
         : 0;
-    return count === 0
-      ? {}
-      : { why: `also cancels ${count} ${count === 1 ? "invitation" : "invitations"} from this person` };
+    return count === 0 ? {} : { why: `also cancels ${countText(count, "invitation")} from this person` };
   }
 
   async #apply(actor: Actor, id: string, { action, isDryRun }: KnownChange): Promise<void> {

@@ -1,9 +1,11 @@
 // Text of the start of the service, `scim status` and `doctor` about provisioned users who have no way to sign in: SCIM
 // delivers no password, and no identity provider signs them in here.
 
+import { countText } from "../../../platform/count-text.ts";
+
 /** @param count at least 1 @returns the problem as a sentence without a period */
 export const cannotSignInText = (count: number): string =>
-  `${count === 1 ? "1 provisioned user has" : `${count} provisioned users have`} no password and cannot sign in: no identity provider is configured for sign-in`;
+  `${countText(count, "provisioned user has", "provisioned users have")} no password and cannot sign in: no identity provider is configured for sign-in`;
 
 /** The remedy. */
 export const CANNOT_SIGN_IN_REMEDY =

@@ -1,5 +1,7 @@
 // Changes the members of a group as sets: computes added and removed members from the request. group-changes.ts applies the
 // effects on versions, roles and the audit log, slice by slice.
+
+import { countText } from "../../../platform/count-text.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { NumberSet } from "../../../platform/memory/number-set.ts";
 import type { Steps } from "../../../platform/steps.ts";
@@ -127,7 +129,7 @@ function requireAll(users: readonly store.NumberedUser[], count: number): readon
   const gone = count - users.length;
   throw scimInvalid(
     "invalidValue",
-    `members: ${gone} ${gone === 1 ? "user was" : "users were"} deleted while the request arrived; send the others again`,
+    `members: ${countText(gone, "user was", "users were")} deleted while the request arrived; send the others again`,
   );
 }
 

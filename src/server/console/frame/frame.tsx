@@ -2,6 +2,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { countText } from "../../../platform/count-text.ts";
 import { VERSION } from "../../../platform/version.ts";
 import { iconPath, styleSheetPath } from "../../pages/assets.ts";
 import { Hidden } from "../../pages/forms.tsx";
@@ -156,7 +157,7 @@ function Header({ reader, chrome }: { reader: Reader; chrome: Chrome }) {
 }
 
 function Health({ problems }: { problems: number }) {
-  const text = problems === 0 ? "No problems" : problems === 1 ? "1 problem" : `${problems} problems`;
+  const text = problems === 0 ? "No problems" : countText(problems, "problem");
   return (
     <a class="health" href={CONSOLE}>
       <State tone={problems === 0 ? "good" : "bad"}>{text}</State>

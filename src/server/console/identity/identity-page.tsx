@@ -10,6 +10,7 @@ import {
   type Registration,
   type SsoSettings,
 } from "../../../domain/sso/service.ts";
+import { countText } from "../../../platform/count-text.ts";
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
@@ -67,7 +68,7 @@ export function identityPage(facts: IdentityFacts): ConsolePage {
 const Warnings = ({ warnings }: { warnings: readonly string[] }) =>
   warnings.length === 0 ? null : (
     <div class="panel">
-      <State tone="attention">{warnings.length === 1 ? "1 problem" : `${warnings.length} problems`}</State>
+      <State tone="attention">{countText(warnings.length, "problem")}</State>
       <ul>
         {warnings.map((warning) => (
           <li key={warning}>

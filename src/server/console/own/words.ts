@@ -1,6 +1,7 @@
 // Addresses and sentences of the pages about the reader's own account.
 import type { Explanation, PolicySummary } from "../../../domain/governance/service.ts";
 import { getHarness, type HarnessKey } from "../../../domain/harnesses/harnesses.ts";
+import { countText } from "../../../platform/count-text.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 
 export const ME_PATH = `${CONSOLE}/me`;
@@ -36,7 +37,7 @@ export const andText = (words: readonly string[]): string =>
 
 /** @returns one sentence each for what the policy allows, what it installs, and the consequence without it */
 export function policySentences({ allowed, packages, isRequired }: PolicySummary): readonly string[] {
-  const installed = packages === 1 ? "1 package" : `${packages} packages`;
+  const installed = countText(packages, "package");
   return [
     allowed.length === 0
       ? "Your workstations may not run any harness."

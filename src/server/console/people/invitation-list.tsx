@@ -4,6 +4,7 @@
 import { INVITATION_FILTERS, type Invitation, isOpen, ROLES } from "../../../domain/identity/model.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
+import { countText } from "../../../platform/count-text.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { asSentence, roleText } from "../../pages/words.ts";
@@ -215,7 +216,7 @@ export type InvitationResult = { address: string } & ({ link: string } | { refus
 export const invitationResultPage = (results: readonly InvitationResult[]): ConsolePage => {
   const invited = results.filter((result) => "link" in result).length;
   return {
-    title: invited === 1 ? "1 person invited" : `${invited} people invited`,
+    title: countText(invited, "person invited", "people invited"),
     breadcrumbs: [{ href: INVITATIONS_PATH, label: "Invitations" }],
     content: (
       <>

@@ -2,6 +2,7 @@
 
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
 import type { User } from "../../../domain/identity/model.ts";
+import { countText } from "../../../platform/count-text.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Confirmation } from "../parts/form.tsx";
 import { ChangedUser } from "./changed-user.tsx";
@@ -141,7 +142,7 @@ const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
 /** @returns the sentence about invitations that an action cancels; empty without any */
 function canceledText(invitations: number): string[] {
   if (invitations === 0) return [];
-  const count = invitations === 1 ? "1 pending invitation" : `${invitations} pending invitations`;
+  const count = countText(invitations, "pending invitation");
   return [`${count} from this person will be canceled.`];
 }
 

@@ -1,6 +1,7 @@
 // Places where the policy does not follow the configuration file: both values, and two buttons for each place.
 /** @jsxImportSource preact */
 import type { Draft, ShownConflicts } from "../../../domain/governance/service.ts";
+import { countText } from "../../../platform/count-text.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
@@ -33,8 +34,7 @@ export function Conflicts({ version, total, conflicts, draft }: ShownConflicts &
       </ConsoleForm>
       {left > 0 && (
         <p>
-          {left === 1 ? "1 more place differs" : `${left} more places differ`}. The command below lists all of
-          them.
+          {countText(left, "more place differs", "more places differ")}. The command below lists all of them.
         </p>
       )}
       <AsCommand command={["policy", "conflicts", "keep", path]} label="Keep the first one with a command" />

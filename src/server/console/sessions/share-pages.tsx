@@ -6,6 +6,7 @@ import type { SharingMode } from "../../../domain/sessions/model.ts";
 import type { SecretScan, SessionView } from "../../../domain/sessions/service.ts";
 import { SECRETS_MAX } from "../../../domain/sessions/transcript/limits.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
+import { countText } from "../../../platform/count-text.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
 import { asSentence } from "../../pages/words.ts";
@@ -265,7 +266,7 @@ function Secrets({ outcome }: { outcome: ScanOutcome }) {
     <span class="warning">
       <strong>
         {total >= SECRETS_MAX && "At least "}
-        {total === 1 ? "1 string in it looks" : `${total} strings in it look`} like a key:
+        {countText(total, "string in it looks", "strings in it look")} like a key:
       </strong>{" "}
       {andText(kinds.map(({ label, count }) => `${label} (${count})`))}.{rest} Revoke real keys first.
     </span>

@@ -7,6 +7,7 @@ import type {
   StoreKind,
 } from "../../../domain/sessions/model.ts";
 import type { SessionView } from "../../../domain/sessions/service.ts";
+import { countText } from "../../../platform/count-text.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 import { harnessText } from "../own/words.ts";
 import { visibleText } from "../parts/texts.ts";
@@ -58,7 +59,7 @@ export function sharingText({
 }
 
 /** @returns `1 person` or `12 people` */
-export const peopleText = (count: number): string => (count === 1 ? "1 person" : `${count} people`);
+export const peopleText = (count: number): string => countText(count, "person", "people");
 
 const ARTIFACT_WORDS: Readonly<Record<ArtifactStatus, { tone: Tone; label: string }>> = {
   pending: { tone: "attention", label: "Not finished" },
