@@ -110,14 +110,23 @@ export function recomputeDeadlines(
     .all();
   let changed = 0;
   for (const row of rows) {
-    const sinceMs = row.status === "superseded" ? row.supersededAtMs : row.completedAtMs;
-    if (sinceMs === null || (row.status !== "complete" && row.status !== "superseded")) continue;
-    const wanted = sinceMs + (row.status === "complete" ? retentionMs : supersededMs);
-    if (wanted === row.expiresAtMs) continue;
+    const wanted = deadlineOf(row, { retentionMs, supersededMs });
+    if (wanted === undefined || wanted === row.expiresAtMs) continue;
     tx.update(sessionArtifacts).set({ expiresAtMs: wanted }).where(eq(id, row.id)).run();
     changed += 1;
   }
   return { lastId: rows.length < limit ? undefined : rows.at(-1)?.id, changed };
+}
+
+/** @returns the deadline of a version that was complete: a superseded one is not kept longer than a current one */
+function deadlineOf(
+  { status, completedAtMs, supersededAtMs }: Pick<ArtifactRow, "status" | "completedAtMs" | "supersededAtMs">,
+  { retentionMs, supersededMs }: Pick<Deadlines, "retentionMs" | "supersededMs">,
+): number | undefined {
+  if (completedAtMs === null) return undefined;
+  if (status === "complete") return completedAtMs + retentionMs;
+  if (status !== "superseded" || supersededAtMs === null) return undefined;
+  return Math.min(completedAtMs + retentionMs, supersededAtMs + supersededMs);
 }
 
 /** @returns how many deadlines `recomputeDeadlines` would change, and how many of those would be over */
@@ -128,7 +137,7 @@ export function countDeadlines(
 ): { changed: number; due: number } {
   const { status, completedAtMs, supersededAtMs, expiresAtMs } = sessionArtifacts;
   const wanted = sql`CASE ${status} WHEN 'complete' THEN ${completedAtMs} + ${retentionMs}
-    WHEN 'superseded' THEN ${supersededAtMs} + ${supersededMs} ELSE ${expiresAtMs} END`;
+    WHEN 'superseded' THEN min(${completedAtMs} + ${retentionMs}, ${supersededAtMs} + ${supersededMs}) ELSE ${expiresAtMs} END`;
   const found = connection
     .select({ changed: count(), due: sql<number>`coalesce(sum(${wanted} <= ${nowMs}), 0)` })
     .from(sessionArtifacts)

@@ -157,6 +157,17 @@ test("SES-40 applying the settings moves the deadlines of what is stored", async
   expect((await turn(face)).artifacts).toBe(0);
 });
 
+test("SES-40 applying unchanged settings changes no deadline, also of a version that was superseded near its end", async () => {
+  const { face, credential } = await site({ retentionDays: 1, supersededDays: 1 });
+  await using _ = face;
+  const { retention } = face.domain.sessions;
+  await capture(face, credential, "old");
+  face.world.clock.advance(60_000);
+  await capture(face, credential, "new");
+  expect(retention.changes(face.world.organizationId)).toEqual({ changed: 0, due: 0 });
+  expect(await retention.apply(face.world.system, new AbortController().signal)).toBe(0);
+});
+
 test(`SES-42 a turn removes at most ${RETENTION_OBJECTS_MAX} versions`, async () => {
   const { face, credential } = await site();
   await using _ = face;
