@@ -1,6 +1,6 @@
 // `bun run test:s3`: the cases of every store, of exported request logs, of upload URLs and of the probe of `doctor` with
 // versitygw, a real S3 server: in path style, in host style, over TLS with a private CA in both styles, and behind nginx with another
-// public host. Needs nginx, and `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run
+// public host. At last the service itself keeps sessions there. Needs nginx, curl, and `versitygw` on PATH or at $VERSITYGW (`go install github.com/versity/versitygw/cmd/versitygw@latest`), which is why `bun run
 // test` leaves it out.
 import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +19,7 @@ import { ADDRESS_CASES, artifactOf, STORE_CASES } from "../support/object-store/
 import { bucketAt, credentialsOf } from "../support/object-store/test-bucket.ts";
 import { requireVersitygw, startVersitygw } from "../support/object-store/versitygw.ts";
 import { prove, requirePrograms } from "../support/proof.ts";
+import { withService } from "./service.ts";
 
 const HEADS = 400;
 /** Names below `localhost` are addresses of this machine (RFC 6761 section 6.3). The server takes path style as well. */
@@ -29,7 +30,7 @@ let failures = 0;
 
 async function main(): Promise<void> {
   const versitygw = requireVersitygw();
-  const nginx = requirePrograms({ nginx: "nginx" })("nginx");
+  const nginx = requirePrograms({ nginx: "nginx", curl: "curl" })("nginx");
   using folder = mkdtempDisposableSync(join(tmpdir(), "quartermaster-s3-"));
   const settings = { folder: folder.path, bucket: "sessions" };
   {
@@ -38,6 +39,9 @@ async function main(): Promise<void> {
     await examine("path style", bucketAt(origin), { addresses: true });
     await compareWithHead(bucketAt(origin));
     await behindNginx(nginx, folder.path, store.port);
+    await withService({ endpoint: `http://localhost:${store.port}`, folder: folder.path }, async (cases) => {
+      for (const one of cases) await runCase("the service", one, () => one.run());
+    });
   }
   {
     await using store = await startVersitygw(versitygw, { ...settings, options: HOST_STYLE });
