@@ -10,7 +10,7 @@ export const BODY = JSON.stringify({
   model: "bench",
   messages: [{ role: "user", content: "a".repeat(1_900) }],
 });
-export type Target = "direct" | "nginx" | "bare" | "ours";
+export type Target = "direct" | "nginx" | "bare" | "least" | "ours";
 
 /** @returns the address of each server; nginx only if installed */
 export const targetsOf = ({ upstream, nginx, bare, service }: InferenceSite) => ({

@@ -19,6 +19,8 @@ export interface InferenceSite extends AsyncDisposable {
   service: Running;
   upstream: Running;
   bare: Running;
+  /** does what is indispensable for a request */
+  least: Running;
   /** undefined where nginx is not installed */
   nginx: Running | undefined;
   /** inference tokens, one for each workstation */
@@ -34,11 +36,12 @@ export async function startInferenceSite(directory: string): Promise<InferenceSi
   const upstream = await started(startServer(script("inference/inference-upstream.ts"), "measuring"));
   const origin = `http://127.0.0.1:${upstream.port}`;
   const bare = await started(startServer(peerOnBun("inference/bare-proxy.ts", origin)));
+  const least = await started(startServer(peerOnBun("inference/least-proxy.ts", origin, directory)));
   const nginx = Bun.which("nginx") ? await started(startNginx(directory, origin)) : undefined;
   const served = await startService(directory, origin, started);
   const running = starting.move();
   return {
-    ...{ directory, upstream, bare, nginx, ...served },
+    ...{ directory, upstream, bare, least, nginx, ...served },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

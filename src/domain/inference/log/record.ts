@@ -32,7 +32,7 @@ export interface RequestRow {
   /** canonical path without the query string */
   readonly path: string;
   readonly model: string | null;
-  /** status that the client received; null if it received none */
+  /** status of the upstream's head, or of the refusal that replaced it; null if no head came and nothing was refused */
   readonly httpStatus: number | null;
   /** until the response head of the upstream, or until the end if there was none */
   readonly upstreamLatencyMs: number;
