@@ -14,6 +14,8 @@ import { temporaryDirectory } from "../support/world.ts";
 
 const LIMIT_MS = 240_000;
 const EMAIL = "admin@example.com";
+/** clients that leave at the same time */
+const AT_ONCE = 20;
 const FIRST = CHAT.events[0] ?? "";
 const DONE = "data: [DONE]\n\n";
 
@@ -21,6 +23,8 @@ const folder = temporaryDirectory();
 let keys: LitellmGateway;
 let gateway: ScriptedUpstream;
 let streams: UpstreamExchange[] = [];
+/** requests that a test waits for at the upstream, by their header `x-round` */
+const awaited = new Map<string, (exchange: UpstreamExchange) => void>();
 
 beforeAll(async () => {
   keys = await LitellmGateway.start();
@@ -47,6 +51,7 @@ async function serve(exchange: UpstreamExchange): Promise<void> {
     });
     return await exchange.answer(answer.status, await answer.bytes());
   }
+  awaited.get(exchange.header("x-round") ?? "")?.(exchange);
   if (exchange.header("x-phase") === "head") return;
   if (exchange.header("x-phase") === "json") return await exchange.answer(200, "{}");
   streams.push(exchange);
@@ -57,8 +62,8 @@ async function serve(exchange: UpstreamExchange): Promise<void> {
 interface Site extends AsyncDisposable {
   service: RunningService;
   data: string;
-  /** @param phase of the upstream at which its response stops */
-  send(phase?: "head" | "json"): RawClient;
+  /** @param headers `x-phase` says what the upstream does: `json`, `head` for no response, or else a stream */
+  send(headers?: Readonly<Record<string, string>>): RawClient;
   /** @returns the value of a metric without labels */
   metric(name: string): Promise<number>;
 }
@@ -83,10 +88,11 @@ async function start(name: string): Promise<Site> {
   return {
     service,
     data,
-    send: (phase) =>
-      RawClient.post(port, `/inference${CHAT.path}`, CHAT.request, {
-        headers: `Authorization: Bearer ${token}\r\n${phase ? `X-Phase: ${phase}\r\n` : ""}`,
-      }),
+    send(more = {}) {
+      const fields = Object.entries({ Authorization: `Bearer ${token}`, ...more });
+      const headers = fields.map(([field, value]) => `${field}: ${value}\r\n`).join("");
+      return RawClient.post(port, `/inference${CHAT.path}`, CHAT.request, { headers });
+    },
     async metric(wanted) {
       const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
       return Number(new RegExp(`^${wanted} (\\d+)$`, "m").exec(text)?.[1]);
@@ -117,7 +123,7 @@ test(
     const clients = await open(site, 3_000);
     expect([streams.length, gateway.open >= 3_000]).toEqual([3_000, true]);
     expect(await site.metric("quartermaster_inference_streams")).toBe(3_000);
-    const beside = site.send("json");
+    const beside = site.send({ "x-phase": "json" });
     await beside.until(({ isWhole }) => isWhole);
     expect(beside.status).toBe(200);
     for (const client of clients) client.leave();
@@ -138,16 +144,20 @@ test(
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
     };
     let sent = 0;
+    const leaveOnce = async (round: number) => {
+      const { promise, resolve } = Promise.withResolvers<UpstreamExchange>();
+      awaited.set(`${round}`, resolve);
+      const isStream = round % 2 === 0;
+      const client = site.send({ "x-round": `${round}`, ...(!isStream && { "x-phase": "head" }) });
+      if (isStream) await client.until(({ body }) => body.length > 0);
+      const exchange = await promise;
+      client.leave(round % 3 === 0 ? "rst" : "fin");
+      await exchange.closed;
+      awaited.delete(`${round}`);
+    };
     const leave = async (rounds: number) => {
-      for (const end = sent + rounds; sent < end; sent += 1) {
-        const isStream = sent % 2 === 0;
-        const before = gateway.exchanges.length;
-        const client = site.send(isStream ? undefined : "head");
-        if (isStream) await client.until(({ body }) => body.length > 0);
-        const exchange = await gateway.exchange(before);
-        client.leave(sent % 3 === 0 ? "rst" : "fin");
-        await exchange.closed;
-      }
+      for (const end = sent + rounds; sent < end; sent += AT_ONCE)
+        await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => leaveOnce(sent + at)));
       gateway.exchanges.length = 0;
       streams = [];
       await until(async () => (await site.metric("quartermaster_inference_in_flight")) === 0);
