@@ -1,6 +1,6 @@
 // Two services that differ only in the number of their rows: one has ten times the users, workstations, groups, revisions and audit
 // entries of the other.
-import { statSync } from "node:fs";
+import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { ExistingInstallation } from "../../../src/app/installation/installation.ts";
 import { ACCESS_TOKEN_TTL_SECONDS } from "../../../src/platform/config/settings/access.ts";
@@ -25,6 +25,8 @@ import type { LoadRequest } from "../tools/load.ts";
 /** workstations of the fleet that send requests */
 const ASKING = 1_000;
 const RENEWING = 100;
+/** as many versions of a harness are certified, and more */
+const CERTIFIED = 100;
 /** recorded in one batch, so that they share commits */
 const ENTRIES_AT_ONCE = 1_000;
 
@@ -43,8 +45,8 @@ export interface Operation {
 
 export interface CapacitySite {
   service: Running;
-  /** of the database file, after it was filled */
-  databaseBytes: number;
+  /** what the workstations with their users, logins, reports and groups added to the database */
+  fleetBytes: number;
   database: string;
   operations: Readonly<Record<string, Operation>>;
   refreshTokens: readonly string[];
@@ -60,7 +62,6 @@ export async function startCapacitySite(
   const first = await startQuartermaster(data);
   await first.stop();
   const seeded = await seed(data, first.port, { ...rows, tokens });
-  const databaseBytes = statSync(seeded.database).size;
   const service = await startQuartermaster(
     data,
     ...[
@@ -72,7 +73,7 @@ export async function startCapacitySite(
   );
   const asking = (await readTokens({ tokens })).slice(0, ASKING);
   return {
-    ...{ service, databaseBytes, ...seeded },
+    ...{ service, ...seeded },
     operations: await operationsOn(service, { asking, ...seeded, ...rows }),
   };
 }
@@ -82,16 +83,28 @@ async function seed(data: string, port: number, { tokens, ...rows }: Rows & { to
     accessAccessTokenTtlSeconds: String(ACCESS_TOKEN_TTL_SECONDS.max),
   });
   const { current: policy } = await publishPolicies(installation);
-  for (let at = 0; at < rows.revisions; at++) await publishRequirement(installation, `>=2.1.${at}`);
+  for (let at = 0; at < rows.revisions; at++)
+    await publishRequirement(installation, `>=2.1.${at % CERTIFIED}`); // each differs from the one before
   const { workstations: count } = rows;
+  const { database } = installation.directory;
+  const emptyBytes = bytesOf(database);
   await writeFleet(installation, { count, policy, tokens, round: count });
+  const writtenBytes = bytesOf(database) - emptyBytes;
   await recordEntries(installation, rows.auditEntries);
   const cookie = await sessionCookie(installation);
   const refreshTokens = (await logIn(installation, RENEWING)).map(({ refresh_token: token = "" }) => token);
-  const { database } = installation.directory;
   await installation.close();
+  const ungroupedBytes = bytesOf(database);
   writeGroups(database);
-  return { database, policy, cookie, refreshTokens };
+  const fleetBytes = writtenBytes + bytesOf(database) - ungroupedBytes;
+  return { database, fleetBytes, policy, cookie, refreshTokens };
+}
+
+/** @returns the size of a database, with the pages that are still in its log */
+function bytesOf(file: string): number {
+  using database = new Database(file, { readonly: true });
+  const read = (pragma: string) => Number(Object.values(database.query(`PRAGMA ${pragma}`).get() ?? {})[0]);
+  return read("page_count") * read("page_size");
 }
 
 async function recordEntries(installation: ExistingInstallation, count: number): Promise<void> {

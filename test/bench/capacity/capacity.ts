@@ -21,7 +21,8 @@ const LARGE = {
 const ROUNDS = 3;
 const SECONDS = 1.2;
 const CALLERS = 4;
-const PAGES = 12;
+/** processor time is counted in steps of 10 ms, and a page takes some ms */
+const PAGES = 60;
 const US_PER_MS = 1_000;
 /** accepted growth of the cost, because the cost of operations should not depend on the number of rows */
 const GROWTH_MAX = 1.5;
@@ -101,7 +102,7 @@ async function sendSome(
 const bytesEach = (small: CapacitySite, large: CapacitySite): Figure => ({
   what: "a workstation of a user of its own, in the database",
   unit: "bytes",
-  ours: (large.databaseBytes - small.databaseBytes) / (LARGE.workstations - SMALL.workstations),
+  ours: (large.fleetBytes - small.fleetBytes) / (LARGE.workstations - SMALL.workstations),
 });
 
 /** A request costs more at a steady rate than under full load, where requests share turns and commits. */

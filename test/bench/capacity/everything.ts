@@ -15,6 +15,7 @@ const WORKSTATIONS = 50_000;
 /** workstations that send requests */
 const ASKING = 1_000;
 const WARM_UP_STEPS = 5_000;
+const WARM_UP_SECONDS = 10;
 /** what the fleet itself does */
 const OF_THE_FLEET = new Set(["policy", "report"]);
 const SECONDS = 30;
@@ -41,6 +42,8 @@ export async function measureEverything(): Promise<Everything> {
   const others = (await stepsOn(site)).filter(({ name }) => !OF_THE_FLEET.has(name));
   const failures: string[] = [];
   await warmUp(others, { steps: WARM_UP_STEPS, failures });
+  for (const of of [requests.policy, requests.report])
+    await paced({ ...PACE, seconds: WARM_UP_SECONDS, port: site.port, requests: of });
   /** @returns processor time in milliseconds beside the other parts, and their steps */
   const beside = async (work: () => Promise<unknown>) => {
     const beforeMs = await processorMs(service.pid);
