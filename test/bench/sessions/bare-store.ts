@@ -1,14 +1,23 @@
 // The work of an upload on a bare server of this runtime: it hashes, writes, syncs and renames. A download is a file; a POST is one
-// durable write. Argument: its folder.
+// durable write, or the same rows as those of an announcement or a completion. Arguments: its folder, and the database of an
+// installation.
 import { mkdirSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { openWriter } from "../writes.ts";
+import { openRows } from "./bare-rows.ts";
 
-const [folder = ""] = process.argv.slice(2);
+const [folder = "", database = ""] = process.argv.slice(2);
 const stored = join(folder, "stored");
 mkdirSync(stored, { recursive: true });
 const writer = openWriter(folder);
+const rows = openRows(database);
+/** of POST, by path */
+const WRITES: Readonly<Record<string, () => Promise<void>>> = {
+  "/": () => writer.write(),
+  "/announcement": rows.announce,
+  "/completion": rows.complete,
+};
 
 async function store(request: Request): Promise<Response> {
   const temporary = join(folder, crypto.randomUUID());
@@ -29,7 +38,8 @@ async function store(request: Request): Promise<Response> {
 
 async function write(request: Request): Promise<Response> {
   await request.json();
-  await writer.write();
+  const { pathname } = new URL(request.url);
+  await WRITES[pathname]?.();
   return Response.json({ id: "one", status: "complete" });
 }
 

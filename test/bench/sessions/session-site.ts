@@ -28,7 +28,7 @@ export async function startSessionSite(directory: string): Promise<SessionSite> 
   const data = join(directory, "data");
   const service = await startQuartermaster(data);
   starting.defer(service.stop);
-  const bare = await startServer(script("sessions/bare-store.ts", directory));
+  const bare = await startServer(script("sessions/bare-store.ts", directory, await emptyDatabase(directory)));
   starting.defer(bare.stop);
   const installation = await openBeside(data, service.port);
   const tokens = await prepare(installation, service.port);
@@ -37,9 +37,23 @@ export async function startSessionSite(directory: string): Promise<SessionSite> 
   return { service, bare, tokens, data, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
+/** @returns the database of an installation with as many users, which no service uses */
+async function emptyDatabase(directory: string): Promise<string> {
+  const data = join(directory, "rows");
+  const service = await startQuartermaster(data);
+  await service.stop();
+  const installation = await openBeside(data, service.port);
+  await addUsers(installation, operatorOf(installation), USERS);
+  await installation.close();
+  return join(data, "quartermaster.db");
+}
+
+const operatorOf = ({ organizationId }: ExistingInstallation) =>
+  ({ kind: "operator", id: null, label: "bench", organizationId }) as const;
+
 async function prepare(installation: ExistingInstallation, port: number): Promise<string[]> {
-  const { domain, organizationId } = installation;
-  const operator = { kind: "operator", id: null, label: "bench", organizationId } as const;
+  const { domain } = installation;
+  const operator = operatorOf(installation);
   const presign_url = `http://127.0.0.1:${port}/session-uploads/presign`;
   const input = JSON.stringify(sectionOf({ session_upload: { presign_url }, allowed_harnesses: ["codex"] }));
   await domain.governance.deployments.apply(operator, { input, variables: {}, linesOf: async () => [] });
@@ -106,9 +120,14 @@ export const bareDownload = ({ bare }: SessionSite, sizeBytes: number): Requests
   url: `${originOf(bare)}/${sha256Hex(bytesOf(sizeBytes))}`,
   method: "GET",
 });
-/** One durable row for each of the requests, which the bare server reads. */
-export const bareWrites = ({ bare }: SessionSite, requests: Requests): Requests =>
-  requests.map((request) => ({ body: "{}", ...request, url: originOf(bare) }));
+/** What the bare server writes for a request: a row, or all rows of an announcement or a completion. */
+export type BareWrite = "row" | "announcement" | "completion";
+
+/** Durable writes for each of the requests, which the bare server reads. */
+export const bareWrites = ({ bare }: SessionSite, requests: Requests, what: BareWrite): Requests => {
+  const url = what === "row" ? originOf(bare) : `${originOf(bare)}/${what}`;
+  return requests.map((request) => ({ body: "{}", ...request, url }));
+};
 
 /** Runs one plan in a separate process. @returns milliseconds @throws if a response had another status */
 export async function transfer(plan: TransferPlan, wanted: number): Promise<number> {
