@@ -1587,6 +1587,15 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["gateway_key.provision"],
   },
+  "POST /console/gateway/keys/action": {
+    site: sameGateway,
+    async ask(site) {
+      const [one, other] = [await site.signedIn("member"), await site.signedIn("member")];
+      const page = `/console/gateway/keys/action?act=ensure&id=${one.user.id}&id=${other.user.id}`;
+      return onConsole(site, { page, action: "/console/gateway/keys/action" });
+    },
+    leaves: ["gateway_keys.change", "gateway_key.provision"],
+  },
   "POST /console/gateway/keys/reconcile": {
     site: sameGateway,
     ask: (site) => onConsole(site, { action: "/console/gateway/keys/reconcile" }),

@@ -42,6 +42,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   "gateway_key.reconcile",
   "gateway_key.revoke",
   "gateway_key.revoke_upstream",
+  "gateway_keys.change",
   "gateway_session.revoke",
   "gateway_signing_key.create",
   "gateway_signing_key.rotate",

@@ -1,6 +1,7 @@
 // Assembles the management of users' gateway keys. inference/inference.ts assembles the inference part.
 import { runSynchronously, type Steps } from "../../platform/steps.ts";
 import { KeyAdministration } from "./administration/administration.ts";
+import { BulkKeyChanges } from "./administration/bulk-key-changes.ts";
 import { KeyDirectory } from "./administration/key-directory.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { GatewayKeys, gatewayOff } from "./keys/keys.ts";
@@ -30,6 +31,7 @@ export function createGateway(dependencies: GatewayDependencies) {
   const keys = new GatewayKeys(dependencies);
   const reconciler = mode && keys.attempts && new Reconciler(dependencies, mode, keys.attempts);
   const directory = new KeyDirectory(dependencies);
+  const administration = new KeyAdministration(dependencies, { keys, directory, reconciler });
   return {
     /** Grows whenever keys may have changed, by us or by another process. */
     revision: (): number => dependencies.db.revision("gateway"),
@@ -49,7 +51,8 @@ export function createGateway(dependencies: GatewayDependencies) {
       return keys.attempts.calls.listModels(question);
     },
     /** operator actions */
-    administration: new KeyAdministration(dependencies, { keys, directory, reconciler }),
+    administration,
+    bulkKeys: new BulkKeyChanges(dependencies, { keys, directory, administration }),
     /** @returns the number of keys per provisioner error code, most frequent first */
     problems: () => store.countProblems(dependencies.db.read),
     /** @returns the keys of all users, whatever their state */

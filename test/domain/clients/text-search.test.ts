@@ -8,6 +8,7 @@ import {
 } from "../../../src/domain/clients/limits.ts";
 import { SORTS } from "../../../src/domain/clients/model.ts";
 import type { ClientQuery } from "../../../src/domain/clients/service.ts";
+import { JOINED_STEP_ROWS, STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
@@ -49,6 +50,19 @@ test("CON-130 follows new names and removals", async () => {
   expect(read.all(sql`SELECT * FROM client_search_entries`)).toEqual([]);
   const blocks = read.all<{ block: Uint8Array }>(sql`SELECT block FROM client_search_data`);
   expect(blocks.some(({ block }) => Buffer.from(block).includes("ren"))).toBe(false);
+});
+
+test("CON-132 a text that is too short for the index is looked for in steps that count the user of each row", async () => {
+  await using clients = await createClientsWorld();
+  using connection = openConnection(clients.world.file, {});
+  addManyRows(connection, { count: 2 * JOINED_STEP_ROWS, nowMs: START_MS });
+  const stepsOf = (query: ClientQuery): number =>
+    Iterator.from(clients.domain.clients.inventory.summaries(clients.organizationId, query)).reduce(
+      (steps) => steps + 1,
+      0,
+    );
+  expect(2 * JOINED_STEP_ROWS).toBeLessThanOrEqual(STEP_ROWS);
+  expect(stepsOf({ q: "~~" })).toBeGreaterThan(stepsOf({ platform: "~~" }));
 });
 
 describe("CON-130 among many workstations", () => {

@@ -5,7 +5,7 @@ import type { SQLiteColumn, SQLiteSelect } from "drizzle-orm/sqlite-core";
 import type { Connection } from "../../../platform/database/database.ts";
 import { isAmong, joinedBy, orderedRows, orderOf, type RowOrder } from "../../shared/ordered-rows-store.ts";
 import { likePattern } from "../../shared/page.ts";
-import type { OrderedRows } from "../../shared/page-steps.ts";
+import { JOINED_STEP_ROWS, type OrderedRows } from "../../shared/page-steps.ts";
 import { type Health, SORTS, type Sort } from "../model.ts";
 import { clientReports } from "../tables.ts";
 
@@ -133,6 +133,7 @@ function rowsLike<Row>(
     order,
     within: withinOf(organizationId, walked, walk),
     matching: matchingOf(wanted, order),
+    stepRows: wanted.filter.q === undefined ? undefined : JOINED_STEP_ROWS, // a search reads the address of each row's user
     read: (where, window) => read(connection, { where, inForce, order, joined, key, ...window }),
   });
 }

@@ -86,6 +86,13 @@ export class KeyDirectory {
     return { page, perPage, total, items: items.map(viewOf) };
   }
 
+  /** @returns the number of stored keys that match; counted in turns */
+  async count(organizationId: string, { after: _, limit: __, ...wanted }: KeyedKeyQuery): Promise<number> {
+    const rows = this.#rowsLike(organizationId, wanted);
+    const window = { after: undefined, offset: 0, limit: 1, known: undefined };
+    return (await runInTurns(pageInSteps(rows, window))).total;
+  }
+
   /** @returns one page by key of stored keys, by email address; read in turns, because a rare text is searched for in all rows */
   async listByKey(
     organizationId: string,

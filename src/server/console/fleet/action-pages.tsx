@@ -55,7 +55,10 @@ export function confirmOne({ act, client, companions, isOwn }: OneProps): Consol
     back: clientPath(client.id),
     breadcrumbs: [{ href: CLIENTS_PATH, label: CLIENT_BULK.list }],
     command: ["clients", act, client.id],
-    ...(act === "remove" && { api: { method: "DELETE", path: `/admin/client-status/${client.id}` } }),
+    api:
+      act === "remove"
+        ? { method: "DELETE", path: `/admin/client-status/${client.id}` }
+        : { method: "POST", path: "/admin/client-status/revoke", body: { ids: [client.id] } },
   });
 }
 

@@ -7,7 +7,9 @@ export const COMPACTED_LENGTH_MIN = 49_152;
 /** The renderer escapes `<` and `"` in texts and values, so these patterns match tags and attributes only. */
 const END_TAGS = /<\/(?:td|th|tr|li|option)>/g;
 const QUOTED = /="([\w.:/#-]+)"(?=[ >])/g;
+/** An attribute without a value has the empty one. */
+const EMPTY = /=""(?=[ >])/g;
 
 /** @param html as preact-render-to-string renders it */
 export const compactHtml = (html: string): string =>
-  html.length < COMPACTED_LENGTH_MIN ? html : html.replace(END_TAGS, "").replace(QUOTED, "=$1");
+  html.length < COMPACTED_LENGTH_MIN ? html : html.replace(END_TAGS, "").replace(QUOTED, "=$1").replace(EMPTY, "");

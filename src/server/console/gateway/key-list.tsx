@@ -1,5 +1,6 @@
 // The list of the gateway keys of all users. No page contains a credential.
 /** @jsxImportSource preact */
+import { BULK_KEY_ACTIONS } from "../../../domain/gateway/administration/bulk-key-changes.ts";
 import type { KeyView } from "../../../domain/gateway/administration/key-directory.ts";
 import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";
 import type { KeyedPage } from "../../../domain/shared/page.ts";
@@ -12,6 +13,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { Count, State, Text, Time, useReader } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
+import { KEY_BULK } from "./key-bulk.ts";
 import { KEYS_PATH, keyPath, RECONCILE_PATH } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -87,14 +89,17 @@ export const KEY_COLUMNS: readonly Column<KeyView>[] = [
 
 const timeText = (ms: number | null): string => (ms === null ? "" : toRfc3339(ms));
 
+const BULK = BULK_KEY_ACTIONS.map((name) => ({ name, label: KEY_BULK.words[name].label }));
+
 interface KeyListProps {
+  mayAdminister: boolean;
   values: Values;
   page: KeyedPage<KeyView> | undefined;
   problems?: readonly Problem[] | undefined;
 }
 
 /** @returns the page of gateway keys */
-export function keyListPage({ values, page, problems = [] }: KeyListProps): ConsolePage {
+export function keyListPage({ mayAdminister, values, page, problems = [] }: KeyListProps): ConsolePage {
   const { q, state, problem, expires_within: within, user_id: userId, cursor } = values;
   const asked = Object.entries({ q, state, problem, expires_within: within, user_id: userId });
   const given = asked.filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -111,7 +116,13 @@ export function keyListPage({ values, page, problems = [] }: KeyListProps): Cons
     },
     problems,
     csvPath: `${KEYS_PATH}.csv`,
-    command: ["keys", "list", ...options({ q, state, "expires-within": within })],
+    bulk: mayAdminister ? { path: KEY_BULK.path, actions: BULK } : undefined,
+    ...(userId === undefined && {
+      command: [
+        ...["keys", "list"],
+        ...options({ q, state, "expires-within": within, problems: problem === "true" }),
+      ],
+    }),
     api: { method: "GET", path: pathWith("/admin/gateway/keys", new URLSearchParams(given)) },
   };
   return {

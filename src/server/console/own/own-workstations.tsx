@@ -7,7 +7,6 @@ import type { Problem } from "../../../platform/errors.ts";
 import { ReportedRevision } from "../fleet/client-values.tsx";
 import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
-import { pathWith } from "../list/address.ts";
 import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
@@ -63,7 +62,7 @@ export function ownWorkstationsPage({ email, values, page, problems = [] }: OwnW
     },
     problems,
     command: ["clients", "list", ...options({ user: email, health })],
-    api: { method: "GET", path: pathWith("/me/clients", new URLSearchParams()) },
+    ...(health === undefined && { api: { method: "GET", path: "/me/clients" } }), // it has no such filter
   };
   return {
     title: "Your workstations",

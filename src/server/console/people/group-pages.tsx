@@ -10,6 +10,7 @@ import type { Problem } from "../../../platform/errors.ts";
 import { asSentence, roleText } from "../../pages/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { FIRST_TOKEN, IDENTITY_PATH, TOKENS_PATH } from "../identity/words.ts";
+import { pathWith } from "../list/address.ts";
 import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
@@ -96,6 +97,10 @@ export function groupListPage({ values, page, problems = [], warnings }: GroupLi
     problems,
     csvPath: `${GROUPS_PATH}.csv`,
     command: ["groups", "list", ...options({ q: values.q })],
+    api: {
+      method: "GET",
+      path: pathWith("/admin/groups", new URLSearchParams(values.q === undefined ? {} : { q: values.q })),
+    },
   };
   return {
     title: "Groups",
@@ -171,6 +176,7 @@ export function groupPage({
     },
     problems,
     command: ["groups", "show", id],
+    api: { method: "GET", path: `/admin/groups/${id}` },
   };
   return {
     title: displayName,

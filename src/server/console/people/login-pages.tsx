@@ -86,7 +86,7 @@ const ENDS_COLUMN: Column<LoginView> = {
   label: "Action",
   cell: ({ id, kind, state }) =>
     isLive(state) && (
-      <a href={endLoginPath(id)} data-dialog>
+      <a href={endLoginPath(id)} data-dialog="">
         End
         <span class="visually-hidden"> this {LOGIN_KIND_LABELS[kind].toLowerCase()}</span>
       </a>

@@ -9,6 +9,7 @@ import { fleetPages } from "./fleet-pages.ts";
 import { framePages } from "./frame-pages.ts";
 import { gatewayPages } from "./gateway/gateway-pages.ts";
 import { gatewayKeyActionPages } from "./gateway/key-action-pages.ts";
+import { gatewayKeyBulkPages } from "./gateway/key-bulk-pages.ts";
 import { gatewayKeyPages } from "./gateway/key-pages.ts";
 import { gatewayModelFormPages } from "./gateway/model-form-pages.ts";
 import { gatewayModelPages } from "./gateway/model-pages.ts";
@@ -39,6 +40,7 @@ export function consoleRoutes(context: RouteContext): void {
   peoplePages(context, console);
   gatewayPages(context, console);
   gatewayRequestPages(context, console);
+  gatewayKeyBulkPages(context, console);
   gatewayKeyPages(context, console);
   gatewayKeyActionPages(context, console);
   gatewayModelPages(context, console);

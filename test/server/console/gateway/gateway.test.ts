@@ -98,6 +98,63 @@ describe("CON-77 the list of keys", () => {
   });
 });
 
+describe("CON-77 CON-99 the keys of many users", () => {
+  const ACTION = `${KEYS}/action`;
+  const ask = (query: string) => browser.visit(`${ACTION}?${query}`);
+  const wordsIn = (html: string) => html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+  const actions = () =>
+    site.domain.auditLog.listByKey(admin.actor.organizationId, { limit: 10 }).items.map(({ action }) => action);
+
+  test("are provided, replaced and revoked after a question that names them, with the result of each", async () => {
+    const eve = await site.signedIn("member", { email: "eve@example.com" });
+    await site.domain.identity.users.update(admin.actor, eve.user.id, { status: "suspended" });
+    const ids = [ana, bob, eve].map(({ user }) => `id=${user.id}`).join("&");
+    const asked = await ask(`act=ensure&${ids}`);
+    expect(asked.heading).toBe("Provide 3 keys?");
+    expect(wordsIn(asked.html)).toContain("2 keys: ana@example.com , bob@example.com");
+    expect(wordsIn(asked.html)).toContain("eve@example.com : eve@example.com is suspended");
+    const provided = await browser.submit(formTo(asked, ACTION), {});
+    expect(wordsIn(provided.html)).toMatch(/2 unchanged 1 refused/);
+    const before = [ana, bob].map(({ user }) => site.domain.gateway.directory.show(user).externalId);
+    const question = await ask(`act=rotate&id=${ana.user.id}&id=${bob.user.id}`);
+    const replaced = await browser.submit(formTo(question, ACTION), {});
+    expect(replaced.heading).toBe("2 keys replaced");
+    const after = [ana, bob].map(({ user }) => site.domain.gateway.directory.show(user).externalId);
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    expect(actions()).toEqual(expect.arrayContaining(["gateway_keys.change", "gateway_key.provision"]));
+    const revoked = await browser.submit(
+      formTo(await ask(`act=revoke&id=${ana.user.id}&id=${bob.user.id}`), ACTION),
+      {},
+    );
+    expect(revoked.heading).toBe("2 keys revoked");
+    expect([stateOf(ana), stateOf(bob)]).toEqual(["missing", "missing"]);
+    expect(wordsIn((await ask(`act=revoke&id=${ana.user.id}&id=${bob.user.id}`)).html)).toContain(
+      "2 keys will not change",
+    );
+  });
+
+  test("that match the filters are counted again, and confirmed with their number", async () => {
+    for (const { user } of [ana, bob]) await act(user.id, "ensure");
+    const list = await browser.visit(`${KEYS}?state=ready`);
+    expect(list.html).toContain("All that match, on every page");
+    expect(list.html).toContain("quartermaster keys list --state ready");
+    const asked = await ask(`act=revoke&all=1&filter=${encodeURIComponent("?state=ready")}`);
+    expect(asked.heading).toBe("Revoke 2 keys?");
+    expect((await browser.submit(formTo(asked, ACTION), { typed: "1" })).status).toBe(400);
+    const done = await browser.submit(formTo(asked, ACTION), { typed: "2" });
+    expect([done.heading, stateOf(ana), stateOf(bob)]).toEqual(["2 keys revoked", "missing", "missing"]);
+    expect((await ask(`act=revoke&all=1&filter=${encodeURIComponent("?state=x")}`)).status).toBe(400);
+  });
+
+  test("of one user lead to the question for one key, and auditors have no boxes", async () => {
+    expect((await ask(`act=rotate&id=${ana.user.id}`)).path).toBe(`${KEYS}/${ana.user.id}/rotate`);
+    await act(ana.user.id, "ensure");
+    expect((await browser.visit(KEYS)).html).toContain(`value="${ana.user.id}"`);
+    expect((await auditor.visit(KEYS)).html).not.toContain('name="id"');
+    await act(bob.user.id, "ensure");
+  });
+});
+
 describe("CON-76 the page about gateway mode", () => {
   test("has mode, addresses, provisioner, keys by state and what is missing", async () => {
     const { html } = await browser.visit(GATEWAY);

@@ -30,7 +30,12 @@ export function gatewayKeyPages({ router, domain }: RouteContext, console: Conso
     const { rows: page, problems } = await found(() =>
       directory.listByKey(reader.organizationId, readKeyQuery({ ...filters, limit })),
     );
-    return keyListPage({ values, page, problems: problems?.map(withNameOfAddress) });
+    return keyListPage({
+      mayAdminister: reader.mayAdminister,
+      values,
+      page,
+      problems: problems?.map(withNameOfAddress),
+    });
   };
 
   const file = async (reader: Reader) => {
