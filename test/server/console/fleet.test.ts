@@ -200,6 +200,7 @@ describe("CON-42 the page of a workstation", () => {
       "extra codex Applied 1.0.0 ababab…ababab not wanted",
     ]);
     expect(html).toContain("quartermaster policy explain --user ana@example.org --harness codex");
+    expect(html).toContain('href="/console/policy/explain?user=ana%40example.org&amp;harness=codex');
   });
 
   test("shows the login that reported, and links to the owner and to the workstations of the same login", async () => {

@@ -3,6 +3,7 @@
 import { AsCommand, options } from "../parts/command.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Id, State, Text } from "../parts/values.tsx";
+import { explainPath } from "../policy/words.ts";
 import { LongText } from "./client-values.tsx";
 import type { ComparedHarness, ComparedPackage, Comparison } from "./comparison.ts";
 
@@ -97,20 +98,32 @@ function PolicyLines({ harnesses, user, current }: HarnessesProps) {
               </li>
             ))}
           </ul>
-          <AsCommand
-            command={[
-              "policy",
-              "explain",
-              ...options({
-                user,
-                harness: name,
-                installed: wanted?.versionRefusal === undefined ? version : "",
-              }),
-            ]}
-          />
+          <Explanation user={user} harness={name} version={wanted?.versionRefusal === undefined ? version : undefined} />
         </div>
       ))}
     </details>
+  );
+}
+
+interface ExplanationProps {
+  user: string;
+  harness: string;
+  /** undefined for one that the page and the command refuse */
+  version: string | undefined;
+}
+
+/** Leads to each value with its line, for this user and the installed version. */
+function Explanation({ user, harness, version: installed }: ExplanationProps) {
+  const asked = { user, harness, installed };
+  return (
+    <>
+      <p>
+        <a href={explainPath(asked)}>
+          Explain the policy of {harness} for <Text value={user} />
+        </a>
+      </p>
+      <AsCommand command={["policy", "explain", ...options(asked)]} />
+    </>
   );
 }
 

@@ -21,7 +21,7 @@ export const END_ALL_PATH = `${LOGINS_PATH}/end-all`;
 const endLoginPath = (id: string): string => `${LOGINS_PATH}/${id}/end`;
 
 const FILTERS: readonly Filter[] = [
-  { name: "user_id", label: "User", kind: "text", hint: "Address or id" },
+  { name: "user_id", label: "User", kind: "person", hint: "Address or id" },
   {
     name: "kind",
     label: "Kind",

@@ -15,6 +15,7 @@ import { pathWith } from "../list/address.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, Facts, Id, State, Text, Time } from "../parts/values.tsx";
+import { explainPath } from "../policy/words.ts";
 import { SESSIONS_PATH } from "../sessions/words.ts";
 import { AUDIT_PATH } from "../system/audit-list.tsx";
 import { LoginTable } from "./login-list.tsx";
@@ -189,7 +190,7 @@ const Logins = ({ user, logins: { rows, hasMore } }: UserPageProps) => (
   </Section>
 );
 
-function Packages({ packages: { shown, hidden } }: UserPageProps) {
+function Packages({ user: { email }, packages: { shown, hidden } }: UserPageProps) {
   return (
     <Section title="Packages">
       {shown + hidden.length === 0 ? (
@@ -210,6 +211,7 @@ function Packages({ packages: { shown, hidden } }: UserPageProps) {
           ))}
         </p>
       )}
+      <a href={explainPath({ user: email })}>Explain the policy for this user</a>
     </Section>
   );
 }

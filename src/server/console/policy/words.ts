@@ -11,6 +11,12 @@ export const POLICY_PATH = `${CONSOLE}/policy`;
 export const HISTORY_PATH = `${POLICY_PATH}/history`;
 export const DIFF_PATH = `${POLICY_PATH}/diff`;
 export const EXPLAIN_PATH = `${POLICY_PATH}/explain`;
+
+/** @returns the address that explains the policy for a user, and optionally for a harness with its installed version */
+export function explainPath(asked: { user: string; harness?: string; installed?: string | undefined }): string {
+  const given = Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return `${EXPLAIN_PATH}?${new URLSearchParams(given)}`;
+}
 export const ROLLOUT_PATH = `${POLICY_PATH}/rollout`;
 export const EDIT_PATH = `${POLICY_PATH}/edit`;
 export const REVIEW_PATH = `${POLICY_PATH}/review`;
