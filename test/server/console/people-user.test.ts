@@ -40,7 +40,7 @@ describe("CON-71 the page of a user", () => {
     for (const text of ["ana@example.com", "In use", "Browser", "user.create", "quartermaster users show"])
       expect(html).toContain(text);
     expect(html).toContain(`href="/console/users/${ana.id}/suspend" data-dialog`);
-    const [, explain = ""] = /href="(\/console\/policy\/explain[^"]*)"/.exec(html) ?? [];
+    const [, explain = ""] = /href="(\/console\/policy\/explain\?[^"]*)"/.exec(html) ?? [];
     expect(explain).toBe("/console/policy/explain?user=ana%40example.com");
   });
 

@@ -67,8 +67,9 @@ await world.db.write((tx) => {
   }
 }, "access");
 
+/** A stream of events is no page, and does not end. */
 const pages = site.server.routes.flatMap(({ method, path }) =>
-  method === "GET" && /^\/console(?!.*(?::|\.csv$))/.test(path) ? path : [],
+  method === "GET" && /^\/console(?!.*(?::|\.csv$|\/events$))/.test(path) ? path : [],
 );
 
 interface Shown {
