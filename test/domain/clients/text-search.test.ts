@@ -8,8 +8,8 @@ import {
 } from "../../../src/domain/clients/limits.ts";
 import { SORTS } from "../../../src/domain/clients/model.ts";
 import type { ClientQuery } from "../../../src/domain/clients/service.ts";
-import { JOINED_STEP_ROWS, STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
 import { users } from "../../../src/domain/identity/tables.ts";
+import { JOINED_STEP_ROWS, STEP_ROWS } from "../../../src/domain/shared/page-steps.ts";
 import { openConnection } from "../../../src/platform/database/connection.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
 import { addManyRows } from "../../support/content/many-rows.ts";

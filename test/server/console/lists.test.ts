@@ -78,7 +78,10 @@ describe("CON-133 a long page", () => {
     expect(compactHtml(of(COMPACTED_LENGTH_MIN - 1))).toBe(of(COMPACTED_LENGTH_MIN - 1));
     for (const length of [COMPACTED_LENGTH_MIN, COMPACTED_LENGTH_MIN + 1])
       expect(compactHtml(of(length)).replaceAll("-", "")).toBe(
-        `<tr><td class=number>1<td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog>x =&quot;&quot; y</a>`.replaceAll("-", ""),
+        `<tr><td class=number>1<td title="a b"><a href="/console/x?a=1&amp;b=2" data-dialog>x =&quot;&quot; y</a>`.replaceAll(
+          "-",
+          "",
+        ),
       );
   });
 });

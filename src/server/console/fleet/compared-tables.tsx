@@ -98,7 +98,11 @@ function PolicyLines({ harnesses, user, current }: HarnessesProps) {
               </li>
             ))}
           </ul>
-          <Explanation user={user} harness={name} version={wanted?.versionRefusal === undefined ? version : undefined} />
+          <Explanation
+            user={user}
+            harness={name}
+            version={wanted?.versionRefusal === undefined ? version : undefined}
+          />
         </div>
       ))}
     </details>

@@ -12,4 +12,6 @@ const EMPTY = /=""(?=[ >])/g;
 
 /** @param html as preact-render-to-string renders it */
 export const compactHtml = (html: string): string =>
-  html.length < COMPACTED_LENGTH_MIN ? html : html.replace(END_TAGS, "").replace(QUOTED, "=$1").replace(EMPTY, "");
+  html.length < COMPACTED_LENGTH_MIN
+    ? html
+    : html.replace(END_TAGS, "").replace(QUOTED, "=$1").replace(EMPTY, "");

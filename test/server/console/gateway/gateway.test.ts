@@ -103,7 +103,9 @@ describe("CON-77 CON-99 the keys of many users", () => {
   const ask = (query: string) => browser.visit(`${ACTION}?${query}`);
   const wordsIn = (html: string) => html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
   const actions = () =>
-    site.domain.auditLog.listByKey(admin.actor.organizationId, { limit: 10 }).items.map(({ action }) => action);
+    site.domain.auditLog
+      .listByKey(admin.actor.organizationId, { limit: 10 })
+      .items.map(({ action }) => action);
 
   test("are provided, replaced and revoked after a question that names them, with the result of each", async () => {
     const eve = await site.signedIn("member", { email: "eve@example.com" });
