@@ -18,7 +18,7 @@ function cyclesAmong(sources: readonly Source[]): string[][] {
   return cycles;
 }
 
-test("no file imports itself indirectly", async () => {
+test("files never import themselves indirectly", async () => {
   expect(cyclesAmong(await readSources(["src", "cli", "migrations"]))).toEqual([]);
 });
 

@@ -255,7 +255,7 @@ test("only the probe imports the part of outbound.ts for a named server", () => 
   expect(users.map(({ path }) => path)).toEqual(["src/app/probe/probe.ts"]);
 });
 
-test("SSO-46 no source loads the library of company sign-in before it is used", () => {
+test("SSO-46 sources load the library of company sign-in only when it is used", () => {
   const AT_LOAD = /^(?:import|export) (?!type )[^;]* from "(?:openid-client|oauth4webapi)/m;
   expect(sources.filter(({ text }) => AT_LOAD.test(text)).map(({ path }) => path)).toEqual([]);
   expect(sources.filter(({ text }) => text.includes('await import("openid-client")'))).toHaveLength(1);

@@ -99,11 +99,11 @@ describe("folders", () => {
     expect(largeFolders(filesInTree).filter((folder) => LARGER_FOLDERS[folder] === undefined)).toEqual([]);
   });
 
-  test("of tests are named as the folders of the source that they test", () => {
+  test("names test folders as the folders of the source that they test", () => {
     expect(unmatchedTestFolders(filesInTree)).toEqual([]);
   });
 
-  test("of tests without a folder of the source are found", () => {
+  test("finds test folders without a folder of the source", () => {
     const source = ["src/server/pages/page.ts", "cli/commands/run.ts"];
     const tests = [
       "test/server/pages/page.test.ts",
@@ -115,7 +115,7 @@ describe("folders", () => {
     ]);
   });
 
-  test("with an exception exceed the limit", () => {
+  test("exceeds the limit in every folder with an exception", () => {
     expect(largeFolders(filesInTree)).toEqual(expect.arrayContaining(Object.keys(LARGER_FOLDERS)));
   });
 
@@ -123,7 +123,7 @@ describe("folders", () => {
     [FILES_PER_FOLDER_MAX - 1, []],
     [FILES_PER_FOLDER_MAX, []],
     [FILES_PER_FOLDER_MAX + 1, ["src/folder"]],
-  ])("with %i files are checked against the limit", (count, found) => {
+  ])("checks folders with %i files against the limit", (count, found) => {
     expect(largeFolders(named(count))).toEqual(found);
   });
 });

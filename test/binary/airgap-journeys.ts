@@ -95,8 +95,8 @@ const NEGOTIATION = {
 const GUIDE = tarGzOf(tarFile("skills/guide/SKILL.md", "how to"));
 const SHA256 = sha256Hex(GUIDE);
 
-describe("AIR-2: with nothing but loopback", () => {
-  test("that is so here", () => {
+describe("AIR-2: a host with loopback only", () => {
+  test("has only the loopback interface and has sent nothing out", () => {
     expect(Object.keys(networkInterfaces())).toEqual(["lo"]);
     expect(waysOut()).toBe(0);
   });
@@ -234,7 +234,7 @@ describe("AIR-2: with nothing but loopback", () => {
     expect(await cli("config show --outgoing")).not.toContain("http");
   });
 
-  test("no step made an outgoing connection", () => {
+  test("made no outgoing connection in any step", () => {
     expect(waysOut()).toBe(0);
   });
 

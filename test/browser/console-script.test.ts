@@ -90,7 +90,7 @@ test("CON-15 the skip link comes first and leads to the content", async () => {
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
 });
 
-test("CON-23 without the script, each value of a card has the label of its column", async () => {
+test("CON-23 each value of a card has the label of its column if the script is off", async () => {
   await using visitor = await site.visitor({ as: site.admin });
   const { page } = visitor;
   await page.setViewportSize({ width: 375, height: 720 });

@@ -101,7 +101,7 @@ const BEGINNERS = [
   "unit",
 ];
 
-describe("without an installation", () => {
+describe("data directory without an installation", () => {
   const needy = leaves.filter(
     (command) => takes(command, "--data-dir") && !BEGINNERS.includes(wordsOf(command).join(" ")),
   );

@@ -30,7 +30,7 @@ const auditEntries = ({ data }: Bench): number => {
   }
 };
 
-describe("without an installation", () => {
+describe("data directory without an installation", () => {
   const lines = [
     "catalog list",
     "catalog verify",

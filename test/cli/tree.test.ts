@@ -124,7 +124,7 @@ describe("CLI-14 help", () => {
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(HELP_WIDTH);
   });
 
-  test("no new chapter or topic has the name of a command", () => {
+  test("names no new chapter or topic like a command", () => {
     const names = programFor(processContext()).commands.map((command) => command.name());
     expect(TOPICS.map(({ name }) => name).filter((name) => names.includes(name))).toEqual([
       "gateway",

@@ -29,7 +29,7 @@ const GENERATORS: Readonly<Record<string, () => string>> = {
 };
 
 describe("generated parts", () => {
-  test.each(CHAPTERS)("of $name are current", ({ name }) => {
+  test.each(CHAPTERS)("keeps the parts of $name current", ({ name }) => {
     expectPartsCurrent(chapterFile(name), GENERATORS);
   });
 

@@ -31,7 +31,7 @@ describe("a mutation", () => {
     ["y = Math.min(a, b);", "y = Math.max(a, b);"],
     ["y = and(a, or(b, c));", "y = and(or(b, c));"],
     ["y = and(a, or(b, c));", "y = and(a, or(c));"],
-  ])("of %s may give %s", (source, changed) => {
+  ])("mutates %s to %s", (source, changed) => {
     const isInFunction = source.includes("return");
     const [before, after] = isInFunction ? ["function f() { ", " }"] : ["", ""];
     expect(changedTexts(before + source + after)).toContain(before + changed + after);
@@ -74,7 +74,7 @@ describe("a mutation", () => {
     ]);
   });
 
-  test("of a negated or compared condition is made once", () => {
+  test("mutates a negated or compared condition once", () => {
     expect(mutationsOf("x(!a ? b : c);").map(({ kind }) => kind)).toEqual([
       "dropped statement",
       "dropped negation",

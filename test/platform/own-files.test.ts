@@ -81,7 +81,7 @@ test("refuses a named pipe without waiting", async () => {
 describe("a database", () => {
   const opened = (path: string): void => openConnection(path, { create: true }).close();
 
-  test("that is a link is refused for reading and for writing, and nothing is created at the target", async () => {
+  test("refuses a database that is a link for reading and for writing, and creates nothing at the target", async () => {
     const { path, target } = link();
     for (const options of [
       { create: true },
@@ -95,7 +95,7 @@ describe("a database", () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  test.each(["-wal", "-shm"])("whose %s is a link is refused", async (end) => {
+  test.each(["-wal", "-shm"])("refuses a database whose %s is a link", async (end) => {
     const [path, { path: sidecar, target }] = [free(), link()];
     opened(path);
     symlinkSync(sidecar, `${path}${end}`);

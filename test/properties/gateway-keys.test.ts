@@ -235,7 +235,7 @@ class Run {
 }
 
 test(
-  "no sequence of actions loses state, leaks a key upstream, or leaves a user without a key after recovery",
+  "sequences of actions never lose state, leak a key upstream, or leave a user without a key after recovery",
   async () => {
     const met = new Set<KeyState>();
     await fc.assert(

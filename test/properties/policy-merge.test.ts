@@ -247,7 +247,7 @@ describe("one merge", () => {
       ["b", "n", "a"],
     ],
     [[], ["a", "b"], ["b", "c"], ["a", "b", "c"]],
-  ])("of %j, %j and %j gives %j", (before, ours, theirs, expected) => {
+  ])("merges %j, %j and %j to %j", (before, ours, theirs, expected) => {
     const policy = (names: readonly string[]) => ({ packages: names.map((id) => ({ id })) });
     const versions = { baseline: policy(before), current: policy(ours), wanted: policy(theirs) };
     expect(mergeDocuments(versions)).toEqual({ merged: policy(expected), conflicts: [], orders: [] });
@@ -280,7 +280,7 @@ describe("one merge", () => {
     expect(mergeDocuments(versions, () => true).merged).toEqual(policy(theirs));
   });
 
-  test("CON-53 with an unknown base, every difference is decided: all for one side give the document of that side", () => {
+  test("CON-53 decides every difference from an unknown base: all for one side give the document of that side", () => {
     fc.assert(
       fc.property(document, document, (current, wanted) => {
         const unknown = { baseline: UNKNOWN_BASELINE, current, wanted } as const;

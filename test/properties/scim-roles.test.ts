@@ -228,7 +228,7 @@ class Run {
 const emailOf = (of: number): string => `person${of}@example.com`;
 
 test(
-  "no sequence of requests leaves a role that the user's groups do not grant",
+  "sequences of requests never leave a role that the user's groups do not grant",
   async () => {
     await fc.assert(
       fc.asyncProperty(mapping, steps, async (first, taken) => {

@@ -234,7 +234,7 @@ class Run {
 }
 
 test(
-  "no sequence of requests separates a user from its account or ends logins without cause",
+  "sequences of requests never separate a user from its account or end logins without cause",
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1724,7 +1724,7 @@ test.each(Object.entries(CASES))("API-6 %s writes the required audit entries", a
   expect(inTermsOf(expected, traces)).toEqual(wantedOf(expected));
 });
 
-test("no other GET changes anything", async () => {
+test("every other GET changes nothing", async () => {
   const site = await sameGateway();
   await publishFirst(site);
   const caller = await site.signedIn("admin");

@@ -226,7 +226,7 @@ describe("a backup", () => {
     expect(refusalOf(packedWith({}))).toBe("accepted");
   });
 
-  test("with a foreign member among the artifacts is refused", () => {
+  test("refuses a backup with a foreign member among the artifacts", () => {
     const path = packedWith({});
     const bytes = readFileSync(path);
     const at = bytes.indexOf("artifacts/sha256/");
@@ -245,7 +245,7 @@ describe("a backup", () => {
     expect(seen.map(([done]) => done)).toEqual(seen.map(([done]) => done).toSorted((a, b) => a - b));
   });
 
-  test("with sessions reports a progress that has their bytes, too", () => {
+  test("includes the bytes of sessions in the progress of a backup", () => {
     const seen: [number, number][] = [];
     const { sessions } = placesIn(bench.data);
     const bytes = Buffer.from("a captured session");
@@ -458,7 +458,7 @@ describe("an invalid backup", () => {
 });
 
 describe("making a backup", () => {
-  test("that is stopped leaves no files", async () => {
+  test("leaves no files when a backup is stopped", async () => {
     const stopped = new AbortController();
     const target = join(folder, "stopped.qmb");
     const making = make({ target, signal: stopped.signal, ...IN_THREAD });
@@ -521,7 +521,7 @@ describe("making a backup", () => {
       await expect(make({ target: join(backup.path, below) })).rejects.toThrow(/is not a folder|no folder/);
   });
 
-  test("of a damaged database is refused with SQLite's finding", async () => {
+  test("refuses to back up a damaged database and reports SQLite's finding", async () => {
     const directory = placesIn(join(bench.folder, "damaged"));
     mkdirSync(directory.path);
     copyFileSync(join(bench.data, "quartermaster.db"), directory.database);
@@ -611,7 +611,7 @@ describe("scheduled backups", () => {
     [2, 2],
     [3, 3],
     [4, 3],
-  ])("with backup.keep 3: of %d the newest %d remain", (made, kept) => {
+  ])("backup.keep 3 keeps of %d scheduled backups the newest %d", (made, kept) => {
     const folder = place(`kept-${made}`);
     const paths = Array.from({ length: made }, (_, day) => add(folder, { atMs: days(day) }));
     const manual = add(folder, { atMs: 0, name: "backup-19700101T000000Z.qmb" });
@@ -685,7 +685,7 @@ describe("scheduled backups", () => {
     });
   });
 
-  test("without an owner in the manifest belong to the installation that logged them", async () => {
+  test("attributes backups without an owner in the manifest to the installation that logged them", async () => {
     await inInstallation(bench, async ({ domain, organizationId }) => {
       const { organization_id, ...older } = backup.manifest;
       expect(organization_id).toBe(organizationId);

@@ -78,7 +78,7 @@ test.each<[string, () => BackupFile, string | undefined, boolean]>([
   ["a copy of a database that needs nothing", () => copyOf(0), undefined, true],
   ["a copy of a database that has no artifacts", () => copyOf(0), `${FULL}/artifacts`, true],
   ["a copy of a database", () => copyOf(1), undefined, false],
-])("without free bytes, %s is read: %#", async (_what, backupOf, artifacts, fits) => {
+])("checks the free bytes for %s: %#", async (_what, backupOf, artifacts, fits) => {
   const request = { backup: backupOf(), folder: FULL, clock: bench.clock, perform: performTask };
   const reading = readBackup({ ...request, ...(artifacts !== undefined && { artifacts }) });
   const error = await reading.catch((thrown: unknown) => thrown);
@@ -94,7 +94,7 @@ test.each([
   [0, 1, undefined, true],
   [1, 1, `${FULL}/sessions`, false],
 ] as const)(
-  "without free bytes, %p of artifacts and %p of sessions are read: %#",
+  "checks the free bytes for %p of artifacts and %p of sessions: %#",
   async (artifacts, sessions, folder, fits) => {
     const backup = sized({ database: 0, artifacts, ...(sessions !== undefined && { sessions }) });
     const folders = { artifacts: `${FULL}/artifacts`, ...(folder !== undefined && { sessions: folder }) };
@@ -225,7 +225,7 @@ describe("a backup whose headers say something else is refused with the place:",
     expect(() => readManifest(path)).toThrow("its manifest was changed");
   });
 
-  test("no member at all in the place of the database", () => {
+  test("refuses a missing member in the place of the database", () => {
     const path = changed(databaseAt, new Uint8Array(512));
     const database = join(bench.folder, "none.db");
     expect(() => unpackBackup({ path, database })).toThrow(`there is no member at byte ${databaseAt()}`);

@@ -163,7 +163,7 @@ test("DAT-8 tables of replication software stay unchanged and are included in ba
     expect((await bench.run(line)).exitCode).toBe(0);
 });
 
-test("DAT-8 without the setting SQLite checkpoints the log automatically at the default size", () => {
+test("DAT-8 SQLite checkpoints the log automatically at the default size if replication is off", () => {
   using other = openConnection(file, {});
   const before = statSync(file).mtimeMs;
   other.run("CREATE TABLE filler (text TEXT)");

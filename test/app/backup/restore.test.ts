@@ -140,7 +140,7 @@ describe("a restore", () => {
     expect((await bench.run("audit verify")).exitCode).toBe(0);
   });
 
-  test("DAT-5 with --revoke-logins ends every login in the backup", async () => {
+  test("DAT-5 restore --revoke-logins ends every login in the backup", async () => {
     await logInOn(bench);
     await bench.json("backup create logins.qmb");
     moveToCopy();
@@ -165,7 +165,7 @@ describe("a restore", () => {
     expect(statSync(join(shards, lost)).mode & 0o777).toBe(0o700);
   });
 
-  test("DAT-6 of an older schema is migrated to that of the program", async () => {
+  test("DAT-6 migrates a backup of an older schema to the schema of the program", async () => {
     makeOlder(bench.data, bench.clock);
     expect(await bench.json("backup create older.qmb")).toMatchObject({ schema: OLDER_SCHEMA });
     moveToCopy();
@@ -174,7 +174,7 @@ describe("a restore", () => {
     expect(emails()).toEqual(AFTER);
   });
 
-  test("DAT-6 of the copy from before an upgrade reports that it is upgraded again and how to downgrade", async () => {
+  test("DAT-6 reports that the copy from before an upgrade is upgraded again, and how to downgrade", async () => {
     makeOlder(bench.data, bench.clock);
     const made = await bench.json("migrate up");
     moveToCopy();
@@ -230,7 +230,7 @@ describe("a restore", () => {
     expect(await bench.json("migrate status")).toMatchObject({ database_schema: OLDER_SCHEMA });
   });
 
-  test("DAT-7 of the copy that an upgrade made works like that of a backup", async () => {
+  test("DAT-7 restores the copy that an upgrade made like a backup", async () => {
     makeOlder(bench.data, bench.clock);
     const leftOver = join(bench.data, "backups/before-upgrade-schema-1.db.999999999.partial-journal");
     writeFileSync(leftOver, "of an upgrade that was killed");
@@ -277,7 +277,7 @@ describe("a restore is refused", () => {
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("6 data_dir.busy");
   });
 
-  test("DAT-5 of a backup from a newer program, with that version", async () => {
+  test("DAT-5 refuses a backup of a newer program and names that version", async () => {
     const path = backup;
     changeManifest(path, (text) =>
       text.replace(`"schema": ${programSchema()}`, '"schema": 999').replace("development", "9.1.0-rc.1."),
@@ -287,14 +287,14 @@ describe("a restore is refused", () => {
     expect(stderr).toContain("restore it with version 9.1.0-rc.1. or newer");
   });
 
-  test("DAT-4 of a damaged backup, without any change", async () => {
+  test("DAT-4 refuses a damaged backup without any change", async () => {
     const bytes = readFileSync(backup);
     bytes[200_000] = (bytes[200_000] ?? 0) ^ 1;
     writeFileSync(backup, bytes);
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("7 backup.damaged");
   });
 
-  test("CLI-8 without the name of the replaced installation or with a different name", async () => {
+  test("CLI-8 refuses a restore without the name of the replaced installation or with a different name", async () => {
     expect(await outcomeOf(`backup restore ${backup}`)).toBe("2 confirmation.no_terminal");
     expect(await outcomeOf(`backup restore ${backup} --confirm other`)).toBe("2 confirmation.wrong_name");
     expect((await bench.run(`backup restore ${backup} --dry-run`)).exitCode).toBe(0);
@@ -390,7 +390,7 @@ describe("DAT-4 an interrupted restore", () => {
     expect(existsSync(join(bench.data, "replaced-20260101T000000Z/quartermaster.db"))).toBe(true);
   });
 
-  test("without a written plan is undone by the next start under the lock", async () => {
+  test("undoes a restore without a written plan at the next start, under the lock", async () => {
     const { directory, staging } = planned();
     rmSync(join(bench.data, "restore.json"));
     expect(finishSwap(directory)).toBe(false);
@@ -398,7 +398,7 @@ describe("DAT-4 an interrupted restore", () => {
     expect(emails()).toEqual(AFTER);
   });
 
-  test("that continues in another process is waited for", async () => {
+  test("waits for a restore that continues in another process", async () => {
     planned();
     const lock = lockForServer(placesIn(bench.data), bench.clock);
     expect(await outcomeOf("users list")).toBe("6 data_dir.restoring");
@@ -407,7 +407,7 @@ describe("DAT-4 an interrupted restore", () => {
     expect(emails()).toEqual(RESTORED);
   });
 
-  test("with an unreadable plan is refused with instructions", async () => {
+  test("refuses an unreadable plan with instructions", async () => {
     writeFileSync(join(bench.data, "restore.json"), "{");
     expect(await outcomeOf("users list")).toBe("4 data_dir.restore_unreadable");
     rmSync(join(bench.data, "restore.json"));
@@ -524,7 +524,7 @@ describe("DAT-3 keys", () => {
     expect(readdirSync(join(bench.data, "backups"))).toHaveLength(1);
   });
 
-  test("of an earlier backup are not overwritten", async () => {
+  test("does not overwrite the keys of an earlier backup", async () => {
     rmSync(join(bench.folder, "moved.qmb"));
     const create = "backup create moved.qmb --with-keys --passphrase-file passphrase";
     expect(await outcomeOf(create)).toBe("4 backup.exists");

@@ -45,7 +45,7 @@ test("SSO-3 a start that will be refused is a failure", async () => {
 test.each([
   ["password", "ok"],
   ["oidc", "warning"],
-] as const)("SSO-3 no provider in mode %s is %s", async (identityMode, result) => {
+] as const)("SSO-3 a missing provider in mode %s is %s", async (identityMode, result) => {
   await using site = await createProviderSite({}, { access: { identityMode } });
   site.configure(undefined);
   const { organizationId } = site.world;

@@ -95,7 +95,7 @@ test("refusing models while none is assigned is reported, because it refuses eve
   ]);
 });
 
-test("without gateway mode there is nothing to report", async () => {
+test("reports nothing with gateway mode off", async () => {
   await using server = await createTestServer();
   expect(findingsOf(server)).toEqual(["ok: gateway mode is off in these settings"]);
   expect(modelFacts(undefined, { nowMs: 0 })).toEqual([]);

@@ -39,7 +39,7 @@ describe("an external service", () => {
     [404, "reachable", null],
     [500, "unreachable", "it answered 500"],
     [503, "unreachable", "it answered 503"],
-  ] as const)("that answers %i is %s", async (status, state, reason) => {
+  ] as const)("reports a service that answers %i as %s", async (status, state, reason) => {
     const asked: string[] = [];
     await using peer = Bun.serve({
       port: 0,
@@ -58,7 +58,7 @@ describe("an external service", () => {
     expect(asked.sort()).toEqual(["/health", "/health/liveliness", "/health/liveliness"]);
   });
 
-  test("that does not answer times out", async () => {
+  test("times out if a service does not answer", async () => {
     const never = new Promise<Response>(() => {});
     await using peer = Bun.serve({ port: 0, fetch: () => never });
     const services = await probeExternalServices(gatewayAt(`http://127.0.0.1:${peer.port}`), 20);
@@ -70,7 +70,7 @@ describe("an external service", () => {
     await peer.stop(true);
   });
 
-  test("with many hosts is not contacted", async () => {
+  test("does not contact a service with many hosts", async () => {
     const config = loadConfig({ flags: { packageSourcesPublic: "yes" }, env: {}, cwd: import.meta.dir });
     expect(await probeExternalServices(config)).toMatchObject([
       { name: "package-sources", state: "not_asked", reason: null },

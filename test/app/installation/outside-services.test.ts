@@ -127,14 +127,14 @@ describe("DAT-4 a foreign database", () => {
     ],
   ] as const;
 
-  test.each(FOREIGN)("with a foreign %s is refused", async (_, sql, name) => {
+  test.each(FOREIGN)("refuses a database with a foreign %s", async (_, sql, name) => {
     const path = changed(name.replace(" ", "-"), sql);
     const wanted = new Set([`7 backup.foreign_objects the ${name} is foreign`]);
     expect(await refusals(path)).toEqual(wanted);
     expect(await refusals(packed(path))).toEqual(wanted);
   });
 
-  test("with a changed or missing table is refused", async () => {
+  test("refuses a database with a changed or missing table", async () => {
     const path = changed("altered", "DROP TABLE backups", "ALTER TABLE users ADD COLUMN extra TEXT");
     expect(await refusals(path)).toEqual(new Set(["7 backup.foreign_objects the table users was changed"]));
     expect(await refusals(changed("less", "DROP TABLE backups"))).toEqual(
@@ -142,7 +142,7 @@ describe("DAT-4 a foreign database", () => {
     );
   });
 
-  test("with the tables of Litestream and of SQLite's statistics is accepted", async () => {
+  test("accepts a database with the tables of Litestream and of SQLite's statistics", async () => {
     const path = changed(
       "replica",
       "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
@@ -153,7 +153,7 @@ describe("DAT-4 a foreign database", () => {
     expect((await bench.run(`backup verify ${packed(path)}`)).exitCode).toBe(0);
   });
 
-  test("without an organization or a journal of migrations is refused", async () => {
+  test("refuses a database without an organization or a journal of migrations", async () => {
     const none = changed("empty");
     using other = new Database(file("other"), { create: true });
     other.run("CREATE TABLE schema_migrations (x)");
@@ -170,7 +170,7 @@ describe("DAT-4 a foreign database", () => {
     );
   });
 
-  test("with an edited migration is refused by verify and by restore", async () => {
+  test("refuses a database with an edited migration", async () => {
     const path = changed("edited", "UPDATE schema_migrations SET sha256 = 'x' WHERE id = 2");
     const [told = ""] = await refusals(packed(path));
     expect(told).toStartWith("4 schema.altered");

@@ -56,7 +56,7 @@ test("a reload without credentials keeps those in force", async () => {
   await buckets.sessions?.check();
 });
 
-test("without an endpoint there is no bucket and no destination", () => {
+test("has no bucket and no destination if there is no endpoint", () => {
   const config = loadConfig({ flags: {}, env: {}, cwd: folder.path });
   const buckets = bucketsOf(config);
   expect([buckets.sessions, buckets.packages, storeDestinations(config)]).toEqual([undefined, undefined, []]);

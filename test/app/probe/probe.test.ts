@@ -31,7 +31,7 @@ const HEALTHY = {
   latency: "ok",
 };
 
-describe("with TLS of a private CA", () => {
+describe("TLS of a private CA", () => {
   test.concurrent("every check passes if the CA is named", async () => {
     await using service = await createCertifiedServer();
     const findings = await findingsAt(`${service.origin}/any/path`, { ca: service.ca });
@@ -116,7 +116,7 @@ test.concurrent("an untrusted buffering proxy is reported, and the other checks 
   });
 });
 
-describe("with an access token", () => {
+describe("an access token", () => {
   test.concurrent("account, policy and report pass, and no client is recorded", async () => {
     await using service = await createCertifiedServer();
     await publishFirst(service);

@@ -16,7 +16,7 @@ class ResolvedServer extends NamedServer {
 }
 
 test.each([-1, 0, 1])(
-  "of a name with %i more addresses than the limit, the last one is tried only up to the limit",
+  "tries the last of %i more addresses than the limit only up to the limit",
   async (step) => {
     const count = ADDRESSES_MAX + step;
     const addresses = Array.from({ length: count }, (_, at) => ({ address: `127.0.0.${at + 1}`, family: 4 }));

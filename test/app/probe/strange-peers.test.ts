@@ -164,7 +164,7 @@ describe("a wrong issuer", () => {
     expect(of("device_login")).toMatchObject(failed("device_code is missing"));
   });
 
-  test("of another origin is reported, and that origin is not contacted", async () => {
+  test("reports an issuer of another origin and does not contact that origin", async () => {
     const { of } = await probedServer(impostor(() => "https://elsewhere.example/api/auth"));
     expect(of("issuer")).toMatchObject(
       failed("discovery names https://elsewhere.example/api/auth instead of"),

@@ -94,7 +94,7 @@ test("an address in use is named with its setting, and the main address is free 
   expect((await fetch(`http://${main}/ready`)).headers.get("content-type")).toBe("application/problem+json");
 });
 
-test("INF-5 without gateway mode the address of a proxy is not opened", async () => {
+test("INF-5 gateway mode off leaves the address of a proxy closed", async () => {
   const path = join(folder, "unused.yaml");
   writeFileSync(path, JSON.stringify({ gateway: { proxy: { listen: "127.0.0.1:1" } } }), { mode: 0o600 });
   const flags = { config: path, serverListen: "127.0.0.1:0" };

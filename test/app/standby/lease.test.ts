@@ -63,7 +63,7 @@ describe("STB-4 a lease", () => {
   const hostile = () => JSON.stringify({ ...stored(), machine: "\u001b[2J", released: true });
 
   test.each([() => "{}", hostile])(
-    "that something else has replaced ends the service until its next start",
+    "ends the service until its next start if something else has replaced the lease",
     async (text) => {
       const one = machine(1, "one");
       await one.keeper.take(signal);
@@ -150,7 +150,7 @@ describe("STB-4 a lease", () => {
     });
   });
 
-  test("that was given up, or is our own, is taken without waiting", async () => {
+  test("takes its own lease, or one that was given up, without waiting", async () => {
     const one = machine(1, "one");
     await one.keeper.take(signal);
     await machine(1, "one").keeper.take(signal); // after a restart
@@ -166,14 +166,14 @@ describe("STB-4 a lease", () => {
     expect(nowMs).toBe(waitedMs);
   });
 
-  test("of a newer term is left alone: this machine was taken over", async () => {
+  test("leaves the lease of a newer term alone: this machine was taken over", async () => {
     await machine(2, "two").keeper.take(signal);
     await expect(machine(1, "one").keeper.take(signal)).rejects.toMatchObject({
       reason: "standby.taken_over",
     });
   });
 
-  test("that cannot be read counts as held", async () => {
+  test("treats an unreadable lease as held", async () => {
     const one = machine(1, "one");
     await one.keeper.take(signal);
     const kept = store.buckets.get("sessions")?.get(KEY);
@@ -184,7 +184,7 @@ describe("STB-4 a lease", () => {
 });
 
 describe("STB-5 a holder", () => {
-  test("that cannot renew stops accepting changes, and accepts them again once it can", async () => {
+  test("stops accepting changes while the lease cannot be renewed, and accepts them again afterwards", async () => {
     const one = machine(1, "one");
     await one.keeper.take(signal);
     store.instead = down;
@@ -231,6 +231,6 @@ test.each([
   [{ monotonicMs: 9, wallMs: 5 }, 9],
   [{ monotonicMs: 9, wallMs: -MARGIN_MS }, 9],
   [{ monotonicMs: 9, wallMs: -MARGIN_MS - 1 }, Number.POSITIVE_INFINITY],
-])("STB-5 of %p, %d milliseconds have passed", (now, expected) => {
+])("STB-5 measures from %p that %d milliseconds have passed", (now, expected) => {
   expect(elapsedMs({ monotonicMs: 0, wallMs: 0 }, now)).toBe(expected);
 });

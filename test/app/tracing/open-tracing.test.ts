@@ -33,7 +33,7 @@ const open = (
   return { opened, metrics };
 };
 
-test("TRC-1 without a collector there is no tracer, and nothing is wrapped", async () => {
+test("TRC-1 opens no tracer and wraps nothing if there is no collector", async () => {
   await using undo = new AsyncDisposableStack();
   const { opened, metrics } = open({ tracingSampleRatio: "1" }, undo);
   expect(await opened).toBeUndefined();

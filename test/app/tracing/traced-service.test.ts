@@ -135,7 +135,7 @@ test("TRC-3 a request is a span with its method, route, status and request id", 
   });
 });
 
-test("TRC-2 by default, the trace of a caller is linked and not continued", () => {
+test("TRC-2 the trace of a caller is linked and not continued by default", () => {
   const { traceId, parentSpanId, links } = spanNamed("GET /ready");
   expect(TRACEPARENT).not.toContain(traceId);
   expect(parentSpanId).toBeUndefined();

@@ -134,7 +134,7 @@ async function tabTo(page: Page, text: string): Promise<void> {
   throw new Error(`the Tab key does not reach ${text}`);
 }
 
-describe("CON-157 with the keyboard alone", () => {
+describe("CON-157 the keyboard alone", () => {
   test.each([[true], [false]])(
     "an administrator revokes workstations (script: %p)",
     async (javaScriptEnabled) => {

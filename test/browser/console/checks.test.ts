@@ -58,7 +58,7 @@ test("CON-76 the script asks at once, then every minute while the page is visibl
   expect(page.url()).toEndWith(GATEWAY);
 });
 
-test("CON-76 without the script, the page asks when the button is pressed, and not when it is opened again", async () => {
+test("CON-76 the page without the script asks when the button is pressed, and not when it is opened again", async () => {
   await using visitor = await site.visitor({ as: site.admin });
   const { page } = visitor;
   const sent = countForms(page);

@@ -129,7 +129,7 @@ test("CON-51 a save of another tab is not overwritten, and both texts are kept",
   expect(await page.locator(".error-summary pre").textContent()).toContain("# other");
 });
 
-test("CON-50 without the script, the same form saves and reviews", async () => {
+test("CON-50 the same form saves and reviews if the script is off", async () => {
   await using visitor = await site.visitor({ as: site.admin });
   const { page } = visitor;
   await page.goto(EDIT);

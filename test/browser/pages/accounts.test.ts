@@ -76,7 +76,7 @@ describe("sign-in", () => {
     expect(page.url()).toBe(`${site.baseUrl}/`);
   });
 
-  test("without cookies is refused with a page that explains what to do", async () => {
+  test("refuses a sign-in if cookies are off, with a page that explains what to do", async () => {
     await using visitor = await site.visitor();
     const { page, context } = visitor;
     await page.goto("/login");

@@ -102,7 +102,7 @@ test("the back button after a sign-in leads to a page that says so, and using a 
 });
 
 describe("the policy for forms breaks no way to the provider", () => {
-  test("of a code that is sent while signed out", async () => {
+  test("lets a code that is sent while signed out continue to the provider", async () => {
     idp.claims = { sub: "ada-1", email: "ada@example.com", email_verified: true };
     settings = { ...settings, autoRedirect: true };
     const workstation = await site.workstation();
@@ -118,7 +118,7 @@ describe("the policy for forms breaks no way to the provider", () => {
     expect(await page.locator("main").textContent()).toContain("ada@example.com");
   });
 
-  test("of a sign-out that continues at the provider", async () => {
+  test("lets a sign-out continue at the provider", async () => {
     settings = { ...settings, autoRedirect: false, logout: "idp" };
     await using visitor = await site.visitor();
     const { page } = visitor;

@@ -124,7 +124,7 @@ test.each([
   [PRINTED_MAX - 1, 0],
   [PRINTED_MAX, 0],
   [PRINTED_MAX + 1, 1],
-])("of %d rows the first ones are printed, and the rest is mentioned", async (rows, warned) => {
+])("prints the first of %d rows and mentions the rest", async (rows, warned) => {
   const { parts, warnings } = await print(rows);
   const printed = parts.slice(0, -1).reduce((sum, part) => sum + part.split(",").length, 0);
   expect(printed).toBe(Math.min(rows, PRINTED_MAX));

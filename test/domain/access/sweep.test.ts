@@ -107,7 +107,7 @@ test.each([SWEEP_BATCH_ROWS - 1, SWEEP_BATCH_ROWS, SWEEP_BATCH_ROWS + 1])(
   },
 );
 
-test("no transaction removes more than SWEEP_BATCH_ROWS rows, and an aborted run keeps the rest", async () => {
+test("removes at most SWEEP_BATCH_ROWS rows in a transaction, and an aborted run keeps the rest", async () => {
   await using world = await createLoginWorld();
   await fillExpired(world, SWEEP_BATCH_ROWS + 1);
   const abort = new AbortController();

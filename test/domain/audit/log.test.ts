@@ -119,7 +119,7 @@ const recordAtOnce = ({ db, audit, system }: World, entries: number): Promise<vo
   });
 
 test.each([WALK_ROWS - 1, WALK_ROWS, WALK_ROWS + 1])(
-  "of %d entries each is read once, in order",
+  "reads each of %d entries once, in order",
   async (rows) => {
     await using world = await createWorld();
     await recordAtOnce(world, rows);

@@ -50,7 +50,7 @@ describe("health", () => {
     });
   });
 
-  test("of a whole fleet follows a new revision at once, without a report", async () => {
+  test("applies a new revision to a whole fleet at once, without a report", async () => {
     await using clients = await createClientsWorld();
     const first = await clients.publish();
     await clients.report({ instance_id: "good", config_revision: first });

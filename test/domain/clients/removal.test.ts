@@ -91,7 +91,7 @@ describe("revoking", () => {
     expect(await send(clients, other)).toBe(204);
   });
 
-  test("of a client that reported with a browser's cookie ends that browser", async () => {
+  test("ends the browser of a client that reported with its cookie", async () => {
     await using clients = await createClientsWorld();
     const { ana, request, world } = clients;
     const sent = { cookie: ana.cookie, body: reportWith() };

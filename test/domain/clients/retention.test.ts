@@ -67,7 +67,7 @@ describe("verdicts", () => {
     }, "clients");
 
   test.each(["", "\u{10ffff}"])(
-    "of rules that sort before or after today's are given anew (%p)",
+    "computes verdicts of rules that sort before or after today's again (%p)",
     async (judgedBy) => {
       await using clients = await createClientsWorld({ isOwn: true });
       await clients.report();
@@ -79,7 +79,7 @@ describe("verdicts", () => {
     },
   );
 
-  test("of earlier rules are computed again from the report", async () => {
+  test("computes verdicts of earlier rules again from the report", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     const revision = await clients.publish();
     const attempt = { harness: "codex", revision };
@@ -93,7 +93,7 @@ describe("verdicts", () => {
     expect(clients.listed()).toEqual(before);
   });
 
-  test("of clients that have reported since need no new computation", async () => {
+  test("computes nothing for clients that have reported since", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     await clients.report();
     const before = clients.listed();
@@ -162,7 +162,7 @@ describe("verdicts", () => {
     expect(batches).toBe(3); // two, and the query for more
   });
 
-  test("of a report that arrives during recomputation are those of that report", async () => {
+  test("keeps the verdict of a report that arrives during recomputation", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     const revision = await clients.publish();
     await clients.report();

@@ -164,7 +164,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("of another order, a changed one and one beside a page are refused together with other faults", async () => {
+  test("refuses a cursor of another order, a changed one and one beside a page, together with other faults", async () => {
     await using clients = await fleet();
     const cursor = page(clients, { perPage: 1 }).next ?? "";
     const forged = (members: unknown) => Buffer.from(JSON.stringify(members)).toString("base64url");
@@ -207,7 +207,7 @@ test.each([
   else expect(list).toThrow("not_seen_for_days must be a whole number from 1");
 });
 
-describe("of many rows", () => {
+describe("many rows", () => {
   test("a filtered total is counted up to a limit, and every order is whole", async () => {
     await using clients = await createClientsWorld();
     using connection = openConnection(clients.world.file, {});
@@ -258,7 +258,7 @@ describe("the versions of harnesses", () => {
     });
   });
 
-  test.each([-1, 0, 1])("that are longer than the limit count as unreadable (%d)", async (more) => {
+  test.each([-1, 0, 1])("counts versions that are longer than the limit as unreadable (%d)", async (more) => {
     await using clients = await createClientsWorld();
     const version = "9".repeat(COUNTED_VERSION_LENGTH_MAX + more);
     await clients.report({ harnesses: [{ name: "codex", version }] });

@@ -50,7 +50,7 @@ describe("a step reads a bounded number of rows", () => {
       (id) => site.domain.clients.inventory.facets(id, { userQ: "nobody" }),
     ],
     ["workstations by health, counted", (id) => site.domain.clients.inventory.countsInSteps(id)],
-  ])("of %s", (name, list) => {
+  ])("reads %s in bounded steps", (name, list) => {
     const steps = stepsIn(list(site.world.organizationId));
     expect({ name, steps, isEnough: steps > ROWS / STEP_ROWS }).toEqual({ name, steps, isEnough: true });
   });
@@ -76,7 +76,7 @@ describe("the pages of a long list equal the list", () => {
   const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
   test.each(["users", "invitations", "workstations, newest first", "workstations, oldest first"] as const)(
-    "of %s, by number and from row to row",
+    "reads the pages of %s by number and from row to row",
     (name) => {
       const list = lists[name];
       using reading = new Database(site.world.file, { readonly: true });

@@ -66,7 +66,7 @@ describe("few users are examined", () => {
     expect([set.ids !== undefined, listed([set]).total]).toEqual([isFew, members]);
   });
 
-  test("and every page is the one that a look at every user gives", () => {
+  test("lists the pages that a look at every user gives", () => {
     const few = [setMembers(700), notSeenSince(300)];
     const all = few.map(({ holds }) => ({ holds }));
     const some: UserQuery[] = [{}, { q: "7@example" }, { role: "admin" }, { hasWorkstation: false }];

@@ -136,7 +136,7 @@ describe("SSO-4 SSO-37 the identity is issuer and subject", () => {
     expect(await site.signIn({ email: ANA, email_verified: undefined })).toBe(ANA);
   });
 
-  test("without an address or an external id nobody is found", async () => {
+  test("finds nobody if the address or the external id is missing", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedGroups: ["a"] });
     expect(await site.signIn({ groups: ["a"] })).toBe("sso.email_missing");
     expect(await site.signIn({ groups: ["a"], email: "no address" })).toBe("sso.email_missing");

@@ -56,7 +56,7 @@ test.each([
   ["left before, and the provider does not say more", undefined, -1, true],
   ["left at the same time", undefined, 0, false],
   ["left after", undefined, 1, false],
-])("SSO-27 of somebody who %s", (_, logOnMs, leftMs, isStopped) => {
+])("SSO-27 decides about the sign-in of somebody who %s", (_, logOnMs, leftMs, isStopped) => {
   const { atMs, has } = announced({ subject: "ada" });
   const authTimeMs = logOnMs === undefined ? {} : { authTimeMs: atMs + logOnMs };
   expect(has(authTimeMs, atMs + leftMs)).toBe(isStopped);

@@ -64,7 +64,7 @@ describe("SSO-33 identities", () => {
     expect(identities.list({ limit: 10 }).total).toBe(2);
   });
 
-  test("that are removed end the user's logins, and the person is unknown again", async () => {
+  test("ends the user's logins when an identity is removed, and the person is unknown again", async () => {
     await using site = await createSsoWorld(JIT);
     const ana = await signedIn(site);
     const { identities } = site.domain.sso;
@@ -77,7 +77,7 @@ describe("SSO-33 identities", () => {
     });
   });
 
-  test("SSO-44 of a former provider stay and have no effect", async () => {
+  test("SSO-44 keeps identities of a former provider without effect", async () => {
     await using site = await createSsoWorld({ provisioning: "scim" });
     await site.provision(ANA);
     await site.signIn({ iss: "https://old.example.org", sub: "old", email: ANA });

@@ -77,7 +77,7 @@ test("SSO-44 a suspended user and one that only SCIM may make are refused as bef
   expect(await site.signInHere(BEN)).toBe("sso.not_provisioned");
 });
 
-test("SSO-44 by external id nothing is written, and users without one are left to the operator", async () => {
+test("SSO-44 a look-up by external id writes nothing, and users without one are left to the operator", async () => {
   await using site = await createMovedSite();
   const id = await site.provision("ana@example.org", { externalId: "oid-1" });
   await site.identities.create(operator(site), { userId: id, issuer: FORMER, subject: "a" });

@@ -32,7 +32,7 @@ async function createLeftSite() {
 }
 
 describe("SSO-37 SSO-38 the former person does not sign in to a restored account", () => {
-  test("that SCIM restores for another external id, and the newcomer does", async () => {
+  test("signs in the newcomer and not the former person after SCIM restores the account for another external id", async () => {
     await using site = await createSsoWorld({ provisioning: "scim", externalIdClaim: "oid" });
     const id = await site.provision(X, { externalId: "OLD" });
     expect(await site.signIn({ sub: "leaver", oid: "OLD" })).toBe(X);
@@ -45,7 +45,7 @@ describe("SSO-37 SSO-38 the former person does not sign in to a restored account
     expect(linksOf(site)).toEqual(["newcomer"]);
   });
 
-  test("that an administrator creates again", async () => {
+  test("refuses the former person after an administrator creates the account again", async () => {
     await using site = await createLeftSite();
     const { user } = await site.domain.identity.users.create(operatorOf(site), {
       email: X,
@@ -58,7 +58,7 @@ describe("SSO-37 SSO-38 the former person does not sign in to a restored account
     expect(linksOf(site)).toEqual([]);
   });
 
-  test("whose newcomer accepts an invitation with a password", async () => {
+  test("refuses the former person after a newcomer accepts an invitation with a password", async () => {
     await using site = await createLeftSite();
     const { token } = await invite(site, "admin");
     const user = await site.domain.identity.invitations.accept({ token, password, requestId: "r1" });
@@ -66,7 +66,7 @@ describe("SSO-37 SSO-38 the former person does not sign in to a restored account
     expect(await site.signIn({ sub: "leaver", email: "leaver@example.org" })).toBe("sso.not_provisioned");
   });
 
-  test("whose newcomer accepts an invitation at the provider", async () => {
+  test("refuses the former person after a newcomer accepts an invitation at the provider", async () => {
     await using site = await createLeftSite();
     await invite(site, "admin");
     expect(await site.signIn(NEWCOMER)).toBe(X);

@@ -111,7 +111,7 @@ test("after a rotation the old key keeps its values until they are sealed again"
   expect(findKey(world.db.read, world.user.id)?.credentialVersion).toBe(version ?? "");
 });
 
-test("without the old key file everything still opens once it is sealed again", async () => {
+test("opens everything after the old key file is gone once it is sealed again", async () => {
   await using world = await createSealingWorld();
   await world.keys.rotate(world.operator);
   await world.keys.rewrap(world.system, NEVER);

@@ -49,7 +49,7 @@ describe("a digest", () => {
     ["a way out of the folder", `../../${HELLO_DIGEST.slice(6)}`],
     ["a line end", `${HELLO_DIGEST}\n`],
     ["nothing", ""],
-  ])("with %s is refused before a path is created", (_what, text) => {
+  ])("refuses a digest with %s before a path is created", (_what, text) => {
     expect(() => parseDigest(text)).toThrow(
       expect.objectContaining({ kind: "invalid", reason: "artifact.digest_invalid" }),
     );

@@ -94,7 +94,7 @@ test.each([
   expect(thread.isRunning).toBe(isStarted);
 });
 
-test("SES-60 no more than two pieces are taken before the thread has written one", async () => {
+test("SES-60 takes at most two pieces before the thread has written one", async () => {
   await using file = await openTemporary();
   await using writer = thread.open(file);
   for (let at = 0; at < 3; at += 1) {

@@ -103,7 +103,7 @@ test("variables for the executable come from the service's environment, and an u
   expect(["ONE", "TWO", "THREE"].map((name) => config.variable(name))).toEqual(["1", "2", undefined]);
 });
 
-test("without a type gateway mode is off, and one warning names the settings without effect", () => {
+test("turns gateway mode off without a type, and one warning names the settings without effect", () => {
   const yaml = BUILTIN.replace("  type: litellm\n", "");
   expect(load(yaml).warnings).toEqual([
     "gateway.type is not set, so gateway mode is off and these do nothing: gateway.url, " +
@@ -111,7 +111,7 @@ test("without a type gateway mode is off, and one warning names the settings wit
   ]);
 });
 
-test("without a type detail settings are valid, and no secret is read", () => {
+test("accepts detail settings without a type and reads no secret", () => {
   const yaml =
     "gateway: {url: http://example.org, provisioner: {admin_key_file: /nowhere, timeout_seconds: x}}\n";
   expect(load(yaml).warnings).toHaveLength(1);

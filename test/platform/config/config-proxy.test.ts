@@ -61,7 +61,7 @@ test("the mode in force is shown where none is set", () => {
   expect(shown(load({ mode: "in-process" }, token))).toEqual(["in-process", expect.any(String)]);
 });
 
-test("INF-5 without gateway mode nothing is forwarded, whatever the proxy's settings say", () => {
+test("INF-5 forwards nothing with gateway mode off, whatever the proxy's settings say", () => {
   const config = load({ mode: "in-process", max_in_flight: 9 }, { type: undefined });
   expect([isProxyInProcess(config), proxySettingsOf(config)]).toEqual([false, undefined]);
 });

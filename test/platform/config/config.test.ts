@@ -642,7 +642,7 @@ suite("secrets", () => {
 });
 
 suite("problems", () => {
-  test("of every source are reported together, in one error", () => {
+  test("reports the problems of every source together, in one error", () => {
     const error = refusal({
       flags: { logFormat: "loud" },
       env: {
@@ -681,7 +681,7 @@ suite("problems", () => {
     ]);
   });
 
-  test("of other sources are reported beside an unreadable file", () => {
+  test("reports the problems of other sources beside an unreadable file", () => {
     const problems = problemsOf({ env: { QUARTERMASTER_LOG_LEVEL: "x" }, yaml: "- a\n" });
     expect(problems.map((problem) => problem.pointer)).toEqual(["", "/log/level"]);
   });
@@ -703,7 +703,7 @@ suite("own TLS", () => {
   test.each([
     ["serverTlsCert", "/server/tls_key"],
     ["serverTlsKey", "/server/tls_cert"],
-  ])("with %s alone is refused and names the missing half", (flag, pointer) => {
+  ])("refuses %s alone and names the missing half", (flag, pointer) => {
     expect(problemsOf({ flags: { [flag]: "x.pem" } }).map((problem) => problem.pointer)).toEqual([pointer]);
   });
 

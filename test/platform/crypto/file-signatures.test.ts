@@ -123,7 +123,7 @@ describe("a tar member", () => {
     expect(run("tar", "-xOf", "a.tar", "folder/513")).toBe("x".repeat(513));
   });
 
-  test("with values that its header cannot express is a bug", () => {
+  test("throws for values that a header cannot express", () => {
     expect(tarHeader({ name: "a".repeat(100), sizeBytes: 8 ** 11 - 1 })).toHaveLength(512);
     expect(() => tarHeader({ name: "a".repeat(101), sizeBytes: 0 })).toThrow("invariant");
   });

@@ -195,7 +195,7 @@ test("the last usable number is one below the maximum", () => {
   expect(here.open().addKey().path).toBe(join(here.directory, "9999.sealing-key"));
 });
 
-test.each(["9999", "2026-key"])("no key of ours follows a file named %s", (name) => {
+test.each(["9999", "2026-key"])("creates no key after a foreign file named %s", (name) => {
   using here = keys();
   here.write(`${name}.sealing-key`, newKey());
   expect(reasonOf(() => here.open().addKey())).toBe("sealing.names_foreign");

@@ -113,7 +113,7 @@ test("the log is reset although commits never pause by themselves", async () => 
   await db.close();
 });
 
-test("without a thread the writer copies the log itself", async () => {
+test("copies the log in the writer if the thread is missing", async () => {
   await using world = await withThread();
   const { asked, db, file } = world;
   await fill(db);

@@ -84,7 +84,7 @@ describe("a prepared SELECT of columns", () => {
     expect(() => find.get({ above: 1 })).toThrow("below");
   });
 
-  test("of nested rows and of expressions has the result that drizzle gives", () => {
+  test("reads nested rows and expressions with the result that drizzle gives", () => {
     const nested = db
       .select({ flag: { id: flags.id }, count: sql<number>`count(*) OVER ()` })
       .from(flags)

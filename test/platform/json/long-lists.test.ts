@@ -157,7 +157,7 @@ describe("a list that is malformed", () => {
     expect(isSound).toBe(false);
   });
 
-  test("of white space has another number of elements", () => {
+  test("counts one element in a slice of white space, whose text is empty", () => {
     const lists = new LongLists({ isWanted: () => true, restMax: REST_MAX, errorOf: () => new Error("no") });
     const [slice] = lists.add(`{"members":[${" ".repeat(PART_CHARACTERS_MAX)},1]}`);
     expect([slice?.count, slice?.text.trim()]).toEqual([1, ""]);
@@ -178,14 +178,14 @@ describe("limits", () => {
     ],
     ["a text beside the lists", (more: number) => `{"a":"${part(more)}"}`],
     ["a name", (more: number) => `{"${part(more)}":1}`],
-  ])("of %s in characters", (_what, textWith) => {
+  ])("limits the characters of %s", (_what, textWith) => {
     for (const pieceSize of [50_000, 1_000_000]) {
       const problems = [-1, 0, 1].map((more) => problemOf(() => take(textWith(more), { pieceSize })));
       expect(problems).toEqual([undefined, undefined, "part"]);
     }
   });
 
-  test("of an element that never ends, before all of it has arrived", () => {
+  test("limits an element that never ends, before all of it has arrived", () => {
     const lists = new LongLists({
       isWanted: () => true,
       restMax: REST_MAX,
@@ -197,7 +197,7 @@ describe("limits", () => {
   });
 
   test.each([1_000, 100_000, 1_000_000])(
-    "of the characters beside the long lists, in pieces of %i",
+    "limits the characters beside the long lists, in pieces of %i",
     (pieceSize) => {
       const list = `"members":[${long}]`;
       const rest = `{"a":[${"1,".repeat(REST_MAX / 2 - 100)}1],`;
@@ -214,7 +214,7 @@ describe("limits", () => {
     [-1, undefined],
     [0, undefined],
     [1, "rest"],
-  ] as const)("of what comes before a list that never ends, with %i more characters", (more, problem) => {
+  ] as const)("limits what comes before a list that never ends, with %i more characters", (more, problem) => {
     const lists = new LongLists({
       isWanted: () => true,
       restMax: REST_MAX,
@@ -225,7 +225,7 @@ describe("limits", () => {
     expect(problemOf(() => [...lists.add(text)])).toBe(problem);
   });
 
-  test("of a text that never ends, before all of it has arrived", () => {
+  test("limits a text that never ends, before all of it has arrived", () => {
     const lists = new LongLists({
       isWanted: () => true,
       restMax: REST_MAX,
@@ -240,7 +240,7 @@ describe("limits", () => {
     [-1, undefined],
     [0, undefined],
     [1, "rest"],
-  ] as const)("of a text whose end has not arrived, with %i more characters", (more, problem) => {
+  ] as const)("limits a text whose end has not arrived, with %i more characters", (more, problem) => {
     const lists = new LongLists({
       isWanted: () => true,
       restMax: REST_MAX,

@@ -181,7 +181,7 @@ describe("a store that answers wrongly", () => {
       expect(await answered(checksum)).toEqual({ sizeBytes: 5, sha256: undefined });
   });
 
-  test("no error names the store's text, address, bucket or key id", async () => {
+  test("names neither the store's text nor its address, bucket or key id in an error", async () => {
     await using server = createS3Server();
     const wrong = () => credentialsOf({ ...TEST_KEYS, secretAccessKey: "wrong" });
     const shown = await Promise.all([

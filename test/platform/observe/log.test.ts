@@ -286,7 +286,7 @@ test.each([
   [LOG_MEMBERS_MAX - 1, undefined],
   [LOG_MEMBERS_MAX, undefined],
   [LOG_MEMBERS_MAX + 1, "[1 more]"],
-])("of %i members those beyond the limit are counted: %p", (size, rest) => {
+])("shows the first of %i members and counts those beyond the limit: %p", (size, rest) => {
   const list = Array.from({ length: size }, (_, index) => index);
   const fields = shown({ list, object: Object.fromEntries(list.map((n) => [`k${n}`, n])) });
   expect(fields.list).toEqual(rest ? [...list.slice(0, LOG_MEMBERS_MAX), rest] : list);

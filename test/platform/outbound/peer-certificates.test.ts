@@ -26,7 +26,7 @@ function presented(count: number): PresentedCertificate {
 }
 
 test.each([-1, 0, 1])(
-  "of a chain with %i more certificates than the limit, certificates up to the limit are read",
+  "reads certificates up to the limit from a chain with %i more",
   (step) => {
     expect(chainOf(presented(CHAIN_MAX + step))).toHaveLength(Math.min(CHAIN_MAX, CHAIN_MAX + step));
   },

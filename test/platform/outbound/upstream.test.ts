@@ -117,7 +117,7 @@ test.each<[string, string, Reach]>([
   ["HTTP_PROXY", "", "accepts"],
   ["HTTP_PROXY", "127.0.0.1", "refuses"],
   ["HTTPS_PROXY", "", "refuses"],
-])("with %s and NO_PROXY=%p, a trial connection to a closed port %s", async (name, NO_PROXY, reach) => {
+])("a trial connection to a closed port with %s and NO_PROXY=%p %s", async (name, NO_PROXY, reach) => {
   using _ = withVariables({ [name]: "http://proxy.example:3128", NO_PROXY });
   expect(await peerAt(`http://127.0.0.1:${freePort()}`).upstream.reach(100)).toBe(reach);
 });

@@ -75,7 +75,7 @@ async function reasonOf(call: Promise<unknown>): Promise<string> {
 }
 
 describe("an executable", () => {
-  test("that matches its pin and is protected has no problems", () => {
+  test("accepts a protected executable that matches its pin", () => {
     using place = new Place();
     expect(place.problems()).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe("an executable", () => {
     expect(inspectExecutable({ ...place.pin, path: link })).toEqual([]);
   });
 
-  test("with another digest is refused with both digests", () => {
+  test("refuses an executable with another digest and reports both digests", () => {
     using place = new Place(EVIL);
     const { about, detail } = inspectExecutable(place.pin)[0] ?? {};
     expect(about).toBe("sha256");
@@ -110,7 +110,7 @@ describe("an executable", () => {
     ]);
   });
 
-  test("that is missing, a folder or a named pipe is refused without waiting", () => {
+  test("refuses a missing file, a folder and a named pipe without waiting", () => {
     using place = new Place();
     rmSync(place.path);
     expect(place.problems()).toEqual(["/bin/tool.sh cannot be read (ENOENT)"]);
@@ -121,13 +121,13 @@ describe("an executable", () => {
     expect(place.problems()).toEqual(["/bin/tool.sh is not a regular file"]);
   });
 
-  test("without an execute bit is refused", () => {
+  test("refuses an executable without an execute bit", () => {
     using place = new Place();
     chmodSync(place.path, 0o644);
     expect(place.problems()).toEqual([expect.stringContaining("is not executable")]);
   });
 
-  test.each([0o775, 0o757, 0o777])("with the mode %o can be changed by others", (mode) => {
+  test.each([0o775, 0o757, 0o777])("refuses an executable with the mode %o because others can change it", (mode) => {
     using place = new Place();
     chmodSync(place.path, mode);
     expect(place.problems()).toEqual([expect.stringMatching(/^\/bin\/tool\.sh can be changed by others/)]);
@@ -147,7 +147,7 @@ describe("an executable", () => {
     expect(inspectExecutable({ ...place.pin, path: link })).toHaveLength(1);
   });
 
-  test("that belongs to another user is refused, and so is its folder", () => {
+  test("refuses an executable and its folder if they belong to another user", () => {
     using place = new Place();
     if (isRoot) chownSync(place.path, NOBODY, NOBODY);
     if (isRoot) chownSync(place.folder, NOBODY, NOBODY);
@@ -159,7 +159,7 @@ describe("an executable", () => {
     expect(place.problems()).toEqual(isRoot ? foreign : []); // only root can change the owner of a file
   });
 
-  test("with several problems is refused with all of them", () => {
+  test("reports all problems of an executable", () => {
     using place = new Place(EVIL);
     chmodSync(place.path, 0o666);
     chmodSync(place.folder, 0o777);
@@ -182,12 +182,12 @@ describe("a run", () => {
     expect(await outputOf(place.open())).toBe("good");
   });
 
-  test("of a file that was never the pinned one is refused", async () => {
+  test("refuses to run a file that was never the pinned one", async () => {
     using place = new Place(EVIL);
     expect(await reasonOf(outputOf(place.open()))).toBe("executable.unverified");
   });
 
-  test("of a file that others may write is refused", async () => {
+  test("refuses to run a file that others may write", async () => {
     using place = new Place();
     chmodSync(place.path, 0o777);
     expect(await reasonOf(outputOf(place.open()))).toBe("executable.unverified");
@@ -255,7 +255,7 @@ describe("a run", () => {
     expect(readFileSync(place.copy, "utf8")).toBe(GOOD);
   });
 
-  test.each(tampering)("by another process finds a copy that was %s as well", async (_, tamper) => {
+  test.each(tampering)("replaces a copy that was %s if another process finds it", async (_, tamper) => {
     using place = new Place();
     await outputOf(place.open());
     tamper(place.copy);
@@ -291,13 +291,13 @@ describe("the private folder", () => {
     expect(readdirSync(place.private)).toEqual([sha256Hex(EVIL)]);
   });
 
-  test("that is a link is refused", () => {
+  test("refuses a private folder that is a link", () => {
     using place = new Place();
     symlinkSync(place.folder, place.private);
     expect(() => place.open().prepare()).toThrow("is not a folder of user id");
   });
 
-  test("that cannot be created is refused with the remedy", () => {
+  test("refuses a private folder that cannot be created, with the remedy", () => {
     using place = new Place();
     linkSync(place.path, place.private); // a file in place of the folder
     expect(() => place.open().prepare()).toThrow(DomainError);

@@ -129,11 +129,11 @@ describe("a program", () => {
     expect(readdirSync(directory).filter((name) => name.startsWith("input"))).toEqual([]);
   });
 
-  test("that a signal ended has no exit code", async () => {
+  test("reports no exit code for a program that a signal ended", async () => {
     expect((await run("kill -TERM $$")).exitCode).toBeNull();
   });
 
-  test("that cannot be started reports why", async () => {
+  test("reports why a program cannot be started", async () => {
     const path = join(directory, "interpreted");
     writeFileSync(path, "#!/no/such/interpreter\n", { mode: 0o700 });
     const program = { path, directory, environment: {}, input: "", outputBytesMax: 1 };
@@ -144,15 +144,15 @@ describe("a program", () => {
 describe("output", () => {
   const print = (bytes: number) => `head -c ${bytes} /dev/zero`;
 
-  test.each([999, 1_000])("of %i bytes is within a limit of 1000", async (bytes) => {
+  test.each([999, 1_000])("accepts output of %i bytes within a limit of 1000", async (bytes) => {
     expect((await run(print(bytes))).output.length).toBe(bytes);
   });
 
-  test("of one byte more ends the program", async () => {
+  test("ends a program whose output exceeds the limit by one byte", async () => {
     expect(await reasonOf(run(print(1_001)))).toBe("program.output_too_large");
   });
 
-  test("without end stops the program", async () => {
+  test("stops a program with endless output", async () => {
     expect(await reasonOf(run("yes"))).toBe("program.output_too_large");
   });
 
@@ -163,7 +163,7 @@ describe("output", () => {
 });
 
 describe("the deadline", () => {
-  test("that has already passed starts nothing", async () => {
+  test("starts nothing if the deadline has already passed", async () => {
     const path = join(directory, "started");
     expect(await reasonOf(run(`touch ${path}`, { signal: AbortSignal.abort() }))).toBe("program.too_slow");
     expect(existsSync(path)).toBe(false);

@@ -531,7 +531,7 @@ test.each([
   expect(rowOf(db)?.nextRunAtMs).toBe(nextRunAtMs + moved);
 });
 
-test("of jobs that were due at one time, each is planned by its own interval after the clock went back", async () => {
+test("plans each of the jobs that were due at one time by its own interval after the clock went back", async () => {
   const { scheduler, db } = processOf();
   scheduler.register(hourly(async () => {}));
   scheduler.register(hourly(async () => {}, { name: "daily", everyMs: DAY_MS }));

@@ -51,7 +51,7 @@ describe("a message", () => {
     manager.close();
   });
 
-  test("of a reload has the time of the monotonic clock", () => {
+  test("sends the time of the monotonic clock with a reload", () => {
     using receiver = receiveNotifications(join(directory, "reload"));
     const manager = openServiceManager({ socket: receiver.address, watchdogMs: undefined });
     const upUs = () => Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000_000;
@@ -64,7 +64,7 @@ describe("a message", () => {
     manager.close();
   });
 
-  test("without a receiver is lost without an error", () => {
+  test("loses a message without a receiver without an error", () => {
     const manager = openServiceManager({ socket: join(directory, "nobody"), watchdogMs: undefined });
     expect(manager.notify({ READY: "1" })).toBe(false);
     manager.close();

@@ -97,7 +97,7 @@ test("all reserved keys and infinite numbers have their places", () => {
 });
 
 test.each([PROBLEMS_MAX - 1, PROBLEMS_MAX, PROBLEMS_MAX + 1])(
-  "of %d infinite numbers, all are counted",
+  "counts %d infinite numbers",
   (count) => {
     const { problems } = readAtOnce(`[${Array(count).fill("1e999")}]`);
     expect(problems).toHaveLength(count);
@@ -105,7 +105,7 @@ test.each([PROBLEMS_MAX - 1, PROBLEMS_MAX, PROBLEMS_MAX + 1])(
   },
 );
 
-test("of more problems than are listed, the first ones have their places, and the others are counted", () => {
+test("gives the places of the first problems and counts those beyond the limit", () => {
   const numbers = readAtOnce(`[{"__proto__":1}${",\n1e999".repeat(PROBLEMS_MAX + 3)}]`).problems;
   expect(numbers.map(({ line }) => line)).toEqual([
     ...Array.from({ length: PROBLEMS_MAX }, (_, at) => at + 1),

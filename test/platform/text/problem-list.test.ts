@@ -12,7 +12,7 @@ test.each([
   [PROBLEMS_MAX, []],
   [PROBLEMS_MAX + 1, ["and 1 more"]],
   [PROBLEMS_MAX + 2, ["and 2 more"]],
-])("of %d problems the first are kept and the rest are counted", (count, rest) => {
+])("keeps the first of %d problems and counts the rest", (count, rest) => {
   const problems = new ProblemList();
   for (let at = 0; at < count; at += 1) problems.add(`/${at}`, "wrong");
   const list = problems.list();
@@ -25,6 +25,6 @@ test.each([
   [QUOTE_CHARACTERS_MAX - 1, ""],
   [QUOTE_CHARACTERS_MAX, ""],
   [QUOTE_CHARACTERS_MAX + 1, "…"],
-])("of a text of %d characters the first are repeated", (length, more) => {
+])("quotes the first of %d characters", (length, more) => {
   expect(quoted("x".repeat(length))).toBe(`"${"x".repeat(Math.min(length, QUOTE_CHARACTERS_MAX))}${more}"`);
 });

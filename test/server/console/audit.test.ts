@@ -111,7 +111,7 @@ describe("CON-90 one audit entry", () => {
     expect(html).not.toContain("<script>alert");
   });
 
-  test.each(["0", "999999", "x", "1e3", "%00"])("that does not exist is not found: %s", async (id) => {
+  test.each(["0", "999999", "x", "1e3", "%00"])("answers 404 for an audit entry that does not exist: %s", async (id) => {
     expect((await browser.visit(`/console/audit/${id}`)).status).toBe(404);
   });
 });
@@ -132,7 +132,7 @@ describe("CON-90 the chain", () => {
     expect(forms.map(({ action }) => action)).not.toContain("/console/audit/verify");
   });
 
-  test("that is broken names the entry", async () => {
+  test("names the entry at which the chain is broken", async () => {
     await world.db.write((tx) =>
       tx.update(auditEntries).set({ before: "tampered" }).where(eq(auditEntries.id, newest)).run(),
     );

@@ -97,7 +97,7 @@ describe("CON-97 an uploaded logo", () => {
     expect((await browser.visit(PATH)).html).toContain(saved.logo_url);
   });
 
-  test("of more than 256 KiB is refused", async () => {
+  test("refuses a logo of more than 256 KiB", async () => {
     expect((await upload(svg.padEnd(IMAGE_BYTES_MAX + 1))).status).toBe(413);
   });
 });

@@ -118,14 +118,14 @@ describe("CON-119 a form", () => {
     expect(html).not.toContain("hunter2");
   });
 
-  test("of an earlier session asks the same person again", async () => {
+  test("asks the same person again after a form of an earlier session", async () => {
     const answer = await post(member.cookie, { theme: "dark", csrf: "0", by: markOf(member) });
     const html = await answer.text();
     expect([answer.status, html.includes('name="theme" value="dark"')]).toEqual([403, true]);
     expect((await post(member.cookie, { theme: "dark", csrf: token(html) })).status).toBe(303);
   });
 
-  test("of another person shows nothing of what they entered", async () => {
+  test("shows nothing of what another person entered", async () => {
     const answer = await post(member.cookie, { theme: "their choice", csrf: "0", by: markOf(admin) });
     expect([answer.status, (await answer.text()).includes("their choice")]).toEqual([403, false]);
   });
@@ -147,7 +147,7 @@ describe("CON-8 the browser's files", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
-  test("CON-10 of another version are missing without an error page", async () => {
+  test("CON-10 answers 404 without an error page for files of another version", async () => {
     expect(await statusOf("/assets/console/main-0000.js")).toBe(404);
   });
 

@@ -59,7 +59,7 @@ describe("CON-24 a CSV file", () => {
     [249, 250, 250],
     [250, 250, 251],
     [251, 250, 252],
-  ])("of %d rows is cut after %d and says so", async (total, rowsMax, lines) => {
+  ])("reads %d rows, is cut after %d and says so", async (total, rowsMax, lines) => {
     const file = await exported(total, rowsMax);
     expect(file.lines).toHaveLength(lines);
     expect(file.lines.at(-1)).toBe(total > rowsMax ? `cut after ${rowsMax} rows` : String(total - 1));

@@ -112,7 +112,7 @@ describe("CON-43 CON-98 one workstation", () => {
     ]);
   });
 
-  test("of the reader's own sign-in says that it ends", async () => {
+  test("warns that revoking the reader's own sign-in ends it", async () => {
     const own = await workstation("own", admin);
     expect((await asked(`act=revoke&id=${own.id}`)).html).toContain("you are signed out too");
   });
@@ -229,7 +229,7 @@ describe("CON-43 CON-99 selected workstations", () => {
     expect((await asked("act=remove")).status).toBe(400);
   });
 
-  test("that report with a browser in use are refused", async () => {
+  test("refuses workstations that report with a browser in use", async () => {
     await site.domain.clients.report(
       reporterOf(admin),
       reportWith({ instance_id: "page", hostname: "page" }),

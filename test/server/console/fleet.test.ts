@@ -57,7 +57,7 @@ test("CON-17 a filter that neither command nor API has shows none instead of ano
   }
 });
 
-test("CON-28 without a workstation, the page says what would fill it", () => {
+test("CON-28 the page says what would fill it if there is no workstation", () => {
   expect(emptyList).toContain("No workstation has reported yet");
 });
 
@@ -245,7 +245,7 @@ describe("CON-42 the page of a workstation", () => {
     expect(html).toContain('<details class="long">');
   });
 
-  test("of an unknown id is not found", async () => {
+  test("answers 404 for an unknown workstation", async () => {
     expect((await shown("/console/clients/nope")).status).toBe(404);
   });
 });

@@ -137,7 +137,7 @@ describe("CON-70 CON-99 selected users", () => {
     expect(actionsSince(before)).toEqual(["users.revoke_logins", "user.revoke_logins", "user.revoke_logins"]);
   });
 
-  test("CON-72 that cannot change are named beforehand with the reason, refused, and tried again", async () => {
+  test("CON-72 names users who cannot change beforehand with the reason, refuses them, and tries them again", async () => {
     const provisioned = await site.request("POST", "/scim/v2/Users", {
       token: SCIM_TOKEN,
       headers: { "content-type": "application/scim+json" },
@@ -183,7 +183,7 @@ describe("CON-70 CON-99 selected users", () => {
     admin.cookie = (await site.signInAgain(admin.user)).cookie;
   });
 
-  test("of which there is one lead to the page for one", async () => {
+  test("leads to the page of the user if one is selected", async () => {
     const { status, location } = await asked(`act=make_admin&${byIds(ana)}`);
     expect([status, location]).toEqual([303, `/console/users/${ana.user.id}/make-administrator`]);
   });

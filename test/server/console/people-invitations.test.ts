@@ -149,7 +149,7 @@ test("CON-147 the limit on invitations holds for the form as for the API", async
 });
 
 describe("CON-146 a sender who must confirm who it is sends the same form again", () => {
-  test("with addresses and role", async () => {
+  test("keeps the addresses and the role", async () => {
     await using own = await createTestServer();
     const browser = consoleBrowser(own, await own.signedIn("admin", { email: "boss@example.com" }));
     const PATH = "/console/invitations";
@@ -168,7 +168,7 @@ describe("CON-146 a sender who must confirm who it is sends the same form again"
   });
 
   test.each(["extend", "new-link"])(
-    "with the action %s on the invitation of an administrator",
+    "keeps the action %s on the invitation of an administrator",
     async (action) => {
       await using own = await createTestServer();
       const boss = await own.signedIn("admin", { email: "boss@example.com" });

@@ -77,7 +77,7 @@ describe("CON-75 logins", () => {
     expect(rowsIn((await read("logins?show=all&kind=device_login")).html)).toBe(2);
   });
 
-  test("CON-22 with bad filters say what is wrong beside each", async () => {
+  test("CON-22 explains bad filters of logins beside each", async () => {
     const { status, html } = await read("logins?user_id=nobody&kind=x&show=y&cursor=z&per_page=0");
     expect([status, rowsIn(html)]).toEqual([400, 0]);
     for (const name of ["user_id", "kind", "show"]) expect(html).toContain(`id="filter-${name}-error"`);

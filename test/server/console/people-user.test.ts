@@ -158,7 +158,7 @@ test("CON-118 the change before the page was opened is not shown, although its e
 });
 
 test.each([CHANGES_NAMED_MAX - 1, CHANGES_NAMED_MAX, CHANGES_NAMED_MAX + 1])(
-  "CON-118 of %d changes meanwhile, the newest CHANGES_NAMED_MAX are named",
+  "CON-118 names the newest CHANGES_NAMED_MAX of %d changes meanwhile",
   async (count) => {
     const { id } = await member(`changed${count}@example.com`);
     const { html } = await read(`${id}/remove`);
@@ -193,7 +193,7 @@ describe("CON-72 guards are shown before", () => {
     expect(html).not.toContain(`/${id}/suspend`);
   });
 
-  test("and an action that no longer applies is refused with the current state", async () => {
+  test("refuses an action that no longer applies and shows the current state", async () => {
     const { id } = await member("fits@example.com");
     const { status, html } = await read(`${id}/resume`);
     expect([status, html.includes("This user is not suspended.")]).toEqual([409, true]);

@@ -59,7 +59,7 @@ describe("CON-92 the jobs", () => {
       act: action,
     });
 
-  test("that do not exist yet are explained", async () => {
+  test("explains that there are no jobs yet", async () => {
     expect((await browser.visit("/console/system/jobs")).html).toContain("There are no jobs yet.");
   });
 
@@ -102,7 +102,7 @@ describe("CON-92 the jobs", () => {
     expect((await browser.submit(unknown, { act: "run" })).status).toBe(404);
   });
 
-  test("CON-118 that another person paused meanwhile are not run by a form from before, which says whose change it was", async () => {
+  test("CON-118 does not run a job that another person paused meanwhile, and says whose change it was", async () => {
     const bea = await site.signedIn("admin", { email: "bea@example.com" });
     const path = "/console/system/jobs/backup";
     const opened = formTo(await browser.visit("/console/system/jobs"), path);
@@ -156,7 +156,7 @@ describe("CON-93 the backups", () => {
     expect(count() - before).toBe(2);
   });
 
-  test("that do not exist cannot be verified", async () => {
+  test("answers 404 for the verification of a backup that does not exist", async () => {
     const form = formTo(await browser.visit("/console/system/backups"), "/console/system/backups/verify");
     for (const id of ["", "../quartermaster.db", "<script>alert(1)</script>"]) {
       const { status, html } = await browser.submit(form, { id });
@@ -187,7 +187,7 @@ describe("CON-94 the keys", () => {
   test.each([
     ["access_tokens", "signing_key.rotate"],
     ["sealing", "sealing_key.rotate"],
-  ])("of %s are rotated after the word was typed", async (kind, entry) => {
+  ])("rotates the keys of %s after the word was typed", async (kind, entry) => {
     const path = `/console/system/keys/${kind}/rotate`;
     const asked = await browser.visit(path);
     expect(asked.html).not.toContain("<script");
@@ -203,7 +203,7 @@ describe("CON-94 the keys", () => {
     ["access_tokens", () => domain.access.keys.list().length],
     ["sealing", () => domain.sealingKeys.list().length],
   ])(
-    "CON-121 of %s are rotated once by a form that is sent twice, with the same result",
+    "CON-121 rotates the keys of %s once for a form that is sent twice, with the same result",
     async (kind, count) => {
       const path = `/console/system/keys/${kind}/rotate`;
       const form = formTo(await browser.visit(path), path);
@@ -235,7 +235,7 @@ describe("CON-94 the keys", () => {
     expect(strict.domain.sealingKeys.list()).toHaveLength(before);
   });
 
-  test("of another kind do not exist, and gateway keys are refused without a gateway", async () => {
+  test("answers 404 for keys of another kind and refuses gateway keys without a gateway", async () => {
     expect((await browser.visit("/console/system/keys/x/rotate")).status).toBe(404);
     const path = "/console/system/keys/inference_tokens/rotate";
     const answer = await browser.submit(formTo(await browser.visit(path), path), { typed: "rotate" });

@@ -150,7 +150,7 @@ const AMOUNTS: [kept: number, outcome: string][] = [
   [ANSWERS_PER_CALLER_MAX, "429 idempotency.too_many_keys"],
 ];
 test.each(AMOUNTS)(
-  "with %d responses stored, another request with a key is answered %s",
+  "a service with %d stored responses answers another request with a key: %s",
   async (kept, outcome) => {
     const face = await createAdministration();
     const expiresAtMs = face.world.clock.nowMs() + 5_000;

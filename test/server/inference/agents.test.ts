@@ -113,7 +113,7 @@ test("INF-3 the default URL for workstations is a path of the one origin", async
   expect([origin, pathname]).toEqual([site.origin, PREFIX]);
 });
 
-describe("INF-5 without gateway mode", () => {
+describe("INF-5 gateway mode off", () => {
   test("inference is not served", async () => {
     await using face = await createTestServer();
     const { accessToken, cookie } = await face.signedIn("admin");

@@ -45,7 +45,7 @@ describe("an answer is the upstream's, byte for byte (INF-1)", () => {
   );
 });
 
-describe("no piece is changed, joined or held back (INF-1, INF-21)", () => {
+describe("pieces are never changed, joined or held back (INF-1, INF-21)", () => {
   const streamOf = (recording: (typeof RECORDINGS)[number], pieces: readonly Uint8Array[]) => {
     upstream.script = (exchange) => exchange.stream(pieces);
     return post(recording.path, recording.request).then((response) => response.bytes());

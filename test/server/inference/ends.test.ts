@@ -158,7 +158,7 @@ describe("access that ends (INF-13)", () => {
 });
 
 describe("limits of time (INF-26)", () => {
-  test("no head in time is a 504", async () => {
+  test("answers 504 if no head arrives in time", async () => {
     upstream.script = () => {};
     const client = RawClient.post(site.port, CHAT.path, CHAT.request);
     const exchange = await upstream.exchange();

@@ -68,7 +68,7 @@ describe("INF-14 refused tokens are counted by address,", () => {
   const bad = (site: ProxyServer, address: string) =>
     outcome(site.send(path, chat("not.a.token", { "x-forwarded-for": address })));
 
-  test("which a trusted proxy forwards, and by the network of an IPv6 address", async () => {
+  test("counts by the address that a trusted proxy forwards, and by the network of an IPv6 address", async () => {
     const trustedProxies = [{ address: "127.0.0.0", prefix: 8, family: "ipv4" }] as const;
     await using site = await createProxyServer({
       proxy: { failuresPerAddress: 2 },
@@ -90,7 +90,7 @@ describe("INF-14 refused tokens are counted by address,", () => {
     expect(await bad(site, "192.0.2.1")).toEqual([401, null]);
   });
 
-  test("and never limit a valid token", async () => {
+  test("never limits a valid token", async () => {
     await using site = await createProxyServer({ proxy: { failuresPerAddress: 1 } });
     const token = await site.tokenOf(await site.signedIn("member"));
     expect([await bad(site, "192.0.2.9"), await bad(site, "192.0.2.9")]).toEqual([
@@ -170,7 +170,7 @@ describe("a declared length", () => {
     ["once", 1],
     ["twice", 2],
   ])(
-    "that is too large (%s) is refused before the body arrives, and the connection closes",
+    "refuses a declared length that is too large (%s) before the body arrives, and closes the connection",
     async (_, times) => {
       await using site = await createProxyServer();
       const token = await site.tokenOf(await site.signedIn("member"));

@@ -117,7 +117,7 @@ describe("any other 401 passes unchanged (INF-31)", () => {
     expect([site.disowned, upstream.exchanges.length]).toEqual([[], 2]);
   });
 
-  test("without a length that never ends is passed on as it comes", async () => {
+  test("passes on an endless answer without a length as it comes", async () => {
     upstream.script = async (exchange) => {
       await exchange.head(401, [
         ["content-type", "text/event-stream"],

@@ -123,7 +123,7 @@ describe("headers on their way up (INF-15)", () => {
     expect([exchange.header("x-any"), exchange.header("user-agent")]).toEqual([value, value]);
   });
 
-  test("no compression is asked for, and the runtime does not name itself", async () => {
+  test("asks for no compression, and the runtime does not name itself", async () => {
     const { exchange } = await send("Accept-Encoding: gzip, br\r\n");
     expect(exchange.header("accept-encoding")).toBeUndefined();
     expect(exchange.header("user-agent")).toBe("quartermaster");
@@ -182,7 +182,7 @@ describe("the body (INF-19)", () => {
   const bodyOf = (length: number) => JSON.stringify({ model: "willow-2", input: "x".repeat(length - 31) });
 
   test.each([31, 1_000, 16_384, 16_385, BUFFER_BYTES, BUFFER_BYTES + 1, MAX_BYTES])(
-    "of %i declared bytes arrives whole, with its length",
+    "forwards a body of %i declared bytes whole, with its length",
     async (length) => {
       const body = bodyOf(length);
       expect(body).toHaveLength(length);
@@ -198,7 +198,7 @@ describe("the body (INF-19)", () => {
     },
   );
 
-  test("of unknown length is sent in chunks while it arrives", async () => {
+  test("forwards a body of unknown length in chunks while it arrives", async () => {
     const client = new RawClient(site.port);
     client.write(
       `POST ${CHAT.path} HTTP/1.1\r\nHost: proxy\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`,
@@ -256,7 +256,7 @@ describe("the body (INF-19)", () => {
   test.each([
     ["buffered", BUFFER_BYTES],
     ["streamed", BUFFER_BYTES + 1],
-  ])("whose length is declared twice alike (%s) arrives whole, with one length", async (_, length) => {
+  ])("forwards a body whose length is declared twice alike (%s) whole, with one length", async (_, length) => {
     const headers = `Content-Length: ${length}\r\n`;
     const client = RawClient.post(site.port, CHAT.path, "x".repeat(length), { headers });
     await client.until(({ isWhole }) => isWhole);
@@ -277,7 +277,7 @@ describe("the body (INF-19)", () => {
     ["buffered", 1_000, 0],
     ["buffered in several pieces", BUFFER_BYTES, 0],
     ["streamed", MAX_BYTES, 1],
-  ])("that stops arriving (%s) is a 408", async (_, length, requests) => {
+  ])("answers 408 if the body stops arriving (%s)", async (_, length, requests) => {
     const client = RawClient.post(site.port, CHAT.path, "x", { length });
     await waitFor(() => site.forwarding.calls.size === 1 && upstream.exchanges.length === requests);
     site.pass(CLIENT_SILENCE_MS - 1_000);
@@ -289,7 +289,7 @@ describe("the body (INF-19)", () => {
     expect(site.held).toBe(0);
   });
 
-  test("of one byte a minute is a 408 after the first silence, and holds nothing", async () => {
+  test("answers 408 to a body of one byte a minute after the first silence, and holds nothing", async () => {
     const client = RawClient.post(site.port, CHAT.path, "x", { length: MAX_BYTES });
     const exchange = await upstream.exchange();
     await waitFor(() => exchange.bytesArrived === 1);
@@ -314,7 +314,7 @@ describe("models (INF-55)", () => {
     });
   let refusing: Awaited<ReturnType<typeof createForwardingSite>>;
 
-  test("that are not allowed are refused, and a body that names none is a 400", async () => {
+  test("refuses models that are not allowed, and answers 400 to a body that names none", async () => {
     refusing = await createForwardingSite({
       settings: { modelPolicy: "refuse", bufferBytes: 100 },
       script: ANSWER,
@@ -350,7 +350,7 @@ describe("models (INF-55)", () => {
     ["refuse", 400, "inference.model_unreadable"],
     ["log", 200, "would_refuse"],
   ] as const)(
-    "that a fallback names are found with the policy %s, also late in a streamed body",
+    "finds models that a fallback names with the policy %s, also late in a streamed body",
     async (modelPolicy, status, refusal) => {
       refusing = await createForwardingSite({ settings: { modelPolicy, bufferBytes: 100 }, script: ANSWER });
       await using _ = refusing;
@@ -369,7 +369,7 @@ describe("models (INF-55)", () => {
     },
   );
 
-  test("that the query or a form names beside the body are refused, because the upstream would take those", async () => {
+  test("refuses models that the query or a form names beside the body, because the upstream would take those", async () => {
     refusing = await createForwardingSite({ settings: { modelPolicy: "refuse" }, script: ANSWER });
     await using _ = refusing;
     refusing.allowedModels = new Set(["willow-2"]);

@@ -41,7 +41,7 @@ describe("a request head", () => {
     [HEADER_BYTES_MAX - 1, "HTTP/1.1 200 OK"],
     [HEADER_BYTES_MAX, "HTTP/1.1 200 OK"],
     [HEADER_BYTES_MAX + 1, "HTTP/1.1 431 Request Header Fields Too Large"],
-  ])("of %p bytes is answered with %s", async (bytes, status) => {
+  ])("answers a head of %p bytes with %s", async (bytes, status) => {
     const listener = listen(echoAddress, { listen: LOOPBACK, ...NO_PROXIES, report });
     const outcome = await statusFor(Number(new URL(listener.address).port), bytes);
     await listener.stop();

@@ -124,7 +124,7 @@ describe("a report", () => {
       { reconciliation_attempt: { harness: "x" } },
       ["/reconciliation_attempt/revision"],
     ],
-  ])("that %s is refused with 422 and every pointer", async (_, members, pointers) => {
+  ])("refuses a report that %s with 422 and every pointer", async (_, members, pointers) => {
     await using clients = await createClientsWorld();
     const response = await post(clients, clients.ana, { ...LEAST, ...members });
     expect(response.status).toBe(422);
@@ -155,7 +155,7 @@ describe("a report", () => {
     expect(pointersIn(await response.json())).toEqual(wrong.map(([pointer]) => pointer).sort());
   });
 
-  test("with blank values is refused with 400 and every pointer", async () => {
+  test("refuses blank values with 400 and every pointer", async () => {
     await using clients = await createClientsWorld();
     const response = await post(clients, clients.ana, { ...LEAST, instance_id: " ", client_version: "" });
     expect(response.status).toBe(400);

@@ -26,7 +26,7 @@ async function seen(
 }
 
 describe("the connection", () => {
-  test("of a direct caller has its address", async () => {
+  test("has the address of a direct caller", async () => {
     expect(await seen(NO_PROXIES)).toEqual({ address: "127.0.0.1", forwarding: "none" });
   });
 

@@ -131,7 +131,7 @@ describe("many members", () => {
     expect(await scim.membersOf(id)).toEqual(people.slice(0, 1));
   });
 
-  test("of several operations count in their order", async () => {
+  test("applies several operations on many members in their order", async () => {
     const id = await scim.group("In order", people[0] ?? "");
     const operation = (op: string, ids: readonly string[]) =>
       `{"op":"${op}","path":"members","value":[${listOf(ids)}]}`;
@@ -145,7 +145,7 @@ describe("many members", () => {
     expect((await scim.membersOf(id)).toSorted()).toEqual([people[0] ?? "", people[3] ?? ""].toSorted());
   });
 
-  test("of which one is deleted meanwhile are refused", async () => {
+  test("refuses many members if one of them was deleted meanwhile", async () => {
     const id = await scim.group("Meanwhile");
     const [gone = "", another = ""] = await addScimUsers(scim.face.world, 2, "meanwhile");
     const text = groupText(listOf([gone, another, ...people]), "Meanwhile");
@@ -227,7 +227,7 @@ describe("unknown members", () => {
     });
   });
 
-  test("of a group that does not exist are refused, and few of them are not even looked for", async () => {
+  test("refuses many unknown members of a missing group, and answers 404 for a few without a look-up", async () => {
     const ask = (list: string) => scim.ask("PUT", `/Groups/${unknownAt(0)}`, { body: groupText(list) });
     expect(detailOf(await ask(listOf(unknown(3_000))))).toContain(told(first));
     expect(expectRefusal(await ask(listOf([...people, ...first.slice(1)])))).toBe("404");
@@ -250,7 +250,7 @@ describe("unknown members", () => {
 });
 
 describe("limits", () => {
-  test.each([-1, 0, 1])("of members in a PATCH, tested at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("limits the members in a PATCH, tested at the limit %i", async (more) => {
     const id = await scim.group(`Limit ${more}`, people[0] ?? "");
     const half = Math.floor((REQUEST_MEMBERS_MAX + more) / 2);
     const operation = (count: number) =>
@@ -264,7 +264,7 @@ describe("limits", () => {
     }
   });
 
-  test.each([-1, 0, 1])("SCIM-80 of members in a complete group, tested at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("SCIM-80 limits the members in a complete group, tested at the limit %i", async (more) => {
     const entries = Array(REQUEST_MEMBERS_MAX + more - people.length).fill(`"${people[0]}"`);
     const body = groupText(`${listOf(people)},${entries.join(",")}`, `Complete ${more}`);
     const answered = await scim.ask("POST", "/Groups", { body });
@@ -275,13 +275,13 @@ describe("limits", () => {
     }
   });
 
-  test("of members is reported before the rest is read", async () => {
+  test("reports too many members before the rest is read", async () => {
     const entries = Array(REQUEST_MEMBERS_MAX + MANY).fill(`"${people[0]}"`);
     const body = `{"displayName":"Many","members":[${entries.join(",")},${GARBAGE}`;
     expect(expectRefusal(await scim.ask("POST", "/Groups", { body }))).toBe("413");
   });
 
-  test.each([-1, 0, 1])("of values, in lists and beside them, tested at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("limits the values in lists and beside them, tested at the limit %i", async (more) => {
     const inEntry = 100;
     const entry = `{"value":"${people[0]}","x":[${Array(inEntry - 5)
       .fill("0")
@@ -312,7 +312,7 @@ describe("limits", () => {
   const namesOf = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, at) => `"${prefix}${at}":0`).join(",");
 
-  test.each([-1, 0, 1])("of shapes of objects, added up over the slices, at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("limits the shapes of objects, added up over the slices, at the limit %i", async (more) => {
     const inSlices = 20 * (50 + 1) + 10; // the names of an entry and `x`, and one for the ids of a slice
     const beside = OBJECT_SHAPES_MAX - inSlices - 3 + more;
     const objects = Array.from({ length: beside }, (_, at) => `{"o${at}":0}`).join(",");
@@ -322,7 +322,7 @@ describe("limits", () => {
   });
 
   test.each([-1, 0, 1])(
-    "of members of large objects, added up over the slices, at the limit %i",
+    "limits the members of large objects, added up over the slices, at the limit %i",
     async (more) => {
       const inSlices = 20 * 100;
       const each = (LARGE_OBJECT_MEMBERS_MAX - inSlices) / 4;
@@ -334,7 +334,7 @@ describe("limits", () => {
     },
   );
 
-  test.each([-1, 0, 1])("of levels, also in a list, tested at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("limits the levels, also in a list, tested at the limit %i", async (more) => {
     const levels = SCIM_DEPTH_MAX - 3 + more; // the group, its list and the entry
     const entry = `{"value":"${people[0]}","x":${"[".repeat(levels)}${"]".repeat(levels)}}`;
     const answered = await scim.ask("POST", "/Groups", {
@@ -344,7 +344,7 @@ describe("limits", () => {
     else expect(detailOf(answered)).toContain(`more than ${SCIM_DEPTH_MAX} levels`);
   });
 
-  test.each([-1, 0, 1])("of values beside the lists, tested at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("limits the values beside the lists, tested at the limit %i", async (more) => {
     // the group, its three members' names, the display name, the list of members, and the other list
     const count = SCIM_VALUES_MAX.scim - 7 + more;
     const text = groupText(listOf(people), `Values ${more}`).replace(
@@ -356,7 +356,7 @@ describe("limits", () => {
     else expect(detailOf(answered)).toContain("values and names of members");
   });
 
-  test.each([-1, 0, 1])("of characters beside the lists, tested at the limit %i", async (more) => {
+  test.each([-1, 0, 1])("limits the characters beside the lists, tested at the limit %i", async (more) => {
     const text = (filler: string) =>
       groupText(listOf(people), `Rest ${more}`).replace(/\}$/, `,"x":[${filler}1]}`);
     const rest = text("").length - listOf(people).length - "[]".length;
@@ -404,7 +404,7 @@ describe("a body is refused as malformed", () => {
     expect(answered.body.detail).toContain(detail);
   });
 
-  test("with the place of an unexpected character in the whole body", async () => {
+  test("names the place of an unexpected character in the whole body", async () => {
     const text = groupText(`${list()},${GARBAGE}`);
     const { body } = await scim.ask("POST", "/Groups", { body: text });
     expect(body.detail).toEndWith(`unexpected character at index ${text.indexOf(GARBAGE)}`);

@@ -178,7 +178,7 @@ describe("a body", () => {
     ["gzip", Bun.gzipSync(text)],
     ["identity", text],
     ["unknown", text],
-  ])("with the encoding %s is refused", async (encoding, body) => {
+  ])("refuses a body with the encoding %s", async (encoding, body) => {
     const scim = await sharedScim();
     const answer = await post(scim, body, { "content-encoding": encoding });
     expect([expectRefusal(answer), answer.headers.get("accept-encoding")]).toEqual(["415", "identity"]);
@@ -194,7 +194,7 @@ describe("a body", () => {
     ["bytes that are not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ["a member twice", '{"userName":"a","USERNAME":"b"}'],
     ["too many levels", `{"a":${"[".repeat(32)}${"]".repeat(32)}}`],
-  ])("of %s is malformed", async (_, body) => {
+  ])("refuses %s as a malformed body", async (_, body) => {
     const scim = await sharedScim();
     expect(expectRefusal(await post(scim, body))).toBe("400 invalidSyntax");
   });
@@ -247,7 +247,7 @@ describe("a body", () => {
     }
   });
 
-  test("of many megabytes leaves no memory behind, even if it is refused", async () => {
+  test("leaves no memory behind after a body of many megabytes, even if it is refused", async () => {
     const scim = await sharedScim();
     const members = Array.from({ length: 150_000 }, (_, at) => ({ value: `nobody-${at}-${"x".repeat(50)}` }));
     const body = JSON.stringify({ displayName: "Everybody", members });
@@ -258,7 +258,7 @@ describe("a body", () => {
     await until(() => heapMb() - beforeMb < 5);
   });
 
-  test("of a DELETE is ignored", async () => {
+  test("ignores the body of a DELETE", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     expect((await scim.ask("DELETE", `/Users/${id}`, { body: "{" })).status).toBe(204);
@@ -266,7 +266,7 @@ describe("a body", () => {
 });
 
 describe("a response", () => {
-  test("with a resource has its location and version", async () => {
+  test("sends the location and version of a resource", async () => {
     const scim = await sharedScim();
     const made = await scim.ask("POST", "/Users", {
       body: ADA,
@@ -482,7 +482,7 @@ describe("paths and methods", () => {
 });
 
 describe("a query", () => {
-  test("with a secret is refused on any path", async () => {
+  test("refuses a secret in the query of any path", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const secret = `access_token=${SCIM_TOKEN}`;
@@ -506,7 +506,7 @@ describe("a query", () => {
     expect((await scim.ask("GET", `/Users/${id}`)).body.meta.version).toBe('W/"1"');
   });
 
-  test("that is malformed is refused as such", async () => {
+  test("refuses a malformed query", async () => {
     const scim = await sharedScim();
     expect(expectRefusal(await scim.ask("GET", "/Users?filter=%zz"))).toBe("400 invalidSyntax");
   });
@@ -537,7 +537,7 @@ describe("a query", () => {
     expect(all.body.totalResults).toBe(3);
   });
 
-  test("that needs a scan of every resource is refused early if there are too many", async () => {
+  test("refuses a query that needs a scan of too many resources early", async () => {
     await using scim = await createScimFace({ scim: { scanRowsMax: 1 } });
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");

@@ -55,7 +55,7 @@ describe("a body", () => {
   });
 
   test.each([7, 8, 9, 10, 1_000])(
-    "with %d names in an object is read, and refused if one of them is repeated",
+    "reads an object with %d names, and refuses it if one of them is repeated",
     async (count) => {
       const names = Array.from({ length: count }, (_, at) => `"n${at}":{"x":[{"n0":1}]}`);
       const objectOf = (...more: string[]) => `{${[...names, ...more].join(",")}}`;
@@ -87,7 +87,7 @@ describe("a body", () => {
 describe("a query", () => {
   const read = (query: string) => readQuery(new Request(`http://localhost/scim/v2/Users${query}`));
 
-  test("without parameters is empty", () => {
+  test("reads a query without parameters as empty", () => {
     expect([read("").size, read("?").size, read("?&&").size]).toEqual([0, 0, 0]);
   });
 
@@ -182,13 +182,13 @@ describe("a search message", () => {
   });
 
   test.each([[undefined], [[]], [[SEARCH_REQUEST, "urn:other"]], [[SEARCH_REQUEST.toUpperCase()]]])(
-    "with the schemas %p is accepted",
+    "accepts a search message with the schemas %p",
     async (schemas) => {
       expect(await refusalOf(() => readSearchMessage({ schemas }))).toBeUndefined();
     },
   );
 
-  test("of another kind is refused", async () => {
+  test("refuses a message of another kind", async () => {
     expect((await refusalOf(() => readSearchMessage({ schemas: ["urn:other"] })))?.[0]).toBe("invalidSyntax");
   });
 });

@@ -83,7 +83,7 @@ describe("a deactivation as text", () => {
     expect([status, body.active, accountOf(scim, id).status]).toEqual([200, false, "suspended"]);
   });
 
-  test("that is not a boolean is refused, not ignored", async () => {
+  test("refuses a deactivation text that is not a boolean", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const answer = await patch(scim, `/Users/${id}`, { op: "replace", value: { active: "nope" } });
@@ -226,7 +226,7 @@ describe("filters", () => {
     expect(await found(scim, "/Users", filter.replace("{{ada}}", ada))).toEqual([ada]);
   });
 
-  test("by an unknown attribute are refused, not answered with an empty list", async () => {
+  test("refuses a filter by an unknown attribute instead of answering with an empty list", async () => {
     const scim = await sharedScim();
     const answer = await scim.ask("GET", `/Users?filter=${encodeURIComponent('nope eq "x"')}`);
     expect(expectRefusal(answer)).toBe("400 invalidFilter");
@@ -323,7 +323,7 @@ describe("PATCH of a group", () => {
     [{ op: "replace", value: { externalId: "new" } }, "new"],
     [{ op: "add", value: { externalID: true } }, "true"],
     [{ op: "replace", path: "externalId", value: null }, undefined],
-  ])("with %j sets the externalId", async (operation, externalId) => {
+  ])("sets the externalId of a group after %j", async (operation, externalId) => {
     const scim = await sharedScim();
     const { body: made } = await scim.ask("POST", "/Groups", {
       body: { displayName: "G", externalId: "old" },
@@ -332,7 +332,7 @@ describe("PATCH of a group", () => {
     expect((await scim.ask("GET", `/Groups/${made.id}`)).body.externalId).toBe(externalId);
   });
 
-  test("with an externalId that is not text is refused and clears nothing", async () => {
+  test("refuses an externalId that is not text and clears nothing", async () => {
     const scim = await sharedScim();
     const { body: made } = await scim.ask("POST", "/Groups", {
       body: { displayName: "G", externalId: "old" },
@@ -347,7 +347,7 @@ describe("PATCH of a group", () => {
     [[], "204"],
     [[PATCH_OP, "urn:other"], "204"],
     [["urn:other"], "400 invalidSyntax"],
-  ])("with the schemas %j is answered %s", async (schemas, outcome) => {
+  ])("answers a PATCH with the schemas %j: %s", async (schemas, outcome) => {
     const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const Operations = [{ op: "replace", path: "displayName", value: "Research" }];

@@ -76,7 +76,7 @@ describe("SRC-29 a connection", () => {
     ["gitlab", "https://lab.example/api/v4", "https://lab.example/api/v4", []],
     ["gitea", "https://forge.example/api/v1", "https://forge.example/api/v1", []],
     ["bitbucket_data_center", "https://bb.example/rest/api/1.0", "https://bb.example/rest/api/latest", []],
-  ])("of %s at %p has the API and the download hosts of its provider", (provider, base, api, hosts) => {
+  ])("derives the API and the download hosts of %s at %p", (provider, base, api, hosts) => {
     const [connection] = connectionsOf({ ...FORGE, provider, api_base_url: base }).list();
     expect(connection?.apiBase).toBe(api);
     expect(connection?.downloadOrigins).toEqual(hosts.map((host) => `https://${host}`));
@@ -99,13 +99,13 @@ describe("SRC-29 a connection", () => {
       { api_base_url: "https://g.example", clone_path: "{namespace}/_git/{name}" },
       "https://g.example https://g.example {namespace}/_git/{name}",
     ],
-  ])("of %s with %o has the address of its repositories", (provider, more, addresses) => {
+  ])("derives the repository addresses for %s with %o", (provider, more, addresses) => {
     const [connection] = connectionsOf({ ...FORGE, api_base_url: undefined, provider, ...more }).list();
     const { base, path } = connection?.clone ?? {};
     expect(`${connection?.apiBase} ${base} ${path}`).toBe(addresses);
   });
 
-  test("of Bitbucket Cloud has two destinations: the API and the repositories (SRC-16)", () => {
+  test("gives Bitbucket Cloud two destinations, the API and the repositories (SRC-16)", () => {
     const connection = { ...FORGE, provider: "bitbucket_cloud", api_base_url: undefined };
     const config = configWith({ package_sources: { connections: [connection] } });
     expect(allDestinationsOf(config).map(({ name, origin }) => [name, origin])).toEqual([
@@ -127,7 +127,7 @@ describe("SRC-29 a connection", () => {
     expect(namespaces({ dev: ["a"] }, "acme")).toEqual([]);
   });
 
-  test("of a reference deployment is read too", () => {
+  test("reads a connection of a reference deployment", () => {
     const config = configWith({
       control_api: { bootstrap: { organization_slug: "acme" }, package_sources: { connections: [FORGE] } },
     });
@@ -171,7 +171,7 @@ describe("a credential", () => {
     expect(JSON.stringify([connections.rows(), connections.warnings()])).not.toContain(expected);
   });
 
-  test("of a git server is a user name with a token, or nothing", () => {
+  test("takes a user name with a token, or nothing, as the credential of a git server", () => {
     const server = { ...FORGE, provider: "git" };
     const credentialOf = (more: object) =>
       connectionsOf({ ...server, ...more })
@@ -212,7 +212,7 @@ describe("a credential", () => {
     expect(connectionsOf(app).broken()[0]?.problems).toEqual(["private_key is not an RSA key in PEM"]);
   });
 
-  test("that changes is read again, and a half-written or missing one keeps the former (SRC-30)", () => {
+  test("reads a changed credential again and keeps the former one if the file is missing or half-written (SRC-30)", () => {
     const connections = connectionsOf(FORGE);
     expect(tokenOf(connections)).toBe("a-secret-token");
     secret("token", "another-secret-token");
@@ -225,7 +225,7 @@ describe("a credential", () => {
     expect(tokenOf(connections)).toBe("the-third-secret-token");
   });
 
-  test("whose file is gone at a reload is no longer used (SRC-30)", () => {
+  test("stops using a connection whose file is gone at a reload (SRC-30)", () => {
     const config = configWith({ package_sources: { connections: [FORGE] } });
     const connections = new ConfiguredConnections(config);
     rmSync(join(directory, "token"));
@@ -288,7 +288,7 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
     ],
   ])("%p", (faulty, problems) => expect(problemsOf(faulty)).toEqual(problems));
 
-  test("and so is one beyond a limit", () => {
+  test("disables a connection beyond a limit", () => {
     const count = (connections: object[]) => connectionsOf(...connections).list().length;
     const accepts = (more: object) => count([{ ...FORGE, ...more }]) === 1;
     const around = (max: number, accepted: (value: number) => boolean) =>
@@ -327,7 +327,7 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
     expect([many(most - 1), many(most), many(most + 1)]).toEqual([most - 1, most, 0]);
   });
 
-  test("and so is a second one with the same id", () => {
+  test("disables a second connection with the same id", () => {
     const connections = connectionsOf(FORGE, FORGE);
     const problems = [{ id: "forge", problems: ["there is another connection forge"] }];
     expect(connections.broken()).toEqual(problems);
@@ -335,7 +335,7 @@ describe("a faulty connection is disabled alone, with all its problems (SRC-30, 
     expect(connections.broken()).toEqual(problems);
   });
 
-  test("and a secret in a file that everyone can read", () => {
+  test("disables a connection with a secret in a file that everyone can read", () => {
     const config = configWith({ package_sources: { connections: [{ ...FORGE, token: "literal" }] } });
     chmodSync(join(directory, "quartermaster.yaml"), 0o644);
     const reloaded = loadConfig(config.sources());

@@ -98,7 +98,7 @@ test("INF-50 only a refresh that changes the catalog is logged, with its counts"
   expect(await refreshWith("b", "c")).toMatchObject([{ added: 1, changed: 0, removed: 1 }]);
 });
 
-test("INF-5 without gateway mode there is no job", async () => {
+test("INF-5 gateway mode off means that there is no job", async () => {
   await using server = await createTestServer();
   const scheduler = start(server);
   await scheduler.runDue();

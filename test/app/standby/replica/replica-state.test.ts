@@ -66,7 +66,7 @@ describe("STB-2 the replica", () => {
     });
   });
 
-  test("of an older Litestream is compared by time, with room for the clock of the store", () => {
+  test("compares the replica of an older Litestream by time, with room for the clock of the store", () => {
     const older = (progressMs: number) =>
       compare(
         at(undefined),

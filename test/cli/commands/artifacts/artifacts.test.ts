@@ -48,14 +48,14 @@ describe("SRC-32 connections", () => {
     expect(results).toEqual({ host: "ok", clock: "warning", repository: "ok", scope: "warning" });
   });
 
-  test("that fail a check end with 7 and say what to do", async () => {
+  test("exits with 7 and says what to do if a connection fails a check", async () => {
     const absent = await bench.run(`connections verify forge --repository acme/absent ${CONFIG}`);
     expect([absent.exitCode, absent.stdout]).toEqual([7, expect.stringContaining("read:repository")]);
     const outside = await bench.run(`connections verify forge --repository other/tools ${CONFIG}`);
     expect([outside.exitCode, outside.stdout]).toEqual([7, expect.stringContaining("namespace")]);
   });
 
-  test("without the private CA are not trusted, whatever the environment says (SRC-16)", async () => {
+  test("does not trust a host without the private CA, whatever the environment says (SRC-16)", async () => {
     const bare = JSON.stringify({
       package_sources: {
         connections: [
@@ -76,7 +76,7 @@ describe("SRC-32 connections", () => {
     }
   });
 
-  test("that give this installation no namespace say so", async () => {
+  test("reports connections that give this installation no namespace", async () => {
     const organizations = { elsewhere: ["acme"] };
     const git = { id: "other", provider: "git", api_base_url: "https://git.example", organizations };
     const file = { package_sources: { connections: [git] } };
@@ -84,7 +84,7 @@ describe("SRC-32 connections", () => {
     expect((await bench.run("connections list --config other.yaml")).stdout).toContain("no namespace");
   });
 
-  test("that are faulty are named by list, doctor, status and config check, and stop nothing (SRC-30)", async () => {
+  test("names faulty connections in list, doctor, status and config check, and stops nothing (SRC-30)", async () => {
     const faulty = { package_sources: { connections: [{ id: "broken", provider: "svn" }] } };
     writeFileSync(join(bench.folder, "faulty.yaml"), JSON.stringify(faulty), { mode: 0o600 });
     const file = "--config faulty.yaml";
@@ -115,7 +115,7 @@ describe("SRC-32 artifacts", () => {
     expect(await bench.json("artifacts verify")).toMatchObject({ checked: 1, items: [{ result: "intact" }] });
   });
 
-  test("that are damaged are reported with 7", async () => {
+  test("reports damaged artifacts with exit code 7", async () => {
     const { artifact_id, sha256 } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
     const path = join(bench.data, "artifacts/sha256", String(sha256).slice(0, 2), String(sha256));
     writeFileSync(path, "other");

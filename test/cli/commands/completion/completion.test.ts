@@ -152,7 +152,7 @@ describe("names of a data directory", () => {
     ["session", "sessions list", "id"],
     ["job", "jobs list", "name"],
     ["model", "gateway models list --config gateway.yaml", "id"],
-  ] as const)("of kind %s are those that `%s` lists", async (kind, line, member) => {
+  ] as const)("completes names of the kind %s as `%s` lists them", async (kind, line, member) => {
     const { items } = await bench.json(line);
     const listed = (Array.isArray(items) ? items : [])
       .filter(({ status }) => status !== "removed")

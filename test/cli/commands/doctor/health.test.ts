@@ -147,7 +147,7 @@ gateway:
   expectGolden("health-gateway", [...reachable, ...gone], replacements(bench));
 });
 
-describe("with a running service", () => {
+describe("a running service", () => {
   test("OBS-5 both report its process and uptime, and find no problems", async () => {
     using bench = await createInstallation();
     const { clock, ids, data } = bench;
@@ -559,7 +559,7 @@ describe("limits of doctor", () => {
     [NAMES_SHOWN_MAX - 1, ""],
     [NAMES_SHOWN_MAX, ""],
     [NAMES_SHOWN_MAX + 1, ", and 1 more"],
-  ])("of %i files that others may read as many are named", async (amount, more) => {
+  ])("names %i files that others may read, up to the maximum", async (amount, more) => {
     using bench = await createInstallation();
     for (let index = 0; index < amount; index += 1)
       writeFileSync(join(bench.data, `exposed-${index}`), "", { mode: 0o644 });
@@ -626,7 +626,7 @@ describe("doctor changes nothing in the data directory", () => {
     expect(await found(killed, "jobs")).toMatchObject([{ result: "warning", detail: "killed is paused" }]);
   });
 
-  test("without its keys or its artifacts", async () => {
+  test("changes nothing if the keys or the artifacts are missing", async () => {
     using bench = await createInstallation();
     rmSync(join(bench.data, "keys"), { recursive: true });
     rmSync(join(bench.data, "artifacts"), { recursive: true });

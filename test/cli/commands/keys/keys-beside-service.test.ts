@@ -187,7 +187,7 @@ test("the service works without the old key file once no secret uses it", async 
   expect(await sealed()).toEqual([["active", 4]]);
 });
 
-test("without a running service, commands say when their request will be carried out", async () => {
+test("commands say when their request will be carried out if no service runs", async () => {
   service.signal("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect((await run("jobs run access-sweep")).stderr).toContain("no service runs on this data directory");

@@ -34,7 +34,7 @@ test("a dry run and an unanswered question change nothing", async () => {
   expect(await bench.json(`keys show root@example.org ${CONFIG}`)).toMatchObject(Object(key));
 });
 
-test("no command prints the key itself", async () => {
+test("commands never print the key itself", async () => {
   await using installed = await createInstalledGateway();
   const { bench, gateway } = installed;
   gateway.addUser("root@example.org");

@@ -273,7 +273,7 @@ describe("INF-62 a process that only forwards does not start", () => {
     expect(shared).toEqual(refusal(2, `serve --only ${only} needs gateway.proxy.listen`));
   });
 
-  test("without an installation, or on a database of another schema, which it does not change", async () => {
+  test("fails without an installation, and on a database of another schema, which it does not change", async () => {
     expect(await fail(join(directory, "none"), GATEWAY)).toEqual(refusal(3, "no Quartermaster data in"));
     const { stdout: unit } = await runHere(["unit", "--only", "proxy"], { cwd: directory });
     expect(unit).toContain("\nRestartPreventExitStatus=2 4 5 7\n"); // it tries again after 3 and 6

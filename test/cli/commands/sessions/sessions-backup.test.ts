@@ -40,7 +40,7 @@ async function restore(file: string) {
   return sessions;
 }
 
-test("SES-39 by default a backup has no files of sessions, and says so", async () => {
+test("SES-39 a backup has no files of sessions by default, and says so", async () => {
   expect(await bench.json("backup create all.qmb")).toMatchObject({
     captured_sessions: { count: 2, files_included: false, files: null, in_object_store: 0 },
   });
@@ -49,7 +49,7 @@ test("SES-39 by default a backup has no files of sessions, and says so", async (
   expect(readManifest(join(bench.folder, "all.qmb")).format).toBe(FORMAT.plain);
 });
 
-test("SES-39 with backup.sessions a backup brings the files back", async () => {
+test("SES-39 a backup made with backup.sessions brings the files back", async () => {
   const { size_bytes: plain } = Object(await bench.json("backup create plain.qmb"));
   const made = Object(await bench.json(`backup create all.qmb ${YES}`));
   const files = { count: 2, size_bytes: BYTES.length + OTHER.length, left_out: [] };

@@ -146,13 +146,13 @@ describe("STB-7 a start", () => {
     expect(await claim(bench)).toEqual(own);
   });
 
-  test("of a machine without a term is refused where another one replicates", async () => {
+  test("refuses to start a machine without a term where another one replicates", async () => {
     using bench = await createInstallation();
     connect(bench, bench);
     expect(claim(bench)).rejects.toMatchObject({ kind: "conflict", reason: "standby.other_machine" });
   });
 
-  test("of the former machine is refused, and says what it has that the other one lacks", async () => {
+  test("refuses to start the former machine and reports what it has that the other one lacks", async () => {
     using former = await createInstallation();
     connect(former, former);
     writeFileSync(join(former.data, "standby.json"), JSON.stringify({ term: FIRST, holder: "former" }));

@@ -53,7 +53,7 @@ standby: {replica: '${place}'${more}}\n`,
     );
   const inPlaces = new Map([[directory, "<folder>"]]);
 
-  test("and its configuration follow from the settings", async () => {
+  test("follows the settings, and so does its configuration", async () => {
     const steps: Step[] = [];
     const step = async (line: string) =>
       void steps.push({ line, ...(await run(`${line} --config ${settings}`)) });

@@ -230,7 +230,7 @@ test.each([
   ["this process", false],
   ["another process", true],
 ])(
-  "of 500 calls after a revocation by %s none is let in, among thousands of remembered tokens",
+  "refuses all of 500 calls after a revocation by %s, among thousands of remembered tokens",
   async (_name, isOther) => {
     await using world = await createAccessWorld();
     const [revoked, standing] = [await addGrant(world), await addGrant(world)];

@@ -105,7 +105,7 @@ test.each([
   ["below", -1],
   ["at", 0],
   ["above", 1],
-])("with %s as many rows in a part as allowed, all are kept except one above", (_where, more) => {
+])("keeps all rows with %s as many in a part as allowed, except one above", (_where, more) => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots + more);
@@ -158,7 +158,7 @@ test("rows that are used in turn are all kept after some rounds, however many we
   expect([counts[0], counts.at(-1)]).toEqual([60, 0]);
 });
 
-test("of rows that were all used, the first to expire is evicted, whichever slot it has", () => {
+test("evicts the first row to expire if all were used, whichever slot it has", () => {
   const slots = 40;
   const keys = neighbors(slots + 1);
   const last = keys.pop() ?? randomKey();

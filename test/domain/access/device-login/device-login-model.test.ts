@@ -25,7 +25,7 @@ test("every event applies to exactly one state", () => {
   }
 });
 
-test("no event applies to a refused, expired or redeemed login", () => {
+test("refused, expired and redeemed logins accept no event", () => {
   for (const state of ["refused", "expired", "redeemed"] as const) expect(DEVICE_LOGIN[state].on).toEqual({});
 });
 

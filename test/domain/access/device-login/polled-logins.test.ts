@@ -69,7 +69,7 @@ test("the id of a login is useless without its secret, known or not", async () =
   expect(logins.size).toBe(1);
 });
 
-test.each([1, 2, 3])("with a limit of two, %p logins leave at most two", async (count) => {
+test.each([1, 2, 3])("keeps at most two of %p logins with a limit of two", async (count) => {
   await using world = await createWorld();
   const logins = new PolledLogins(world.db, 2);
   const names = ["a", "b", "c"].slice(0, count);

@@ -70,7 +70,7 @@ const ENDS: [string, (tx: Tx, userId: string) => unknown][] = [
 ];
 
 test.each(ENDS)(
-  "with %s an approved device login ends, a redeemed one stays as it was",
+  "ends an approved device login with %s and leaves a redeemed one as it was",
   async (_what, end) => {
     const { world } = await withLogins();
     await using _ = world;
@@ -196,7 +196,7 @@ test.each<[string, (world: AccessWorld, userId: string) => Promise<unknown>, str
     ["bob@example.com"],
   ],
   ["everybody", ({ db }) => endEverything(db, ending), []],
-])("with the logins of %s the sign-ins that wait for a second factor end, too", async (_whose, end, left) => {
+])("ends the sign-ins that wait for a second factor with the logins of %s, too", async (_whose, end, left) => {
   const { world, bob } = await withLogins();
   await using _ = world;
   const times = { userUpdatedAtMs: 0, createdAtMs: 0, expiresAtMs: 0 };

@@ -302,7 +302,7 @@ test.each([
   ["administrators", "admin", "access.second_factor_enrollment_needed"],
   ["administrators", "member", "done"],
   ["everyone", "member", "access.second_factor_enrollment_needed"],
-] as const)("with %s, an %s without a factor: %s", async (secondFactor, role, expected) => {
+] as const)("a sign-in under %s by an %s without a factor: %s", async (secondFactor, role, expected) => {
   await using world = await createFactorWorld({ secondFactor });
   const { user } = await world.identity.users.create(world.system, {
     email: "eve@example.com",
@@ -313,7 +313,7 @@ test.each([
   expect(await outcomeOf(world.sessions.signIn({ ...ORIGIN, ...credential }))).toBe(expected);
 });
 
-test("with off, a factor that a user has is not asked for", async () => {
+test("asks for no factor of a user with second_factor off", async () => {
   await using world = await createFactorWorld();
   await addApp(world);
   world.settings.secondFactor = "off";

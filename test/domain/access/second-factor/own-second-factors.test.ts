@@ -164,7 +164,7 @@ test("a passkey of another user cannot be removed", async () => {
   expect(await outcomeOf(world.ownFactors.removePasskey(session, id))).toBe("second_factor.not_found");
 });
 
-test("who must have a factor keeps the last one", async () => {
+test("keeps the last factor of a user who must have one", async () => {
   await using world = await createFactorWorld({ secondFactor: "everyone" });
   await addApp(world);
   const session = await sessionOf(world);
@@ -272,7 +272,7 @@ test.each(["https://control.example.com:8443", "http://localhost:8080"])(
   },
 );
 
-test("with off there is nothing to manage", async () => {
+test("has nothing to manage with second_factor off", async () => {
   await using world = await createFactorWorld({ secondFactor: "off" });
   const session = await sessionOf(world);
   expect(world.ownFactors.view(session.actor)).toBeUndefined();

@@ -151,7 +151,7 @@ test("a success clears the caller's guesses at the account, but not the address'
   expect(await signIn(world)).toBe(TOO_MANY);
 });
 
-test("with an identity provider only the protected administrator signs in with a password", async () => {
+test("lets only the protected administrator sign in with a password beside an identity provider", async () => {
   await using world = await createAccessWorld({ identityMode: "oidc" });
   expect(await signIn(world)).toBe("forbidden access.password_sign_in_off");
   expect(await signIn(world, { password: "wrong" })).toBe(FAILED);
@@ -190,7 +190,7 @@ test.each([
   ["oidc", "a password", { method: "password", is_recovery: true }],
   ["oidc", "the provider", { method: "oidc", issuer: ISSUER }],
 ] as const)(
-  "with identity mode %s the audit log records a session by %s as %j",
+  "identity mode %s records a session by %s as %j",
   async (identityMode, by, after) => {
     await using world = await createAccessWorld({ identityMode });
     const entered = { actor: world.system, origin: { address: null, userAgent: null }, how: HOW[by] };

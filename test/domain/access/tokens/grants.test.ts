@@ -289,7 +289,7 @@ test("a revocation must name the client, which is not authenticated otherwise", 
   );
 });
 
-test("no token is stored", async () => {
+test("stores no token", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, access_token: accessToken, grantId } = await logIn(world);
   const { refresh_token: next } = await world.grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID });

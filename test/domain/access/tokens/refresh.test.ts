@@ -226,7 +226,7 @@ test.each([
   [FAMILY_TOKENS_MAX - 1, "fine"],
   [FAMILY_TOKENS_MAX, "fine"],
   [FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP, "invalid_grant"],
-] as const)("of %p tokens within one grace window the oldest is %p", async (tokens, answer) => {
+] as const)("a family with %p tokens within one grace window answers the oldest: %p", async (tokens, answer) => {
   await using world = await createLoginWorld();
   const { refreshToken } = await logIn(world);
   let current: string | undefined = refreshToken;

@@ -118,7 +118,7 @@ test("creation and rotation are in the audit log, by key id", async () => {
   ]);
 });
 
-test("without its sealing key a start fails with the remedy; a rotation recovers", async () => {
+test("fails a start without the sealing key, with the remedy, and recovers by a rotation", async () => {
   await using world = await createAccessWorld();
   const token = mintToken(world, await addGrant(world));
   const directory = join(world.directory, "keys");

@@ -142,7 +142,7 @@ test.each([
   [BATCH_BYTES_MAX / 2, 2],
   [BATCH_BYTES_MAX / 2 + 1, 1],
   [BATCH_BYTES_MAX + 1, 1],
-])("of entries with summaries of %d bytes, %d make a batch", async (bytes, expected) => {
+])("a batch of entries with summaries of %d bytes has %d entries", async (bytes, expected) => {
   await using world = await createWorld();
   await record(world, 1);
   const [entry] = new AuditLog(world).list(world.organizationId, {}).items;

@@ -44,12 +44,12 @@ async function refusalOf(work: Promise<unknown>): Promise<DomainError> {
 const refusalOfEntries = (...entries: Uint8Array[]) => refusalOf(inspect(tarGzOf(...entries)));
 
 describe("an archive is accepted", () => {
-  test("with files and folders, and counted", async () => {
+  test("counts the files, folders and bytes of an accepted archive", async () => {
     const tar = tarOf(tarFolder("skills/"), tarFile("skills/a.md", "hello"), tarFile("plugin.json"));
     expect(await inspect(gzipSync(tar))).toEqual({ entries: 3, expandedBytes: tar.byteLength });
   });
 
-  test("and its paths are reported in their order, those of folders without a slash at the end", async () => {
+  test("reports paths in the order of the archive, and folders without a trailing slash", async () => {
     const paths: string[] = [];
     const tar = tarGzOf(tarFolder("skills/"), tarFile("skills/ä.md"), tarFile("a"));
     await inspect(tar, { onEntry: (path) => void paths.push(path) });
@@ -63,7 +63,7 @@ describe("an archive is accepted", () => {
     }
   });
 
-  test("without any entry", async () => {
+  test("accepts an archive without any entry", async () => {
     expect(await inspect(tarGzOf())).toEqual({ entries: 0, expandedBytes: 1_024 });
   });
 
@@ -94,18 +94,18 @@ describe("an archive is accepted", () => {
       "a GNU long name",
       [gnuLongName(`${"long/".repeat(20)}name`), tarEntry({ name: "x", magic: GNU_MAGIC })],
     ],
-  ])("with %s", async (_what, entries) => {
+  ])("accepts an archive with %s", async (_what, entries) => {
     await expect(inspect(tarGzOf(...entries))).resolves.toHaveProperty("expandedBytes");
   });
 
-  test("with a path in UTF-8 and a size that only a PAX header has", async () => {
+  test("takes the path in UTF-8 and the size from a PAX header", async () => {
     const entry = Buffer.concat([tarHeader({ name: "x", size: 0 }), Buffer.alloc(512, "b")]);
     const bytes = tarGzOf(tarPax({ path: "Bücher/日本語.md", size: "512" }), entry, tarFile("last"));
     const requiredPaths = [{ path: "Bücher/日本語.md", kind: "file", pointer: "" } as const];
     expect((await inspect(bytes, { requiredPaths })).entries).toBe(2);
   });
 
-  test("with a prefix before the name", async () => {
+  test("puts the prefix of a header before the name", async () => {
     const requiredPaths = [{ path: "deep/folder/file", kind: "file", pointer: "" } as const];
     await inspect(tarGzOf(tarEntry({ name: "file", prefix: "deep/folder" })), { requiredPaths });
   });
@@ -138,7 +138,7 @@ describe("an archive made by the tar of this machine", () => {
     },
   );
 
-  test("of the folder itself is refused because of its dots, and the error says how to pack", async () => {
+  test("refuses the folder itself because of its dots, and the error says how to pack", async () => {
     const refusal = await refusalOf(inspect(await pack("gnu", ".")));
     expect(refusal.reason).toBe("archive.path_component");
     expect(refusal.message).toContain('"./"');
@@ -169,7 +169,7 @@ describe("an entry is refused", () => {
     [QUOTED_LENGTH_MAX - 1, ""],
     [QUOTED_LENGTH_MAX, ""],
     [QUOTED_LENGTH_MAX + 1, "…"],
-  ])("with at most the first characters of its name, here of %d", async (length, more) => {
+  ])("quotes at most the first characters of a refused name, here of %d", async (length, more) => {
     const name = `/${"x".repeat(length - 1)}`;
     const { message } = await refusalOfEntries(tarFile(name));
     expect(message).toContain(`"${name.slice(0, QUOTED_LENGTH_MAX)}${more}"`);
@@ -245,7 +245,7 @@ describe("an entry is refused", () => {
     expect(refusal.message).toContain(text);
   });
 
-  test("with its name shortened and safe for a terminal", async () => {
+  test("shortens a refused name and escapes it for a terminal", async () => {
     const { message } = await refusalOfEntries(
       tarPax({ path: `/\u001b[31m\u202e${"x".repeat(3_000)}` }),
       tarFile("a"),
@@ -314,7 +314,7 @@ describe("a new archive is refused", () => {
     [0x200d, 0x200d],
     [0x202f, 0x202f],
     [0x206a, 0x206a],
-  ])("but not when it has the neighbors of these characters (%d, %d)", async (one, other) => {
+  ])("accepts the neighbors of refused characters (%d, %d)", async (one, other) => {
     await inspect(tarGzOf(tarFile(`a${String.fromCodePoint(one, other)}b`)));
   });
 
@@ -341,7 +341,7 @@ describe("a new archive is refused", () => {
     expect(message).toContain("not an octal number");
   });
 
-  test("but an archive that is already stored is read completely, and every broken rule is reported", async () => {
+  test("reads a stored archive completely and reports every rule that it breaks", async () => {
     const told: string[] = [];
     const entries = [
       tarEntry({ name: "A", mode: "04755" }),
@@ -453,7 +453,7 @@ describe("a damaged or ambiguous archive is refused", () => {
     expect((await refusalOfEntries(tarFile("a"), ...entries)).reason).toBe(`archive.${what}`);
   });
 
-  test("but an error of the stream itself is passed on", async () => {
+  test("passes on an error of the stream itself", async () => {
     async function* broken() {
       yield noisy.subarray(0, 2_000);
       throw new Error("disk error");
@@ -529,7 +529,7 @@ describe("a limit", () => {
   });
 
   test.each(edge("name_too_long"))(
-    "of new archives on the bytes of each component holds at %d",
+    "limits the bytes of each path component of a new archive, at %d",
     async (step, reason) => {
       const name = `${"ü".repeat(100)}${"x".repeat(NAME_BYTES_MAX - 200 + step)}`;
       for (const path of [name, `${name}/a`, `a/${name}`, `a/${name}/b`])
@@ -538,7 +538,7 @@ describe("a limit", () => {
     },
   );
 
-  test.each(edge("path_too_long"))("of new archives on path bytes holds at %d", async (step, reason) => {
+  test.each(edge("path_too_long"))("limits the bytes of a path of a new archive, at %d", async (step, reason) => {
     const path = `${`${"ü".repeat(49)}/`.repeat(7)}${"x".repeat(NEW_PATH_BYTES_MAX - 7 * 99 + step)}`;
     await check(tarGzOf(tarPax({ path }), tarFile("x")), reason);
     await check(tarGzOf(tarPax({ path: `${path}/` }), tarFolder("x/")), reason);
@@ -593,7 +593,7 @@ describe("a bomb", () => {
     }
   }
 
-  test("of one gigantic file is refused by its header", async () => {
+  test("refuses one gigantic file by its header", async () => {
     const size = Uint8Array.of(0x80, 0, 0, 0, 0, 0, 0, 2, 0x80, 0, 0, 0); // 10 GiB
     const taken = { pieces: 0 };
     const work = inspectArchive(watched(gzipBomb([tarHeader({ name: "bomb", size }), 10 * GIB]), taken));
@@ -603,7 +603,7 @@ describe("a bomb", () => {
     expect(taken.pieces).toBeLessThan(16);
   });
 
-  test("of ten gigabytes of zeros is refused at half a gigabyte, while other work continues", async () => {
+  test("refuses ten gigabytes of zeros at half a gigabyte, while other work continues", async () => {
     let ticks = 0;
     const timer = setInterval(() => {
       ticks += 1;
@@ -618,7 +618,7 @@ describe("a bomb", () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  test("of half a gigabyte of zeros in allowed files is refused and never held as a whole", async () => {
+  test("refuses half a gigabyte of zeros in allowed files and never holds them as a whole", async () => {
     // In a separate process, because this one would reuse memory that other tests have freed.
     await using inspecting = Bun.spawn([process.execPath, BOMB_CHILD], { stderr: "inherit" });
     const [reason, peakKib] = (await new Response(inspecting.stdout).text()).split(" ");

@@ -149,7 +149,7 @@ describe("an archive that breaks a rule for new archives", () => {
 });
 
 test.each([-1, 0, 1])(
-  "of an archive with the limit of entries and %d more, the first are listed",
+  "lists the first entries of an archive with the limit and %d more",
   async (step) => {
     const entries = ENTRIES_LISTED_MAX + step;
     const bytes = tarGzOf(...Array.from({ length: entries }, (_, at) => tarFile(`${at}`, "text")));

@@ -56,7 +56,7 @@ describe("a bundle", () => {
     expect(await outcomeOf(await written())).toBe("read");
   });
 
-  test.each([1, 511, 512, 513, 65_535, 65_536, 65_537])("of an archive of %i bytes is read", async (size) => {
+  test.each([1, 511, 512, 513, 65_535, 65_536, 65_537])("reads an archive of %i bytes", async (size) => {
     const bytes = Buffer.alloc(size, "x");
     const archive = { bytes, sha256: sha256Hex(bytes), sizeBytes: size };
     const { archives } = await readBundle(inMemory(await written([archive])), { trusted });

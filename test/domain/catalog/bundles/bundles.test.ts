@@ -450,7 +450,7 @@ describe("the limits of a bundle", () => {
     );
   }
 
-  test("of its archives: one too many or one byte too many is refused", async () => {
+  test("limits the number and size of the archives", async () => {
     expect(await reads({ archivesMax: 3 })).toBe("read");
     expect(await reads({ archivesMax: 2 })).toBe("read");
     expect(await reads({ archivesMax: 1 })).toBe("bundle.too_many");
@@ -459,7 +459,7 @@ describe("the limits of a bundle", () => {
     expect(await reads({ archiveBytesMax: SKILL.length - 1 })).toBe("bundle.too_large");
   });
 
-  test("of its manifest", async () => {
+  test("limits the size of the manifest", async () => {
     const bytes = manifestBytes(
       forged({ packages: [entryFor("skill", SKILL)], archives: [SKILL, Buffer.from("other")] }),
     );

@@ -63,7 +63,7 @@ describe("SRC-13 a token of an app", () => {
     expect(site.sources.mirrors.credentialEnds()).toEqual([{ id: "host", seconds: 61 }]);
   });
 
-  test("that ends in the middle is renewed once", async () => {
+  test("renews a token that was revoked in the middle, once", async () => {
     await site.inspect();
     host.token = "revoked-meanwhile";
     await site.inspect();
@@ -87,7 +87,7 @@ describe("SRC-13 a token of an app", () => {
     expect(githubApp.minted).toBe(2);
   });
 
-  test("that the host refuses again is reported", async () => {
+  test("reports a token that the host refuses again", async () => {
     host.instead = (request) =>
       request.url.includes("/git/") ? Response.json({}, { status: 401 }) : undefined;
     expect(await reasonOf(site.inspect())).toBe("source.credential_refused");
@@ -104,7 +104,7 @@ describe("SRC-13 a token of an app", () => {
     ["with an error", () => new Response("", { status: 500 }), "source.host_down"],
     ["with another name", () => movedTo("/repositories/1/installation"), "source.renamed"],
     ["from elsewhere", () => movedTo("https://other.example/"), "source.bad_answer"],
-  ])("that the host answers %s has that reason", async (_, answer, reason) => {
+  ])("reports the reason if the host answers %s", async (_, answer, reason) => {
     host.instead = (request) => (request.url.endsWith("/installation") ? answer() : undefined);
     expect(await reasonOf(site.inspect())).toBe(reason);
   });

@@ -72,7 +72,7 @@ describe("a commit", () => {
     expect(workLeft()).toEqual([]);
   });
 
-  test("of a moved branch is another artifact, and the former one stays (SRC-6, SRC-25)", async () => {
+  test("mirrors the new commit of a moved branch as another artifact and keeps the former one (SRC-6, SRC-25)", async () => {
     const former = await site.inspect();
     host.branches.set("main", host.commit({ "skills/guide/SKILL.md": "# Another\n" }));
     const moved = await site.inspect();
@@ -80,14 +80,14 @@ describe("a commit", () => {
     expect(await site.blobs.has(parseDigest(former.sha256))).toBe(true);
   });
 
-  test("whose bytes were lost is mirrored again as the same artifact (SRC-6)", async () => {
+  test("mirrors a commit whose bytes were lost again as the same artifact (SRC-6)", async () => {
     const former = await site.inspect();
     await site.blobs.remove(parseDigest(former.sha256));
     expect((await site.inspect()).artifactId).toBe(former.artifactId);
     expect(await site.blobs.verify(parseDigest(former.sha256))).toBe("intact");
   });
 
-  test("that the host sends with other content is refused with both digests (SRC-6)", async () => {
+  test("refuses a commit that the host sends with other content, with both digests (SRC-6)", async () => {
     const former = await site.inspect();
     await site.blobs.remove(parseDigest(former.sha256));
     const archive = hostArchive("tools", { other: "content" });
@@ -110,7 +110,7 @@ describe("a commit", () => {
     expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
   });
 
-  test("with the content of another repository shares its artifact, and has its own origin", async () => {
+  test("shares the artifact of equal content in two repositories and keeps the origin of each", async () => {
     const copy = createRepositoryHost("gitlab");
     copy.branches.set("main", copy.commit(FILES));
     site.connections.push(connectionTo(copy, { id: "copy" }));
@@ -131,7 +131,7 @@ describe("a commit", () => {
     expect(await site.blobs.has(parseDigest(former.sha256))).toBe(true);
   });
 
-  test("that a force push removes between the look-up and the archive is not found (SRC-41)", async () => {
+  test("reports a commit that a force push removes between the look-up and the archive as not found (SRC-41)", async () => {
     host.instead = (request) => {
       if (request.url.includes("/archive/")) host.commits.clear();
       return undefined;
@@ -218,7 +218,7 @@ describe("a host", () => {
     ["an error", () => new Response("", { status: 502 }), "source.host_down"],
     ["a refusal", () => new Response("", { status: 403 }), "source.credential_refused"],
   ])(
-    "that answers with %s has that reason, and nothing is kept (SRC-7, SRC-41)",
+    "refuses %s in place of an archive with that reason and keeps nothing (SRC-7, SRC-41)",
     async (_, answer, reason) => {
       archiveIs(answer);
       expect((await refusalOf(site.inspect())).reason).toBe(reason);
@@ -233,12 +233,12 @@ describe("a host", () => {
     [403, { ...DATE, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1767225609" }, 9],
     [429, { ...DATE, "ratelimit-reset": "1767225610" }, 10],
     [429, {}, 60],
-  ])("that limits requests says how long to wait: %d with %p (SRC-7)", async (status, headers, seconds) => {
+  ])("reports how long to wait if the host limits requests: %d with %p (SRC-7)", async (status, headers, seconds) => {
     archiveIs(() => new Response("", { status, headers }));
     expect((await refusalOf(site.inspect())).retryAfterSeconds).toBe(seconds);
   });
 
-  test("that sends without end is stopped at the limit (SRC-22)", async () => {
+  test("stops an endless download at the limit (SRC-22)", async () => {
     let sentBytes = 0;
     const zeros = new Uint8Array(1024 ** 2);
     archiveIs(
@@ -274,7 +274,7 @@ describe("a host", () => {
     expect(await answered(ANSWER_BYTES_MAX + 1)).toBe("source.bad_answer");
   });
 
-  test("that never answers is given up (SRC-14)", async () => {
+  test("gives up on a host that never answers (SRC-14)", async () => {
     await using slow = await createMirrorSite([connectionTo(host)], { inspectionMsMax: 50 });
     const never = Promise.withResolvers<Response>();
     archiveIs(() => never.promise);
@@ -296,7 +296,7 @@ describe("a host", () => {
     expect(await stateAfter(wanted)).toBe("source.credential_refused");
   });
 
-  test("that cannot be reached is down", async () => {
+  test("reports an unreachable host as down", async () => {
     host[Symbol.dispose]();
     const refusal = await refusalOf(site.inspect());
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);

@@ -61,7 +61,7 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(host.seen.some(({ path }) => path.includes("feature/x"))).toBe(false);
   });
 
-  test("that is missing or closed is not distinguished (SRC-7)", async () => {
+  test("does not distinguish a missing repository from a closed one (SRC-7)", async () => {
     host.branches.set("main", host.commit(FILES));
     expect(await refusal(site.inspect({ repository: "acme/other" }))).toEqual([
       "invalid",
@@ -72,7 +72,7 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(await refusal(site.inspect({ ref: absent }))).toEqual(["invalid", "source.ref_not_found"]);
   });
 
-  test("with a wrong token is refused, and the connection is failing since then (SRC-41)", async () => {
+  test("refuses a wrong token and marks the connection as failing since then (SRC-41)", async () => {
     host.branches.set("main", host.commit(FILES));
     site.connections[0] = connectionTo(host, {
       credential: () => ({ kind: "token", token: new Secret("another") }),

@@ -89,7 +89,7 @@ describe("a mirrored archive", () => {
     }
   });
 
-  test("of a folder has only that folder, without its prefix (SRC-19)", async () => {
+  test("mirrors only the given folder, without its prefix (SRC-19)", async () => {
     const archive = tarGzOf(file("guide/SKILL.md"), file("guide2/x"), file("README.md"));
     expect((await mirrored(archive, { path: "guide" })).facts.paths).toEqual(["SKILL.md"]);
     expect((await refusalOf(archive, { path: "absent" })).reason).toBe("source.path_not_found");
@@ -113,7 +113,7 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     expect(refusal.problems.map(({ pointer }) => pointer)).toEqual(["/entries/1"]);
   });
 
-  test("with its path in the repository, and a remedy for the owner of the repository", async () => {
+  test("names the path in the repository, and a remedy for the owner of the repository", async () => {
     const { message, hint } = await refusalOf(tarGzOf(link("a"), link("b")));
     expect(message).toEndWith('this commit: "a" is a symbolic link, and 1 more');
     expect(hint).toContain("skip_links");
@@ -134,7 +134,7 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     expect((await mirrored(tarGzOf(folder, file("a")))).facts.paths).toEqual(["a"]);
   });
 
-  test("of which the first 20 are named", async () => {
+  test("names the first 20 problems", async () => {
     const named = async (count: number) => {
       const links = Array.from({ length: count }, (_, at) => link(`l${at}`));
       return (await refusalOf(tarGzOf(...links))).problems.length;
@@ -143,7 +143,7 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     expect([await named(most - 1), await named(most), await named(most + 1)]).toEqual([most - 1, most, most]);
   });
 
-  test("and symbolic links alone may be left out", async () => {
+  test("leaves out symbolic links on request, and nothing else", async () => {
     const { facts, skipped } = await mirrored(tarGzOf(file("a"), link("b")), { skipLinks: true });
     expect([facts.paths, skipped]).toEqual([["a"], ["b"]]);
     const listed = async (count: number) => {

@@ -85,7 +85,7 @@ test.each([-1, 0, 1])("a proposal stays within the limits of a layout: %p", (mor
   expect(problemsOf(propose(...files))).toEqual([]);
 });
 
-test("no files give no proposal, and every proposal is a valid package", () => {
+test("proposes nothing for no files, and every proposal is a valid package", () => {
   expect(propose()).toEqual({});
   const everything = [
     ".codex-plugin/plugin.json",

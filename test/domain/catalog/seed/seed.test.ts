@@ -226,7 +226,7 @@ describe("a local archive", () => {
     expect(isUnchanged(await seed([{ ...exported, id: "tool" }]))).toBe(true);
   });
 
-  test("with another digest is refused with both digests, and nothing is stored", async () => {
+  test("refuses an archive with another digest and reports both digests, and stores nothing", async () => {
     const sha256 = archive("tool.tar.gz", tarFile("a", "bytes"));
     const error = await refusal([{ id: "ok" }, { id: "tool", source_ref: "tool.tar.gz" }]);
     expect(error).toMatchObject({ kind: "unverified", reason: "catalog.unverified" });
@@ -237,7 +237,7 @@ describe("a local archive", () => {
     expect(storedFiles()).toEqual([]);
   });
 
-  test("that is hostile is refused with the whole file; every invalid archive is named", async () => {
+  test("refuses the whole file for a hostile archive and names every invalid archive", async () => {
     const bad = archive("bad.tar.gz", tarFile("../outside", "x"));
     const good = archive("good.tar.gz", tarFile("fine", "x"));
     const error = await refusal([
@@ -270,7 +270,7 @@ describe("a local archive", () => {
     ]);
   });
 
-  test("that is lost or damaged later is found by verify", async () => {
+  test("finds archives that were lost or damaged later", async () => {
     const one = archive("one.tar.gz", tarFile("one"));
     const two = archive("two.tar.gz", tarFile("two"));
     await seed([
@@ -323,12 +323,12 @@ describe("long work", () => {
 describe("an artifact_id", () => {
   const unknown = "0190a6a0-0000-7000-8000-000000000000";
 
-  test("of a remote source must name stored bytes", async () => {
+  test("requires that the artifact_id of a remote source names stored bytes", async () => {
     const error = await refusal([{ id: "tool", artifact_id: unknown }]);
     expect(error.problems).toMatchObject([{ pointer: "/0/artifact_id" }]);
   });
 
-  test("of a local archive is replaced by the artifact that it becomes here", async () => {
+  test("replaces the artifact_id of a local archive with the artifact that it becomes here", async () => {
     const sha256 = archive("tool.tar.gz", tarFile("a"));
     await seed([{ id: "tool", source_ref: "tool.tar.gz", sha256, artifact_id: unknown }]);
     expect(catalog.list(world.organizationId)[0]?.artifact_id).not.toBe(unknown);

@@ -119,7 +119,7 @@ describe("a public archive", () => {
     expect(audited()).toEqual([{ action: "artifact.mirror", target: artifactId, after }]);
   });
 
-  test("that breaks a rule for new archives is refused, unless it is already stored", async () => {
+  test("refuses a public archive that breaks a rule for new archives, unless it is already stored", async () => {
     const bytes = tarGzOf(tarFile("a"), tarFile("A"));
     answers["/tool.tar.gz"] = () => archive(bytes);
     expect(await reasonOf(toolUrl())).toBe("archive.path_collision");
@@ -150,7 +150,7 @@ describe("a public archive", () => {
     expect(keptFiles()).toEqual([sha256]);
   });
 
-  test("that clients would refuse leaves nothing behind", async () => {
+  test("leaves nothing behind after an archive that clients would refuse", async () => {
     answers["/tool.tar.gz"] = () => archive(tarGzOf(tarFile("../escape")));
     expect(await reasonOf(toolUrl())).toBe("archive.path_component");
     answers["/tool.tar.gz"] = () => new Response("<html>");
@@ -162,7 +162,7 @@ describe("a public archive", () => {
     ["below", -1, "outbound.failed"], // it is truncated
     ["at", 0, "outbound.failed"],
     ["above", 1, "outbound.too_large"],
-  ])("whose announced length is %s the limit is refused as %p only above it", async (_name, more, reason) => {
+  ])("refuses an archive whose announced length is %s the limit as %p only above it", async (_name, more, reason) => {
     const length = ARCHIVE_LIMITS.compressedBytesMax + more;
     using raw = await createRawTlsServer(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n0123`);
     sources = sourcesWith({ isOpen: true, hosts: raw.hosts });
@@ -188,7 +188,7 @@ describe("a public archive", () => {
     ["below", PATHS_LISTED_MAX - 1, PATHS_LISTED_MAX - 1],
     ["at", PATHS_LISTED_MAX, PATHS_LISTED_MAX],
     ["above", PATHS_LISTED_MAX + 1, PATHS_LISTED_MAX],
-  ])("with paths %s the limit lists the maximum number", async (_name, count, listed) => {
+  ])("lists the maximum number of paths for an archive with paths %s the limit", async (_name, count, listed) => {
     const files = Array.from({ length: count }, (_, index) => tarFile(`file-${index}`));
     answers["/tool.tar.gz"] = () => archive(tarGzOf(...files));
     const { entries, paths } = await inspect(toolUrl());
@@ -379,7 +379,7 @@ describe("a repository of a connection", () => {
     expect([server.seen, sources.connections(world.organizationId)]).toEqual([[], []]);
   });
 
-  test("or a public source must be named", async () => {
+  test("requires a repository of a connection or a public source", async () => {
     for (const request of [{}, { source_ref: "  " }, { repository: "a/b", ref: "main" }]) {
       expect(await refusedAs(request)).toEqual(["invalid", "package_source.invalid", "/source_ref"]);
     }

@@ -47,7 +47,7 @@ describe("a source", () => {
     expect(warningsOf({ source_ref, platform_sources })).toEqual([]);
   });
 
-  test("that is a file causes a warning if workstations would need it", () => {
+  test("warns about a source that is a file if workstations would need it", () => {
     expect(warningsOf({ source_ref: "/srv/tool.tar.gz" })).toEqual([]);
     const warnings = warningsOf({ source_ref: "/srv/tool.tar.gz" }, "must lie there");
     expect(warnings).toEqual([{ pointer: "/0/source_ref", detail: "must lie there" }]);
@@ -62,7 +62,7 @@ describe("a platform", () => {
     expect(warningsOf({ platform_sources: { [platform]: source } })).toEqual([]);
   });
 
-  test("that no client requests causes a warning wherever it is named", () => {
+  test("warns about a platform that no client requests wherever it is named", () => {
     const warnings = warningsOf({
       platform_sources: { "darwin-arm64": source },
       adapters: {

@@ -83,7 +83,7 @@ describe("an uploaded archive", () => {
     expect([artifactRows().length, audited().length]).toEqual([1, 1]);
   });
 
-  test("that is cut midway leaves nothing behind, whether its sender notices it or not", async () => {
+  test("leaves nothing behind after an upload that is cut midway, whether its sender notices it or not", async () => {
     expect(await reasonOf(upload(ARCHIVE.subarray(0, ARCHIVE.byteLength / 2)))).toBe("archive.truncated");
     expect(left()).toEqual(NOTHING);
     const broken = async function* () {
@@ -96,7 +96,7 @@ describe("an uploaded archive", () => {
     expect(left()).toEqual(NOTHING);
   });
 
-  test("of another kind, or with a path that leads out of it, leaves nothing behind", async () => {
+  test("leaves nothing behind after an archive of another kind or with a path that leads out of it", async () => {
     expect(await reasonOf(upload(Buffer.from("PK\u0003\u0004 a zip")))).toBe("archive.not_gzip");
     expect(await reasonOf(upload(tarGzOf(tarFile("../escape"))))).toBe("archive.path_component");
     expect(left()).toEqual(NOTHING);
@@ -106,7 +106,7 @@ describe("an uploaded archive", () => {
     ["below", -1, "archive.not_gzip"],
     ["at", 0, "archive.not_gzip"],
     ["above", 1, "artifact.too_large"],
-  ])("whose size is %s the limit is refused as too large only above it", async (_name, more, reason) => {
+  ])("refuses an upload whose size is %s the limit as too large only above it", async (_name, more, reason) => {
     const piece = new Uint8Array(1024 * 1024);
     const bytes = async function* () {
       for (

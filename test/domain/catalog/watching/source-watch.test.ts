@@ -77,7 +77,7 @@ describe("SRC-26 the packages of the policy", () => {
     expect([(await look()).looked, (await look()).looked]).toEqual([1, 0]);
   });
 
-  test("that follow a tag which moved cause an entry of the audit log, once (SRC-34)", async () => {
+  test("records a moved tag that a package follows in the audit log, once (SRC-34)", async () => {
     await publish("guide", "v1.0.0");
     const moved = host.commit({ "skills/a.md": "tampered" });
     host.tags.set("v1.0.0", moved);
@@ -90,7 +90,7 @@ describe("SRC-26 the packages of the policy", () => {
     expect(actions.filter(({ action }) => action === "source.find_moved_tag")).toHaveLength(1);
   });
 
-  test("of a host that fails stay as they were, and the connection is failing", async () => {
+  test("leaves packages of a failing host as they were and marks the connection as failing", async () => {
     await publish("guide", "main");
     host.instead = () => new Response("", { status: 500 });
     await look();
@@ -109,14 +109,14 @@ describe("SRC-26 the packages of the policy", () => {
     expect(seen).toEqual([{ ref: "v1.0.0" }]);
   });
 
-  test("of namespaces that the organization has no longer are not looked up (SRC-36)", async () => {
+  test("does not look up namespaces that the organization no longer has (SRC-36)", async () => {
     await publish("guide", "main");
     site.connections[0] = connectionTo(host, { watchEveryHours: 6, namespaces: ["other"] });
     host.seen.length = 0;
     expect([(await look()).looked, host.seen]).toEqual([0, []]);
   });
 
-  test("of connections that want no looks are not looked up", async () => {
+  test("does not look up packages of connections that want no looks", async () => {
     await publish("guide", "main");
     site.connections[0] = connectionTo(host);
     expect([watch.isWanted(), (await look()).looked]).toEqual([false, 0]);

@@ -96,7 +96,7 @@ test.each([
   [REFUSED_VERSIONS_MAX - 1, REFUSED_VERSIONS_MAX - 1],
   [REFUSED_VERSIONS_MAX, REFUSED_VERSIONS_MAX],
   [REFUSED_VERSIONS_MAX + 1, REFUSED_VERSIONS_MAX],
-])("of %p refused versions it names %p", async (reported, named) => {
+])("finds %p refused versions and names %p", async (reported, named) => {
   await using world = await createClientsWorld();
   for (let patch = 0; patch < reported; patch++)
     await world.report({ instance_id: `i-${patch}`, harnesses: codex(`0.145.${patch}`) });

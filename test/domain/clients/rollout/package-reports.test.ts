@@ -75,7 +75,7 @@ test.each([
   [FAILURE_KINDS_MAX - 1, FAILURE_KINDS_MAX - 1, 0],
   [FAILURE_KINDS_MAX, FAILURE_KINDS_MAX, 0],
   [FAILURE_KINDS_MAX + 1, FAILURE_KINDS_MAX, 1],
-])("of %p kinds of failures %p are counted separately", async (reported, kinds, more) => {
+])("reports %p kinds of failures and counts %p separately", async (reported, kinds, more) => {
   await using world = await createClientsWorld();
   for (let at = 0; at < reported; at++) {
     const packages = [reportedPackage({ state: "failed", error: `error ${at}` })];

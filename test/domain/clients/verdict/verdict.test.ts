@@ -156,7 +156,7 @@ describe("the version of a harness", () => {
     [VERSION_TEXT_MAX - 1, "matches"],
     [VERSION_TEXT_MAX, "matches"],
     [VERSION_TEXT_MAX + 1, "differs"],
-  ] as const)("that ends after %d characters of a text %s", (length, verdict) => {
+  ] as const)("finds a version within the limit only: one that ends after %d characters of a text %s", (length, verdict) => {
     const version = ` codex 0.145.0`.padStart(length, "x");
     expect(judged(withHarness({ version })).verdict).toBe(verdict);
   });
@@ -213,14 +213,14 @@ describe("packages", () => {
     expect(judged({ packages })).toEqual(judgment);
   });
 
-  test("that are switched off for a harness are not expected there", () => {
+  test("does not expect packages where they are switched off for a harness", () => {
     const off = { ...EMPTY, package_overrides: { review: { enabled: false, settings: {} } } };
     const policy = { document: { harnesses: { codex: off } } };
     expect(judged({}, policy)).toEqual(differs("review (codex): is not expected"));
     expect(judged({ packages: [] }, policy)).toEqual(MATCHES);
   });
 
-  test("without an adapter for the harness are not expected there", () => {
+  test("does not expect packages without an adapter for the harness", () => {
     const packages = [packageWith({ adapters: { claude: { plugins: [], helpers: {} } } })];
     expect(judged({ packages: [] }, { document: { packages } })).toEqual(MATCHES);
   });

@@ -307,12 +307,12 @@ describe("whether a user without a key gets one now:", () => {
     return { world, user };
   }
 
-  test("no without gateway mode", async () => {
+  test("gives no key without gateway mode", async () => {
     await using world = await createGatewayWorld({ isOff: true });
     expect(recover(world, await world.addUser("ana@example.org"))).toBe(false);
   });
 
-  test("yes at the first request, which starts the only attempt", async () => {
+  test("gives a key at the first request, which starts the only attempt", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     expect([recover(world, user), recover(world, user)]).toEqual([true, true]);
@@ -320,7 +320,7 @@ describe("whether a user without a key gets one now:", () => {
     expect([rowOf(world, user)?.state, world.upstream.calls]).toEqual(["ready", 1]);
   });
 
-  test("no until the next attempt after a failure is due", async () => {
+  test("gives no key until the next attempt after a failure is due", async () => {
     const { world, user } = await failedOnce();
     await using _ = world;
     expect(recover(world, user)).toBe(false);
@@ -330,7 +330,7 @@ describe("whether a user without a key gets one now:", () => {
     expect([rowOf(world, user)?.state, world.upstream.calls]).toEqual(["ready", 2]);
   });
 
-  test("yes while an attempt that somebody asked for is registered but not yet written", async () => {
+  test("gives a key while an attempt that somebody asked for is registered but not yet written", async () => {
     const { world, user } = await failedOnce();
     await using _ = world;
     const manual = ask(world, user, true);
@@ -339,7 +339,7 @@ describe("whether a user without a key gets one now:", () => {
     expect(world.upstream.calls).toBe(2);
   });
 
-  test("yes while the attempt of another process can still settle, which starts no other", async () => {
+  test("gives a key while the attempt of another process can still settle, and starts no other", async () => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     const attempt = await heldAttempt(world, () => ask(world, user));

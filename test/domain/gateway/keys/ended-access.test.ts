@@ -23,7 +23,7 @@ const queued = ({ db }: GatewayWorld) =>
     .limit(10)
     .all();
 
-describe("of a local user", () => {
+describe("access of a local user", () => {
   test("USE-2 suspension revokes the key", async () => {
     const { world, user } = await withKey();
     await using _ = world;
@@ -70,7 +70,7 @@ describe("of a local user", () => {
   });
 });
 
-describe("SCIM-18 of a provisioned user", () => {
+describe("SCIM-18 access of a provisioned user", () => {
   const provisioned = () => withKey({ provisioningSource: "scim" });
   const updated = (world: GatewayWorld, user: User, given: { email?: string; active?: boolean }) =>
     world.db.write((tx) => {

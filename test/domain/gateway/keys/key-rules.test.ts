@@ -16,7 +16,7 @@ import { toRfc3339 } from "../../../../src/platform/clock.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { NOW, row } from "./key-row.ts";
 
-describe("of a provisioner's answer", () => {
+describe("a provisioner's answer", () => {
   const kept: ProvisionedKey = { externalId: "key-2", alias: "a", metadata: null, expiresAtMs: null };
   const credential = new Secret("s");
   test.each<[string, Partial<ProvisionedKey>, string | undefined]>([

@@ -41,7 +41,7 @@ const EVERY_MEMBER = [
   ...["invalidated_at", "invalidation_reason", "next_retry_at"],
 ];
 
-test("with gateway mode off every operation reports that, and no provisioner is called", async () => {
+test("reports in every operation that gateway mode is off, and calls no provisioner", async () => {
   await using world = await createGatewayWorld({ isOff: true });
   const user = await world.addUser("ana@example.org");
   const off = { enabled: false, email: "ana@example.org", status: "missing", error: null };

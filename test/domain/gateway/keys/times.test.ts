@@ -38,7 +38,7 @@ describe("the window of automatic replacements", () => {
     [REPLACEMENTS_MAX - 1, NOW],
     [REPLACEMENTS_MAX, NOW - 5 + REPLACEMENT_WINDOW_MS],
     [REPLACEMENTS_MAX + 1, NOW - 5 + REPLACEMENT_WINDOW_MS],
-  ])("with %d replacements allows the next one at %d", (replacements, atMs) => {
+  ])("allows the next replacement after %d replacements at %d", (replacements, atMs) => {
     expect(nextReplacementMs(row({ replacements, replacementsSinceMs: NOW - 5 }), NOW)).toBe(atMs);
   });
 
@@ -69,7 +69,7 @@ describe("a key is checked again", () => {
     [NOW, true],
     [NOW + 1, false],
     [null, false],
-  ])("and has expired: %p is %p", (expiresAtMs, expired) => {
+  ])("an expiry at %p has passed: %p", (expiresAtMs, expired) => {
     expect(isExpired({ expiresAtMs }, NOW)).toBe(expired);
   });
 });

@@ -107,7 +107,7 @@ describe("INF-49 a list is refused as a whole", () => {
       SOURCE_REVISION_CHARACTERS_MAX,
       (n) => ({ models: [], source_revision: "a".repeat(n) }),
     ],
-  ])("with too many %s", (_name, limit, build) => {
+  ])("refuses too many %s", (_name, limit, build) => {
     expect(refusalOf(() => toModelListing(build(limit)))).toBeUndefined();
     expect(refusalOf(() => toModelListing(build(limit + 1)))?.code).toBe("discovery_response");
   });
@@ -128,7 +128,7 @@ describe("an executable that fails to list models", () => {
     ["rejected", "discovery_response"],
     ["unavailable", "unavailable"],
     ["whatever", "unavailable"],
-  ] as const)("with %s", (code, expected) => {
+  ] as const)("reports the code %s without the secret", (code, expected) => {
     const refusal = refusalOf(listingOf(code));
     expect(refusal?.code).toBe(expected);
     expect(refusal?.diagnosis).toBe(`${code}: [secret] is wrong`);

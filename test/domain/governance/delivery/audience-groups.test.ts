@@ -128,16 +128,16 @@ describe("cached documents", () => {
 });
 
 describe("a document", () => {
-  test("with the members of every policy is valid", () => {
+  test("accepts a document with the members of every policy", () => {
     expect(shown(new AudienceGroups(revisionOf({}), NO_GROUPS), "ana")).toBe("");
   });
 
-  test.each(Object.keys(policy))("without %s is a damaged row", (member) => {
+  test.each(Object.keys(policy))("reports a document without %s as a damaged row", (member) => {
     const damaged = Object.fromEntries(Object.entries(policy).filter(([name]) => name !== member));
     expect(() => new AudienceGroups(revisionOf({}, damaged), NO_GROUPS)).toThrow("is a policy");
   });
 
-  test("of another revision is a damaged row", () => {
+  test("reports a document of another revision as a damaged row", () => {
     expect(() => new AudienceGroups(revisionOf({}, { ...policy, revision: "other" }), NO_GROUPS)).toThrow(
       "is a policy",
     );

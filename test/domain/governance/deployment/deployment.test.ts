@@ -25,7 +25,7 @@ describe("a section of the file", () => {
     });
   });
 
-  test("without changes publishes nothing, whatever its own revision text is", async () => {
+  test("publishes nothing for a section without changes, whatever its own revision text is", async () => {
     await using world = await createGovernanceWorld(withTtl(60));
     expect(await world.start(withTtl(60, { revision: "other" }))).toMatchObject({ outcome: "unchanged" });
     expect(world.count()).toBe(1);
@@ -91,7 +91,7 @@ describe("a section of the file", () => {
     expect(world.inForce().document.harnesses.codex?.managed_config).toEqual({ password: -1.5 });
   });
 
-  test("with problems is refused with all of them, and nothing changes", async () => {
+  test("refuses a section with all of its problems, and changes nothing", async () => {
     await using world = await createGovernanceWorld();
     const refusal = await refusalOf(() =>
       world.start(sectionOf({ tll_seconds: 5, gateway: { type: "litellm" }, packages: [packageOf("One")] })),
@@ -103,7 +103,7 @@ describe("a section of the file", () => {
     expect(world.count()).toBe(1);
   });
 
-  test("with a range that no certified version satisfies is reported, not refused", async () => {
+  test("reports a range that no certified version satisfies, without refusing it", async () => {
     await using world = await createGovernanceWorld();
     const outcome = await world.start(
       sectionOf({ harnesses: { codex: { version_requirement: ">=99.0.0" } } }),

@@ -367,7 +367,7 @@ describe("refuses endless nesting at its place", () => {
   });
 });
 
-test("no problem repeats a URL, a command, a variable or a token", () => {
+test("repeats neither a URL nor a command, a variable or a token in a problem", () => {
   const secret = "s3cr3t-value";
   const input = documentWith({
     gateway: { type: secret, token: secret, proxy_url: secret, auth_style: secret },

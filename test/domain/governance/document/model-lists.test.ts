@@ -34,7 +34,7 @@ describe("a list of models", () => {
     expect(pointersOf(codex(models))).toEqual(places.map((at) => `/harnesses/codex/gateway_models${at}`));
   });
 
-  test("that is empty assigns nothing", () => {
+  test("assigns nothing for an empty list", () => {
     expect(draft({ harnesses: { codex: listed() } }).harnesses.codex).not.toHaveProperty("gateway_models");
   });
 });

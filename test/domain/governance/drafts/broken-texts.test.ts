@@ -10,7 +10,7 @@ const BROKEN = { managedConfigYaml: "model: x\nmodel: y\n" };
 const required = managedText({ required: true });
 
 describe("a text with problems", () => {
-  test("CON-49 of a harness stays: the text of the policy cannot replace it until it is corrected or discarded", async () => {
+  test("CON-49 keeps the broken text of a harness: the text of the policy cannot replace it until it is corrected or discarded", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const broken = await drafts.saveHarness(world.ana, { version: 0 }, "codex", BROKEN);

@@ -191,7 +191,7 @@ describe("a draft", () => {
     expect(drafts.own(world.ana)).toEqual(later);
   });
 
-  test("CON-57 that changes nothing publishes nothing", async () => {
+  test("CON-57 publishes nothing for a draft that changes nothing", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const { id } = await drafts.savePolicy(world.ana, { version: 0 }, managedText({}));
@@ -209,7 +209,7 @@ describe("a draft", () => {
     expect(changesIn(changes)).toEqual([{ path: "/required", before: true, after: false }]);
   });
 
-  test("CON-62 no longer counts as the former revision once something else of it is changed", async () => {
+  test("CON-62 a draft no longer counts as the former revision once something else of it is changed", async () => {
     await using world = await createDraftWorld();
     const { drafts } = world.governance;
     const { id } = world.inForce();

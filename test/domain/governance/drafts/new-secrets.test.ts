@@ -33,7 +33,7 @@ test("CON-144 references to variables are no secrets", () => {
 });
 
 test.each([NEW_SECRETS_NAMED_MAX - 1, NEW_SECRETS_NAMED_MAX, NEW_SECRETS_NAMED_MAX + 1])(
-  "of %d new secrets, NEW_SECRETS_NAMED_MAX are named and all are counted",
+  "names NEW_SECRETS_NAMED_MAX of %d new secrets and counts all",
   (count) => {
     const keys = Object.fromEntries(Array.from({ length: count }, (_, at) => [`key_${at}`, "sk-1"]));
     const found = newSecretsOf(safeDefault(), withConfig(keys));

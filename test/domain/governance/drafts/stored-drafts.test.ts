@@ -24,7 +24,7 @@ test("a draft that was saved elsewhere or discarded is read again", async () => 
 });
 
 test.each([DRAFTS_KEPT_MAX - 1, DRAFTS_KEPT_MAX, DRAFTS_KEPT_MAX + 1])(
-  "of %d drafts, the content of DRAFTS_KEPT_MAX stays in memory",
+  "keeps the content of DRAFTS_KEPT_MAX of %d drafts in memory",
   async (count) => {
     await using world = await createDraftWorld();
     const stored = new StoredDrafts(world.world.db);

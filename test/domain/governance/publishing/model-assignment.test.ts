@@ -77,7 +77,7 @@ describe("an assignment", () => {
     expect(modelOf(await assign(world, ["a"], { defaultModel: null }))).toBeUndefined();
   });
 
-  test("that changes nothing publishes nothing", async () => {
+  test("publishes nothing for an assignment that changes nothing", async () => {
     const world = await site();
     await assign(world, []);
     expect(world.count()).toBe(1);
@@ -109,7 +109,7 @@ describe("an assignment", () => {
     expect(after.document.harnesses).toEqual({});
   });
 
-  test("of an operator keeps the gateway of the policy", async () => {
+  test("keeps the gateway of the policy when an operator assigns models", async () => {
     const world = await site();
     for (const harness of ["codex", "claude"])
       await world.governance.publishing.publishModels(world.operator, {
@@ -131,7 +131,7 @@ describe("a refused assignment", () => {
     });
   });
 
-  test("of a stale base says so before the harness is checked", async () => {
+  test("reports a stale base before it checks the harness", async () => {
     const world = await site();
     const { reason } = await refusalOf(() => assign(world, [], { harness: "vim", baseRevision: "stale" }));
     expect(reason).toBe("governance.stale_revision");
@@ -141,7 +141,7 @@ describe("a refused assignment", () => {
     ["vim", "governance.unknown_harness"],
     ["claude-code", "governance.unknown_harness"],
     ["kimi", "governance.invalid"],
-  ])("of %s, which is not an allowed harness", async (harness, reason) => {
+  ])("refuses %s, which is not an allowed harness", async (harness, reason) => {
     const world = await site();
     expect(await refusalOf(() => assign(world, ["a"], { harness }))).toMatchObject({
       kind: "invalid",

@@ -35,7 +35,7 @@ test("a revision is named with what it did, the newest first", async () => {
 });
 
 test.each([PACKAGE_CHANGES_MAX - 1, PACKAGE_CHANGES_MAX, PACKAGE_CHANGES_MAX + 1])(
-  "of %d changes at most ten are named",
+  "names at most ten of %d changes",
   async (changes) => {
     await using world = await createGovernanceWorld();
     for (let at = 0; at < changes; at++) await extend(world, [packageOf("guide", { version: `1.0.${at}` })]);

@@ -119,21 +119,21 @@ describe("CON-144 a value under this name is a secret", () => {
     ["a word that says there is none", "none"],
     ["true", true],
     ["null", null],
-  ])("but not %s", (_, value) => expect(foundIn({ token: value })).toEqual([]));
+  ])("does not treat %s as a secret", (_, value) => expect(foundIn({ token: value })).toEqual([]));
 
-  test("and so is a number, unless it is a quantity", () => {
+  test("treats a number as a secret, unless it is a quantity", () => {
     expect(foundIn({ password: 12345678, pins: { pass: [1, 2] }, secret: -1.5 })).toHaveLength(4);
     expect(
       foundIn({ max_tokens: 4096, tokens: 4096, inputTokens: 1, port: 8080, auth: { timeout: 5 } }),
     ).toEqual([]);
   });
 
-  test("and members that describe a way to sign in are not", () => {
+  test("does not treat members that describe a way to sign in as secrets", () => {
     const auth = { type: "custom", url: "https://login.example.com", clientId: "cli", value: "abc" };
     expect(foundIn({ auth })).toEqual(["/auth/value"]);
   });
 
-  test("and a random text is none under the name of an identifier", () => {
+  test("does not treat a random text under the name of an identifier as a secret", () => {
     const names = ["commit", "executable_sha256", "checksum", "client_id", "public_key", "certificate"];
     expect(foundIn(Object.fromEntries(names.map((name) => [name, RANDOM])))).toEqual([]);
     expect(foundIn({ args: ["--client-id", RANDOM, `--revision=${HEX}`, `--x=${HEX}`] })).toEqual([

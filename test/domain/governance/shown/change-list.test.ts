@@ -15,7 +15,7 @@ const HIDING = { isHidden: true, documents: [] };
 const STAMP: Change = { path: "/contract_version", before: 1, after: 2 };
 
 test.each([CHANGES_LISTED_MAX - 1, CHANGES_LISTED_MAX, CHANGES_LISTED_MAX + 1])(
-  "of %d changes, at most CHANGES_LISTED_MAX are listed, the others are counted, and the text has all",
+  "lists at most CHANGES_LISTED_MAX of %d changes, counts the others, and keeps all in the text",
   (count) => {
     const changes = Array.from({ length: count }, (_, at): Change => ({ path: `/k${at}`, after: at }));
     const list = changeListOf([...changes, STAMP], SHOWN);
@@ -27,7 +27,7 @@ test.each([CHANGES_LISTED_MAX - 1, CHANGES_LISTED_MAX, CHANGES_LISTED_MAX + 1])(
 );
 
 test.each([VALUE_CHARACTERS_SHOWN_MAX - 1, VALUE_CHARACTERS_SHOWN_MAX, VALUE_CHARACTERS_SHOWN_MAX + 1])(
-  "of a value with %d characters, VALUE_CHARACTERS_SHOWN_MAX are listed",
+  "lists VALUE_CHARACTERS_SHOWN_MAX characters of a value with %d",
   (length) => {
     const { listed } = changeListOf([{ path: "/a", before: "x".repeat(length) }], SHOWN);
     const rest = length > VALUE_CHARACTERS_SHOWN_MAX ? "…" : "";

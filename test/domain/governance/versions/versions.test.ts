@@ -63,7 +63,7 @@ describe("a version", () => {
     else expect(found).toContain(fault);
   });
 
-  test("that is invalid is shown shortened and without control characters", () => {
+  test("shows an invalid version shortened and without control characters", () => {
     const found = checkVersion(HARNESSES, undefined, "codex", `\u001b${"x".repeat(10_000)}`) ?? "";
     expect(found.length).toBeLessThan(200);
     expect(found).not.toContain("\u001b");
@@ -99,7 +99,7 @@ describe("the layout for a version", () => {
     expect(layoutFor(adapter, version)?.plugin_dir).toBe(expected);
   });
 
-  test("of an empty adapter exists and is empty", () => {
+  test("returns an empty layout for an empty adapter", () => {
     expect(layoutFor(bare, "1.0.0")).toEqual(bare);
   });
 });

@@ -75,7 +75,7 @@ describe("a link", () => {
     ]);
   });
 
-  test("that is void is refused as such, whatever the password", async () => {
+  test("refuses a void link as void, whatever the password", async () => {
     await using world = await createLinkWorld();
     const { token } = await world.give();
     await world.set(token);
@@ -167,7 +167,7 @@ describe("a link", () => {
     expect(world.db.read.select().from(budgets).all()).toHaveLength(1);
   });
 
-  test("that has expired is swept; an open one stays", async () => {
+  test("sweeps an expired link and keeps an open one", async () => {
     await using world = await createLinkWorld();
     await world.give();
     world.clock.advance(1);

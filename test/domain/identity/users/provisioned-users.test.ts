@@ -99,7 +99,7 @@ test("the last active administrator is not linked, one of two is", async () => {
   expect(await admit(world)).toMatchObject({ account: { id: ada.id, role: "member" } });
 });
 
-test("of the removed accounts of an address the latest returns, under a new subject", async () => {
+test("restores the latest of the removed accounts of an address, under a new subject", async () => {
   await using world = await createIdentityWorld();
   const removed = { status: "removed", provisioningSource: "scim" } as const; // each with a password, which must not be restored
   const older = await world.addUser(ADA, { ...removed, updatedAtMs: 5 });

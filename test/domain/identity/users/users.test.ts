@@ -29,7 +29,7 @@ test("a new user signs in with the given password", async () => {
   expect(world.audited()).toEqual(["user.create"]);
 });
 
-test("without a password one of at least 24 characters is generated and returned once", async () => {
+test("generates a password of at least 24 characters if none is given and returns it once", async () => {
   await using world = await createIdentityWorld();
   const { identity, db, organizationId } = world;
   const { generatedPassword } = await identity.users.create(world.operator, {
@@ -208,7 +208,7 @@ test.each([
   [SELECTED_USERS_MAX - 1, []],
   [SELECTED_USERS_MAX, []],
   [SELECTED_USERS_MAX + 1, "identity.invalid"],
-])("with %p selected users the search returns %p", async (length, answer) => {
+])("a search with %p selected users returns %p", async (length, answer) => {
   await using world = await createIdentityWorld();
   const selectedUserIds = Array.from({ length }, () => world.ids.uuid());
   const { users } = world.identity;

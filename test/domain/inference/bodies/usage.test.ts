@@ -36,7 +36,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     expect(usageOf(crlf)).toMatchObject(reported(recording));
   });
 
-  test("but not from numbers that no answer has, such as those in a tool of the client", () => {
+  test("ignores numbers that no answer has, such as those in a tool of the client", () => {
     const created = (tokens: number) =>
       `event: response.created\ndata: {"response":{"tools":[{"usage":{"input_tokens":${tokens}}}],"usage":null}}\n\n`;
     expect(usageOf(created(TOKENS_MAX), { isWhole: false })).toMatchObject({ inputTokens: TOKENS_MAX });

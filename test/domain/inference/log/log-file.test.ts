@@ -111,7 +111,7 @@ describe("INF-43 the file", () => {
     expect([open(), statements.length]).toEqual([0, 100]);
   });
 
-  test("of a newer program is refused", () => {
+  test("refuses a file of a newer program", () => {
     openLogFile(file).close();
     using database = new Database(file);
     database.run("PRAGMA user_version=99");
@@ -119,7 +119,7 @@ describe("INF-43 the file", () => {
     expect(() => openLogForReading(file)).toThrow(expect.objectContaining({ reason: "request_log.newer" }));
   });
 
-  test("that is missing or empty has nothing to read", () => {
+  test("reads nothing from a missing or empty file", () => {
     expect(openLogForReading(file)).toBeUndefined();
     new Database(file).close();
     expect(openLogForReading(file)).toBeUndefined();

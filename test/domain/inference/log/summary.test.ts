@@ -92,7 +92,7 @@ describe("CON-79 a summary from kept sums equals one from the rows", () => {
     }
   });
 
-  test("and nothing is kept of rows that changed while they were read", () => {
+  test("keeps nothing of rows that changed while they were read", () => {
     write(...ROWS.map((row) => ({ ...row, occurredAtMs: START_MS }))); // one hour, in several steps
     const steps = reader.summarize(checked({}).search, true);
     steps.next();

@@ -64,7 +64,7 @@ describe("INF-51 the state of a model", () => {
     expect(statesOf(world)).toEqual({ a: state });
   });
 
-  test("that is assigned and was never offered is unknown, and nothing else is said about it", async () => {
+  test("reports an assigned model that was never offered as unknown, and nothing else about it", async () => {
     const world = await site();
     offer(world, "b");
     await refresh(world);
@@ -226,7 +226,7 @@ describe("INF-50 a refresh", () => {
     ["unavailable", "unavailable"],
     ["discovery_auth", "upstream"],
     ["discovery_response", "upstream"],
-  ] as const)("that fails with %s keeps the catalog and says why", async (code, kind) => {
+  ] as const)("keeps the catalog after a refresh that fails with %s and says why", async (code, kind) => {
     const world = await site();
     offer(world, "a");
     await refresh(world);
@@ -245,7 +245,7 @@ describe("INF-50 a refresh", () => {
     expect(viewOf(world).sync).toMatchObject({ latest_error: null, latest_error_at: null });
   });
 
-  test("of a list that is refused as a whole keeps the last good one", async () => {
+  test("keeps the last good list if a list is refused as a whole", async () => {
     const world = await site();
     offer(world, "a");
     await refresh(world);
@@ -263,7 +263,7 @@ describe("INF-50 a refresh", () => {
     expect(viewOf(world).sync.source_revision).toBe("7");
   });
 
-  test("that is stale is so after two intervals without a success, and never before the first", async () => {
+  test("becomes stale after two intervals without a success, and never before the first", async () => {
     const world = await site();
     const isStale = () => viewOf(world).sync.stale;
     world.world.clock.advance(100 * INTERVAL_MS);
@@ -296,7 +296,7 @@ describe("INF-50 a refresh", () => {
     expect(Object.keys(statesOf(world))).toHaveLength(REMOVED_KEPT_MAX + 1);
   });
 
-  test("that began before another one, and ends after it, changes nothing", async () => {
+  test("ignores a refresh that began before another one and ends after it", async () => {
     const world = await site();
     offer(world, "new");
     await refresh(world);
@@ -312,7 +312,7 @@ describe("INF-50 a refresh", () => {
     expect(statesOf(world)).toEqual({ new: "available" });
   });
 
-  test("by a person is recorded with its result, whatever that is", async () => {
+  test("records a refresh by a person with its result, whatever that is", async () => {
     const world = await site();
     const { modelCatalog } = world.domain;
     offer(world, "a");
@@ -448,7 +448,7 @@ describe("INF-55 the models that requests may name", () => {
   });
 });
 
-test("without gateway mode there is no catalog, and nothing is asked", async () => {
+test("has no catalog without gateway mode, and asks nothing", async () => {
   await using world = await createGovernanceWorld();
   const { modelCatalog } = world.domain;
   const { organizationId } = world.world;

@@ -55,7 +55,7 @@ test("a report lists entries up to its limit, those with most requests, and says
 });
 
 describe("INF-56 sums", () => {
-  test("of several flushes add up, by day, user, model and agent", async () => {
+  test("adds up the sums of several flushes by day, user, model and agent", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world);
     sums.count(rowIn(world, 1));
@@ -76,7 +76,7 @@ describe("INF-56 sums", () => {
     ]);
   });
 
-  test("that could not be written are kept and written later", async () => {
+  test("keeps sums that could not be written and writes them later", async () => {
     await using world = await createWorld();
     let isBroken = true;
     const failing: typeof world.db.writeInBackground = (...work) =>
@@ -118,7 +118,7 @@ describe("INF-56 sums", () => {
 });
 
 describe("INF-57 budgets", () => {
-  test("of requests are used up by requests that have ended, refused ones excluded", async () => {
+  test("uses up a budget of requests with requests that have ended, refused ones excluded", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world, { requestsPerDay: 2 });
     sums.count(rowIn(world, 1));
@@ -129,7 +129,7 @@ describe("INF-57 budgets", () => {
     await sums.flush();
   });
 
-  test("of tokens count input and output, and let the request that exceeds them finish", async () => {
+  test("counts input and output in a budget of tokens, and lets the request that exceeds it finish", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world, { tokensPerDay: 1_201 });
     sums.count(rowIn(world, 1));
@@ -155,7 +155,7 @@ describe("INF-57 budgets", () => {
     expect(sums.retryAfterSeconds()).toBe(1);
   });
 
-  test("without limits never refuse", async () => {
+  test("never refuses without a limit", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world);
     for (let number = 0; number < 10; number++) sums.count(rowIn(world, number));

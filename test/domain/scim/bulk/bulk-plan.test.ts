@@ -214,7 +214,7 @@ describe("references", () => {
     expect(replaceReferences(place, lookup).id).toBe("id-of-ada");
   });
 
-  test("that are omitted remove their element, and a PATCH adds them", () => {
+  test("removes the elements of omitted references, and a PATCH adds them", () => {
     const data = {
       displayName: "Pair",
       members: [{ value: "bulkId:ada" }, { value: "bulkId:late" }, { value: "bulkId:late" }],

@@ -79,7 +79,7 @@ describe("a bulk message", () => {
     ["data", { ...post("a"), data: "text" }],
     ["data", { method: "PUT", path: "/Users/1" }],
     ["data", { method: "PATCH", path: "/Users/1", data: null }],
-  ])("with a wrong %s is refused with the position of the operation", (name, operation) => {
+  ])("refuses a wrong %s with the position of the operation", (name, operation) => {
     expect(refused(operation)).toContain(`Operations[0].${name} `);
   });
 
@@ -102,7 +102,7 @@ describe("a bulk message", () => {
     expect(refusal.message).toContain("1000");
   });
 
-  test("that uses a long bulkId twice is refused with a part of it", () => {
+  test("quotes a part of a long bulkId that two operations use", () => {
     const long = "b".repeat(50_000);
     expect(refusalOf({ Operations: [post(long), post(long)] }).message).toContain(
       "is used by two operations",

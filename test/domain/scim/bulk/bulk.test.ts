@@ -270,7 +270,7 @@ describe("references in a bulk request", () => {
     expect(ada?.version).toBe('W/"2"');
   });
 
-  test("of a cycle report a resource created without them if the rest of the cycle fails", async () => {
+  test("reports a resource created without references if the rest of their cycle fails", async () => {
     await world.add({ userName: "taken@example.com" });
     const [ada, taken] = await bulk([
       userPost("ada", managedBy("bulkId:taken")),

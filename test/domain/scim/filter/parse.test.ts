@@ -155,7 +155,7 @@ describe("SCIM-51, SCIM-56, SCIM-57, SCIM-59 a filter is refused", () => {
     expect(refusal(() => parseFilter("Group", 'members.display eq "x"'))).toContain("names members.display");
   });
 
-  test("with a shortened excerpt of an attribute name of any length", () => {
+  test("quotes a shortened excerpt of an attribute name of any length", () => {
     const refused = refusal(() => parseFilter("User", `${"x".repeat(9_000)} pr`));
     expect(refused.length).toBeLessThan(250);
   });

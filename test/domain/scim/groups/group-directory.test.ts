@@ -80,7 +80,7 @@ describe("groups", () => {
       expect(reasonOf(() => idOf(unknown))).toBe("scim_group.not_found");
   });
 
-  test("of another organization are not found", async () => {
+  test("does not find groups of another organization", async () => {
     await using world = await createWorld();
     const elsewhere = { ...world, organizationId: await addOrganization(world) };
     const id = await addProvisionedGroup(elsewhere, "Abroad", { externalId: "x" });

@@ -95,7 +95,7 @@ describe("a created group", () => {
     expect(members).toEqual([typed(ada), { ...typed(grace), display: name }]);
   });
 
-  test("without members has an empty list", async () => {
+  test("shows an empty list for a created group without members", async () => {
     expect(await shown(await create({ displayName: "Empty" }))).toMatchObject({ members: [] });
   });
 
@@ -130,7 +130,7 @@ describe("SCIM-28 names and external ids", () => {
     ["displayName", { displayName: "ENGINEERING" }],
     ["displayName", { displayName: "Ｅngineering" }],
     ["externalId", { displayName: "Other", externalId: "x1" }],
-  ])("of another group are refused, naming %s", async (attribute, body) => {
+  ])("refuses a name or external id of another group and names %s", async (attribute, body) => {
     await engineering();
     const other = await create({ displayName: "Third" });
     const refusal = { status: 409, scimType: "uniqueness", detail: expect.stringContaining(attribute) };
@@ -145,13 +145,13 @@ describe("SCIM-28 names and external ids", () => {
     expect(await create({ displayName: "Other", externalId: "X1" })).toMatchObject({ version: 1 });
   });
 
-  test("of the same group may change in letter case", async () => {
+  test("accepts another letter case for the name of the same group", async () => {
     const id = await engineering(ada);
     await patch(id, { op: "replace", path: "displayName", value: "ENGINEERING" });
     expect(storedGroup(world, id)).toMatchObject({ displayName: "ENGINEERING", version: 2 });
   });
 
-  test("of a removed group can be reused", async () => {
+  test("accepts the name of a removed group again", async () => {
     const id = await engineering();
     await world.groups.remove(world.caller, id, {});
     expect(await engineering()).not.toBe(id);
@@ -310,7 +310,7 @@ describe("a patched group", () => {
       ],
     ],
     ["an empty list to remove", () => [{ op: "remove", path: "members", value: [] }]],
-  ])("SCIM-72, SCIM-73 with %s is unchanged", async (_, operations) => {
+  ])("SCIM-72, SCIM-73 leaves a group unchanged after a patch with %s", async (_, operations) => {
     const id = await engineering(ada, grace);
     const before = footprint(id);
     world.clock.advance(1_000);
@@ -318,7 +318,7 @@ describe("a patched group", () => {
     expect(footprint(id)).toEqual(before);
   });
 
-  test("with a new name increments every member's version once, including added and removed members", async () => {
+  test("increments every member's version once when a patch renames the group, including added and removed members", async () => {
     const id = await engineering(ada, grace);
     await patch(
       id,
@@ -330,7 +330,7 @@ describe("a patched group", () => {
     expect(versionsOf(world, [ada, grace, edsger])).toEqual([3, 3, 2]);
   });
 
-  test("with a new external id gets a new version, and its members do not", async () => {
+  test("gives a group with a new external id a new version, but not its members", async () => {
     const id = await engineering(ada);
     await patch(id, { op: "replace", path: "externalId", value: "x2" });
     expect(storedGroup(world, id)).toMatchObject({ externalId: "x2", version: 2 });
@@ -375,7 +375,7 @@ describe("a removed user", () => {
 });
 
 describe("conditional requests", () => {
-  test("with If-Match of another version are refused and change nothing", async () => {
+  test("refuses requests with If-Match of another version and changes nothing", async () => {
     const id = await engineering(ada);
     const before = footprint(id);
     const asked = { ifMatch: 'W/"2"' };
@@ -391,7 +391,7 @@ describe("conditional requests", () => {
     expect(await replace(id, { displayName: "Other" }, { ifMatch: 'W/"1"' })).toMatchObject({ version: 2 });
   });
 
-  test("with If-None-Match of this version are answered without the group", async () => {
+  test("answers If-None-Match of this version without the group", async () => {
     const id = await engineering(ada);
     expect(get(id, { ifNoneMatch: 'W/"1"' })).toMatchObject({ id, version: 1, json: undefined });
     expect(get(id, { ifNoneMatch: 'W/"2"' }).json).toBeString();

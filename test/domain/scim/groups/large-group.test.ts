@@ -357,7 +357,7 @@ describe("a change of many slices", () => {
     expect(versionsOf(world, people)).toEqual(versions);
   });
 
-  test("SCIM-124 that removes the group runs the same statements for each slice", async () => {
+  test("SCIM-124 runs the same statements for each slice when the group is removed", async () => {
     const removal = await statementsOf(() => world.groups.remove(world.caller, large, {}));
     const counts = new Map<string, number>();
     for (const text of textsOf(removal).filter((text) => /^(?:update|delete|insert)/.test(text)))

@@ -17,7 +17,7 @@ describe("SCIM-97 If-Match", () => {
     expect(() => requireVersion(ifMatch, 7)).not.toThrow();
   });
 
-  test("of another version is refused with 412 and no scimType", () => {
+  test("refuses another version with 412 and no scimType", () => {
     const refusal = new ScimError(
       412,
       undefined,

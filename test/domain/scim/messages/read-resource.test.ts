@@ -57,7 +57,7 @@ describe("a user", () => {
   });
 
   test.each([[{}], [{ active: null }], [{ active: "" }], [{ active: [] }]])(
-    "with %j leaves active undefined",
+    "leaves active undefined for %j",
     (body) => {
       const { doc, active } = readUser({ ...ADA, ...body });
       expect([doc.active, active]).toEqual([true, undefined]);
@@ -151,7 +151,7 @@ describe("a user", () => {
   });
 
   test.each([PROBLEMS_REPORTED_MAX - 1, PROBLEMS_REPORTED_MAX, PROBLEMS_REPORTED_MAX + 1])(
-    "with %i wrong values is refused with a limited number of problems",
+    "limits the number of problems reported for %i wrong values",
     (count) => {
       const emails = Array.from({ length: count }, () => ({ value: {} }));
       const problems = refusalOf(() => readUser({ ...ADA, emails })).message.split("; ");
@@ -300,7 +300,7 @@ describe("a group", () => {
     [{ members: null }, []],
     [{ members: [] }, []],
     [{ members: "" }, []],
-  ])("with %j has members %j", (body, members) => {
+  ])("reads %j with the members %j", (body, members) => {
     expect(readGroup({ displayName: "G", ...body }).members).toEqual(members);
   });
 

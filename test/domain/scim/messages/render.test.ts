@@ -90,7 +90,7 @@ describe("a user", () => {
     );
   });
 
-  test("without extension has only the core schema and an empty list of groups", () => {
+  test("renders a user without extension with only the core schema and an empty list of groups", () => {
     expect(shown({ userName: "ada", active: true, emails })).toEqual({
       schemas: [CORE_USER],
       id: "u1",
@@ -149,7 +149,7 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("who is a user has a reference and name, whatever reference was sent (%s)", (_, asked) => {
+  ])("renders a manager who is a user with a reference and name, whatever reference was sent (%s)", (_, asked) => {
     expect(managerOf({ value: GRACE.id }, GRACE, asked)).toEqual({ manager: resolved });
     expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, asked)).toEqual({
       manager: resolved,
@@ -159,7 +159,7 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("without a name has only the reference (%s)", (_, asked) => {
+  ])("renders a manager without a name with only the reference (%s)", (_, asked) => {
     const nameless = { ...GRACE, display: null };
     const { displayName: _name, ...unnamed } = resolved;
     expect(managerOf({ value: GRACE.id }, nameless, asked)).toEqual({ manager: unnamed });
@@ -168,7 +168,7 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("who is not a user keeps the value and loses the reference (%s)", (_, asked) => {
+  ])("keeps the value of a manager who is not a user and drops the reference (%s)", (_, asked) => {
     expect(managerOf({ value: 'a "{b}" \\' }, undefined, asked)).toEqual({
       manager: { value: 'a "{b}" \\' },
     });
@@ -177,7 +177,7 @@ describe("a manager", () => {
     });
   });
 
-  test("without a value is omitted, and so is an extension without other attributes", () => {
+  test("omits a manager without a value, and an extension without other attributes", () => {
     const got = shown(withManager({ $ref: "../Users/x" }));
     expect(got).not.toHaveProperty([ENTERPRISE_USER]);
     expect(got.schemas).toEqual([CORE_USER]);
@@ -246,7 +246,7 @@ describe("a group", () => {
     expect(got).toMatchObject({ displayName, externalId: '"members":[]', members: [{ value: ALAN.id }] });
   });
 
-  test("without external id and members has an empty list of members", () => {
+  test("renders a group without external id and members with an empty list of members", () => {
     const got = JSON.parse(groupText(groupRow({ externalId: null }), {}, []));
     expect(Object.keys(got)).toEqual(["schemas", "id", "displayName", "members", "meta"]);
     expect(got.members).toEqual([]);
@@ -258,7 +258,7 @@ describe("a group", () => {
     [{ excludedAttributes: ["meta"] }, ["schemas", "id", "externalId", "displayName", "members"]],
     [{ attributes: ["id"] }, ["schemas", "id"]],
     [{ attributes: ["members"] }, ["schemas", "id", "members"]],
-  ])("with %j has %j", (asked, names) => {
+  ])("renders a group asked for with %j with the attributes %j", (asked, names) => {
     expect(Object.keys(JSON.parse(groupText(groupRow(), asked, [GRACE])))).toEqual(names);
   });
 

@@ -345,7 +345,7 @@ describe("SCIM-73 existing values", () => {
     expect(after.x509Certificates).toEqual([{ value: "QQ==" }, { value: "qq==" }]);
   });
 
-  test("of an address are compared by all parts except primary", () => {
+  test("compares addresses by all parts except primary", () => {
     const same = { country: "uk", locality: "LONDON", type: "Work", primary: true };
     const other = { ...OFFICE, streetAddress: "1 Road" };
     const after = patched({ op: "add", path: "addresses", value: [same, other] });

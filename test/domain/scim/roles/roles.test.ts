@@ -133,7 +133,7 @@ describe("a renamed group", () => {
 
 describe("a group changed in one or more steps", () => {
   test.each([STEP_ROLES, STEP_ROLES + 1, STEP_MEMBERS, STEP_MEMBERS + 1])(
-    "of %d grants and revokes the role of each member once",
+    "grants and revokes the role of each of %d members once",
     async (size) => {
       const people = await addScimUsers(world, size, "one of many ");
       const all = (role: "admin" | "member") => people.map(() => role);

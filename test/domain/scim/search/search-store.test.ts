@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { LRUCache } from "lru-cache";
 import { compiledIn, STATEMENTS_MAX } from "../../../../src/domain/scim/search/search-store.ts";
 
-test.each([-1, 0, 1])("SCIM-131 of %i shapes more than are kept, the oldest is compiled again", (step) => {
+test.each([-1, 0, 1])("SCIM-131 the oldest of %i shapes more than are kept is compiled again", (step) => {
   const kept = new LRUCache<string, { shape: string }>({ max: STATEMENTS_MAX });
   const compiled: string[] = [];
   const use = (shape: string) => {

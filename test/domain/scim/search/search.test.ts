@@ -148,7 +148,7 @@ describe("SCIM-61 sorting", () => {
     ["department", undefined, ["bob", "Cyd", "Ada"]],
     ["groups.display", undefined, ["bob", "Ada", "Cyd"]],
     ["meta.created", "descending", ["Cyd", "Ada", "bob"]],
-  ])("by %s, %s", async (sortBy, sortOrder, expected) => {
+  ])("sorts by %s, %s", async (sortBy, sortOrder, expected) => {
     await using world = await createSearchWorld();
     const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
     const [ada, bob] = await world.addUsers(
@@ -308,7 +308,7 @@ async function addStranger({ caller, db, ids }: SearchWorld): Promise<ScimCaller
 }
 
 describe("a look-up of one user", () => {
-  test.each(["id", "userName", "externalId"])("by %s returns the same as other filters", async (name) => {
+  test.each(["id", "userName", "externalId"])("looks up one user by %s with the same result as other filters", async (name) => {
     await using world = await createSearchWorld();
     const [id = ""] = await world.addUsers({ userName: "Ada", active: true, externalId: "e1", title: "x" });
     await world.addUsers({ userName: "bob", active: true, externalId: "E1" });

@@ -46,7 +46,7 @@ test("a refusal is stored unchanged with its time for its organization only", as
   expect(refusals.list("another")).toEqual([]);
 });
 
-test.each([-1, 0, 1])("of %d more than the limit the newest are stored, newest first", async (more) => {
+test.each([-1, 0, 1])("stores the newest of %d more refusals than the limit, newest first", async (more) => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   const all = numbered(REFUSALS_KEPT_MAX + more);
@@ -54,7 +54,7 @@ test.each([-1, 0, 1])("of %d more than the limit the newest are stored, newest f
   expect(await kept(world, refusals)).toEqual(all.reverse().slice(0, REFUSALS_KEPT_MAX));
 });
 
-test.each([-1, 0, 1])("of %d more than the limit in one second the first are stored", async (more) => {
+test.each([-1, 0, 1])("stores the first of %d more refusals than the limit in one second", async (more) => {
   await using world = await createWorld();
   const refusals = new Refusals(world);
   const all = numbered(REFUSALS_PER_SECOND_MAX + more);

@@ -173,7 +173,7 @@ describe("a caller without a valid token", () => {
     [PRESENTED_LENGTH_MAX - 1, `scim:${CONFIGURED}`],
     [PRESENTED_LENGTH_MAX, `scim:${CONFIGURED}`],
     [PRESENTED_LENGTH_MAX + 1, REFUSED],
-  ])("with %d characters is answered: %s", async (length, answer) => {
+  ])("answers a token with %d characters: %s", async (length, answer) => {
     await using world = await createWorld();
     const secret = "s".repeat(length);
     expect(heard(tokensOf(world, secret), secret)).toBe(answer);
@@ -252,7 +252,7 @@ describe("the configured token", () => {
 
 describe("revoking", () => {
   test.each(["label", "id"] as const)(
-    "SCIM-5 by %s takes effect at the next request, and only once",
+    "SCIM-5 revokes a token by %s at the next request, and only once",
     async (by) => {
       await using world = await createWorld();
       const tokens = tokensOf(world);
@@ -267,7 +267,7 @@ describe("revoking", () => {
     },
   );
 
-  test("by another process takes effect as well", async () => {
+  test("revokes a token from another process", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);
@@ -357,7 +357,7 @@ describe("a request for a token", () => {
     ["x".repeat(LABEL_LENGTH_MAX), true],
     ["x".repeat(LABEL_LENGTH_MAX + 1), false],
   ];
-  test.each(labels)("with the label %p is allowed: %p", async (label, isAllowed) => {
+  test.each(labels)("allows the label %p: %p", async (label, isAllowed) => {
     await using world = await createWorld();
     const making = tokensOf(world).create(operatorOf(world), { label, profile: "standard" });
     expect(
@@ -381,7 +381,7 @@ test.each([
   [TOKENS_LISTED_MAX - 1, TOKENS_LISTED_MAX - 1],
   [TOKENS_LISTED_MAX, TOKENS_LISTED_MAX],
   [TOKENS_LISTED_MAX + 1, TOKENS_LISTED_MAX],
-])("of %d tokens the newest %d are listed", async (made, listed) => {
+])("lists of %d tokens the newest %d", async (made, listed) => {
   await using world = await createWorld();
   const row = {
     organizationId: world.organizationId,

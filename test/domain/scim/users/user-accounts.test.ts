@@ -233,7 +233,7 @@ test("a locally removed account returns through the provider and vice versa", as
   ]);
 });
 
-test("of two removed accounts with one address the last removed returns", async () => {
+test("restores the account that was removed last of two with one address", async () => {
   await using world = await createUsersWorld();
   const first = await world.add();
   await world.users.remove(world.caller, first.id, {});

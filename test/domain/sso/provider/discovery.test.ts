@@ -300,7 +300,7 @@ describe("SSO-42 endpoints", () => {
   });
 
   test.each([ENDPOINT_LENGTH_MAX - 1, ENDPOINT_LENGTH_MAX])(
-    "of %d characters are accepted",
+    "accepts endpoints of %d characters",
     async (length) => {
       idp.faults = { metadata: { userinfo_endpoint: endpointOf(length) } };
       expect((await begin()).url).toStartWith(idp.issuer);
@@ -329,7 +329,7 @@ describe("SSO-42 endpoints", () => {
     expect(await refusalOf(begin(provider))).toBe("upstream sso.provider_invalid");
   });
 
-  test("that were found last are known to a command without a request", async () => {
+  test("gives a command the endpoints that were found last, without a request", async () => {
     expect(storedMetadataOf(world.db.read, idp.issuer)).toBeUndefined();
     await begin();
     expect(storedMetadataOf(world.db.read, idp.issuer)?.issuer).toBe(idp.issuer);

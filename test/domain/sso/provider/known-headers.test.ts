@@ -24,7 +24,7 @@ async function knownOf({ publicKey, sign }: Awaited<ReturnType<typeof signerOf>>
   return headers;
 }
 
-describe.each(["RS256", "PS256", "ES256"])("SSO-22 with a known header of %s", (alg) => {
+describe.each(["RS256", "PS256", "ES256"])("SSO-22 a known header of %s", (alg) => {
   test("a token is verified", async () => {
     const signer = await signerOf(alg);
     const headers = await knownOf(signer);

@@ -84,7 +84,7 @@ describe("SSO-27 a logout token", () => {
   });
 
   const SIGNATURES: NonNullable<Faults["signature"]>[] = ["foreign", "none", "hs256", "public_key_as_secret"];
-  test.each(SIGNATURES)("with the signature %s is refused", async (signature) => {
+  test.each(SIGNATURES)("refuses a logout token with the signature %s", async (signature) => {
     const provider = relyingParty();
     await provider.readLogoutToken(await idp.logoutToken());
     idp.faults = { signature };
@@ -94,7 +94,7 @@ describe("SSO-27 a logout token", () => {
 
   const lengths = [-1, 0, 1].map((more) => "x".repeat(PROVIDER_TOKEN_LENGTH_MAX + more));
   test.each(["", "x", "a.b.c", ...lengths])(
-    "that is no token is refused, unread if it is long",
+    "refuses a text that is no token, unread if it is long",
     async (token) => {
       const work = relyingParty().readLogoutToken(token);
       expect(await refusalOf(work)).toBe("upstream sso.token_invalid");
@@ -104,7 +104,7 @@ describe("SSO-27 a logout token", () => {
     },
   );
 
-  test("of an unknown key cannot delay the keys of a sign-in", async () => {
+  test("does not delay the keys of a sign-in because of an unknown key", async () => {
     const provider = relyingParty();
     await provider.readLogoutToken(await idp.logoutToken());
     idp.faults = { header: { kid: "unknown" } };

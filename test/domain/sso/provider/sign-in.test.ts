@@ -350,7 +350,7 @@ describe("SSO-20 a callback with a fault is refused", () => {
     expect(asked).toBe(callback.code === "made-up" ? 1 : 0);
   });
 
-  test("with a repeated parameter", async () => {
+  test("refuses a callback with a repeated parameter", async () => {
     const provider = relyingParty();
     const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
     const query = await idp.authorize(url);
@@ -359,7 +359,7 @@ describe("SSO-20 a callback with a fault is refused", () => {
     expect(await refusalOf(work)).toBe("invalid sso.state");
   });
 
-  test("that was used before", async () => {
+  test("refuses a callback that was used before", async () => {
     const provider = relyingParty();
     const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
     const answer = { redirectUri: REDIRECT_URI, query: await idp.authorize(url), attempt };
@@ -367,7 +367,7 @@ describe("SSO-20 a callback with a fault is refused", () => {
     expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
   });
 
-  test("with the code of another browser", async () => {
+  test("refuses a callback with the code of another browser", async () => {
     const provider = relyingParty();
     const { url } = await provider.begin({ redirectUri: REDIRECT_URI });
     const stolen = await idp.authorize(url);
@@ -377,7 +377,7 @@ describe("SSO-20 a callback with a fault is refused", () => {
     expect(await refusalOf(work)).toBe("invalid sso.code_rejected");
   });
 
-  test("and the description is only in the cause, cut and escaped", async () => {
+  test("keeps the provider's description only in the cause, shortened and escaped", async () => {
     const description = `<script>\u0000\u202e${"x".repeat(300)}`;
     idp.faults = { callback: { error: "server_error", error_description: description } };
     const error = await signIn().catch((thrown: unknown) => thrown);
@@ -442,14 +442,14 @@ describe("SSO-21 the token request", () => {
 });
 
 describe("SSO-23 keys", () => {
-  test("that are new work in the first sign-in after the rotation", async () => {
+  test("accepts new keys in the first sign-in after the rotation", async () => {
     const provider = relyingParty();
     await signIn(provider);
     idp.keys.rotate();
     expect(await signIn(provider)).toMatchObject(ADA);
   });
 
-  test("that are new are fetched once for sign-ins at the same time", async () => {
+  test("fetches new keys once for sign-ins at the same time", async () => {
     const provider = relyingParty();
     await signIn(provider);
     idp.keys.rotate();
@@ -458,7 +458,7 @@ describe("SSO-23 keys", () => {
     expect(idp.requests.filter((request) => request === "GET /jwks")).toHaveLength(1);
   });
 
-  test("that are unknown are fetched at most once in ten seconds", async () => {
+  test("fetches keys for an unknown key id at most once in ten seconds", async () => {
     const provider = relyingParty();
     await signIn(provider);
     idp.faults = { header: { kid: "unknown" } };
@@ -484,7 +484,7 @@ describe("SSO-23 keys", () => {
     expect(await refusalOf(work)).toBe("upstream sso.provider_invalid");
   });
 
-  test("that cannot be fetched are asked for again ten seconds later", async () => {
+  test("asks again for keys ten seconds after a failed fetch", async () => {
     const provider = relyingParty();
     idp.faults = { keys: "down" };
     expect(await refusalOf(signIn(provider))).toBe("unavailable sso.provider_unreachable");
@@ -502,12 +502,12 @@ describe("SSO-23 keys", () => {
     "a list of objects that are no keys": [{ kid: "1" }],
     "a list of too many keys": Array.from({ length: KEYS_MAX + 1 }, () => KEY),
   };
-  test.each(Object.entries(DOCUMENTS))("that are %s are refused", async (_, keys) => {
+  test.each(Object.entries(DOCUMENTS))("refuses a key set whose keys are %s", async (_, keys) => {
     idp.faults = { keySet: { keys } };
     expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
   });
 
-  test.each([-1, 0])("of others beside the right one do no harm, up to the limit %d", async (more) => {
+  test.each([-1, 0])("ignores foreign keys beside the right one, up to the limit %d", async (more) => {
     const { keys } = await idp.keys.published();
     const others = Array.from({ length: KEYS_MAX + more - keys.length }, () => KEY);
     idp.faults = { keySet: { keys: [...others, ...keys] } };
@@ -535,13 +535,13 @@ describe("SSO-23 keys", () => {
     expect(await relyingParty().connection().keys.reload()).toBe(0);
   });
 
-  test("of RSA need 2048 bits", async () => {
+  test("requires 2048 bits of an RSA key", async () => {
     const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
     idp.faults = { keySet: { keys: [await exportJWK(publicKey)] } };
     expect(await relyingParty().connection().keys.reload()).toBe(0);
   });
 
-  test("without ids are tried one after the other", async () => {
+  test("tries keys without ids one after the other", async () => {
     idp.keys.namesKeys = false;
     try {
       const provider = relyingParty();
@@ -611,7 +611,7 @@ describe("userinfo", () => {
     expect(idp.requests).not.toContain("GET /userinfo");
   });
 
-  test("that fails, fails the sign-in", async () => {
+  test("fails the sign-in if userinfo fails", async () => {
     idp.claims = { sub: ADA.sub };
     idp.faults = { userinfo: "down" };
     expect(await refusalOf(signIn())).toBe("unavailable sso.provider_unreachable");
@@ -619,7 +619,7 @@ describe("userinfo", () => {
     expect(await refusalOf(signIn())).toBe("upstream sso.provider_invalid");
   });
 
-  test("SSO-37 of somebody else is refused", async () => {
+  test("SSO-37 refuses the userinfo of somebody else", async () => {
     idp.claims = { sub: ADA.sub };
     idp.userinfo = { sub: "eve", email: ADA.email, email_verified: true };
     expect(await refusalOf(signIn())).toBe("upstream sso.token_invalid");

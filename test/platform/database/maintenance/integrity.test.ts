@@ -9,7 +9,7 @@ import {
 import { isOutOfMemory } from "../../../../src/platform/memory/memory-limits.ts";
 
 test.each([0, 1, FAULTS_MAX - 1, FAULTS_MAX, FAULTS_MAX + 1])(
-  "of %d missing rows some are named",
+  "names some of %d missing rows",
   (missing) => {
     using connection = new Database(":memory:");
     connection.run("CREATE TABLE parent (id INTEGER PRIMARY KEY)");

@@ -48,7 +48,7 @@ const paths = site.server.routes.flatMap(({ method, path }) =>
   method === "GET" && /^\/console(?!.*(?::|\/events$))/.test(path) ? path : [],
 );
 
-test("CON-144 no page or file that an auditor opens has a secret of the policy, even if its address asks for it", async () => {
+test("CON-144 pages and files that an auditor opens have no secret of the policy, even if their address asks for it", async () => {
   expect(paths).toContain("/console/policy/edit");
   const found: string[] = [];
   for (const path of [...paths, ...CONCRETE])

@@ -22,7 +22,7 @@ const act = async (userId: string, action: string) => {
 const stateOf = ({ user }: typeof ana) => site.domain.gateway.directory.show(user).state;
 
 describe("CON-77 the key of a user", () => {
-  test("that is missing is provided after a confirmation, and its page has no credential", async () => {
+  test("provides a missing key after a confirmation, and the page has no credential", async () => {
     const none = await browser.visit(`${KEYS}/${ana.user.id}`);
     expect(none.html).toContain("There is no key to revoke.");
     const done = await act(ana.user.id, "ensure");
@@ -60,7 +60,7 @@ describe("CON-77 the key of a user", () => {
   });
 
   test.each(["x/ensure", `${ana.user.id}/explode`, "%00", "00000000-0000-4000-8000-000000000000"])(
-    "that does not exist is not found: %s",
+    "answers 404 for a key that does not exist: %s",
     async (path) => {
       expect((await browser.visit(`${KEYS}/${path}`)).status).toBe(404);
     },
@@ -208,7 +208,7 @@ describe("CON-76 the page about gateway mode", () => {
   });
 });
 
-test("CON-12 without gateway mode there are no such pages, and administrators learn the setting", async () => {
+test("CON-12 has no such pages without gateway mode, and tells administrators the setting", async () => {
   await using off = await createTestServer();
   const visitor = consoleBrowser(off, await off.signedIn("admin"));
   for (const path of [GATEWAY, KEYS, `${KEYS}/reconcile`, `${KEYS}/x`, `${KEYS}/x/ensure`]) {

@@ -124,7 +124,7 @@ describe("CON-81 a token", () => {
     expect((await browser.visit(`${TOKENS}?show=all`)).html).toContain("<bdi>okta</bdi>");
   });
 
-  test("of the configuration is listed without an action", async () => {
+  test("lists a token of the configuration without an action", async () => {
     const { html } = await browser.visit(TOKENS);
     expect(html).toContain("Part of the configuration");
     expect((await browser.visit(`${TOKENS}/configured/revoke`)).status).toBe(409);

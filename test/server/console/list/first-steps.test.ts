@@ -57,7 +57,7 @@ describe("CON-28 the empty list", () => {
     await expectFirstStep(path, html);
   });
 
-  test("of a group's members names a command that exists", async () => {
+  test("names a command that exists in an empty list of a group's members", async () => {
     const { organizationId } = site.world;
     const actor = { kind: "scim", id: null, label: "scim:test", organizationId } as const;
     const group = { displayName: "Engineers", members: [] };
@@ -78,7 +78,7 @@ describe("CON-28 the empty list", () => {
     ["jobs", jobsPage([])],
     ["backups", backupsPage({ items: [], folder: "/backups", failure: null, making: false }, "once")],
   ];
-  test.each(pages)("of %s, which the pages of a server never show, names one", async (name, { content }) => {
+  test.each(pages)("names a command in an empty list of %s, which the pages of a server never show", async (name, { content }) => {
     const value = readerOf("https://control.example.com/console", "");
     await expectFirstStep(name, renderToString(h(ReaderContext.Provider, { value }, content)));
   });

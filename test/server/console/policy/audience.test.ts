@@ -91,7 +91,7 @@ describe("CON-67 the form", () => {
     expect(drafts.own(admin.actor)).toBeUndefined();
   });
 
-  test("of a draft that was saved elsewhere says so, and can be sent again", async () => {
+  test("reports a draft that was saved elsewhere, and accepts the form when it is sent again", async () => {
     const page = await browser.visit(PATH);
     await send({ ...only, addresses: addressOf(0) });
     const stale = await send({ ...only, addresses: addressOf(1) }, page);
@@ -102,7 +102,7 @@ describe("CON-67 the form", () => {
     expect(audience()?.user_ids).toHaveLength(2);
   });
 
-  test("of a package that nobody knows is not found, and an auditor cannot send it", async () => {
+  test("answers 404 for the audience of an unknown package, and an auditor cannot send the form", async () => {
     expect((await browser.visit("/console/packages/nothing/audience")).status).toBe(404);
     const auditor = consoleBrowser(site, await site.signedIn("member", { email: "auditor@example.com" }));
     const page = await auditor.visit(PATH);
@@ -112,7 +112,7 @@ describe("CON-67 the form", () => {
 });
 
 describe("CON-67 pasted addresses", () => {
-  test("that are unknown or not active stay in the field, and the others are saved", async () => {
+  test("keeps unknown and inactive addresses in the field and saves the others", async () => {
     const suspended = (await site.signedIn("member", { email: "left@example.com" })).user;
     await identity.users.update(site.world.system, suspended.id, { status: "suspended" });
     const pasted = [addressOf(0), "nobody@example.com", "left@example.com", "no address"].join("\n");
@@ -127,7 +127,7 @@ describe("CON-67 pasted addresses", () => {
     expect(again.path).toBe("/console/policy/review");
   });
 
-  test("of people who are in the audience and not active any more are kept and marked", async () => {
+  test("keeps and marks people in the audience who are not active anymore", async () => {
     const leaving = (await site.signedIn("member", { email: "leaving@example.com" })).user;
     await send({ ...only, addresses: `leaving@example.com\n${addressOf(0)}` });
     await identity.users.update(site.world.system, leaving.id, { status: "suspended" });
@@ -137,7 +137,7 @@ describe("CON-67 pasted addresses", () => {
     expect(audience()?.user_ids).toEqual([leaving.id, String(people[0]), String(people[1])]);
   });
 
-  test("by the ten thousand, half of them unknown, leave the unknown ones in the field", async () => {
+  test("keeps the unknown ones of ten thousand pasted addresses in the field", async () => {
     const half = AUDIENCE_USERS_MAX / 2;
     const unknown = Array.from({ length: half }, (_, at) => `unknown${at}@example.com`);
     const pasted = unknown.flatMap((address, at) => [address, addressOf(at)]);
@@ -253,7 +253,7 @@ describe("CON-67 groups", () => {
     },
   );
 
-  test("that nobody knows are refused, and one that is gone is named as such", async () => {
+  test("refuses an unknown group and marks a group that is gone", async () => {
     const refused = await send({ ...only, group: "<b>Nobody</b>" });
     expect(refused.status).toBe(400);
     expect(refused.html).not.toContain("<b>Nobody");

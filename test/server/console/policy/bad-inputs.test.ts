@@ -216,7 +216,7 @@ test("CON-118 a draft that was saved after the question whether to discard it is
   expect((await mine.submit(formTo(again, DISCARD), {})).html).toContain("The draft is discarded.");
 });
 
-test("CON-54 of two administrators who publish at the same moment one wins, and the other is told and keeps the draft", async () => {
+test("CON-54 one of two administrators who publish at the same moment wins, and the other is told and keeps the draft", async () => {
   await save(managedText({ ttl_seconds: 62 }), mine);
   await save(managedText({ required: true }), theirs);
   const before = current().sequence;

@@ -50,7 +50,7 @@ beforeEach(async () => {
   if (governance.drafts.own(admin.actor)) await governance.drafts.discard(admin.actor, draftOf().id);
 });
 
-test("CON-144 no page about the policy has a value before the reader asks for it", async () => {
+test("CON-144 pages about the policy have no value before the reader asks for it", async () => {
   await publish({ ...ENV, TOKEN: `${MARK} 1` });
   await publishFirst(site, inFile(`${MARK} 2`)); // a conflict
   await governance.drafts.saveMcp(

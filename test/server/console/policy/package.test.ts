@@ -162,7 +162,7 @@ test("CON-65 a change that the policy cannot have is named by the review, which 
 });
 
 test.each([PEOPLE_NAMED_MAX - 1, PEOPLE_NAMED_MAX, PEOPLE_NAMED_MAX + 1])(
-  "of %d people who get a package, the page names at most ten",
+  "names at most ten of %d people who get a package",
   async (people) => {
     const ids: string[] = [];
     for (let at = 0; at < people; at++)

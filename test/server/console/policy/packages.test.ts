@@ -41,7 +41,7 @@ const idsOn = (html: string): string[] =>
 beforeAll(() => governance.deployments.apply(site.world.system, undefined));
 
 test.each([UPDATES_SHOWN_MAX - 1, UPDATES_SHOWN_MAX, UPDATES_SHOWN_MAX + 1])(
-  "CON-56 of %d updates that a draft does not take, the review names at most 50",
+  "CON-56 the review names at most 50 of %d updates that a draft does not take",
   async (updates) => {
     const packages = Array.from({ length: updates }, (_, at) => packageOf(`package-${at}`));
     await publish(packages);

@@ -234,7 +234,7 @@ describe("a form with a long text", () => {
     ["below", UPLOAD_FIELDS_MAX - 1, 403],
     ["at", UPLOAD_FIELDS_MAX, 403],
     ["above", UPLOAD_FIELDS_MAX + 1, 400],
-  ])("with fields %s their limit", async (_, count, status) => {
+  ])("limits the number of fields: %s the limit", async (_, count, status) => {
     expect((await post(PARTS, `${PART.repeat(count)}--a:b--\r\n`)).status).toBe(status);
     expect((await post(ESCAPED, "a&".repeat(count).slice(0, -1))).status).toBe(status);
   });
@@ -243,7 +243,7 @@ describe("a form with a long text", () => {
     ["below", ESCAPED_FORM_BYTES_MAX - 1, 403],
     ["at", ESCAPED_FORM_BYTES_MAX, 403],
     ["above", ESCAPED_FORM_BYTES_MAX + 1, 413],
-  ])("without parts, of a size %s its limit", async (_, bytes, status) => {
+  ])("limits the size of a form without parts: %s the limit", async (_, bytes, status) => {
     expect((await post(ESCAPED, "a=".padEnd(bytes, "x"))).status).toBe(status);
   });
 

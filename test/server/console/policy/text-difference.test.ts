@@ -25,7 +25,7 @@ test.each([
   [TEXT_ROWS_SHOWN_MAX - 1, TEXT_ROWS_SHOWN_MAX - 1, false],
   [TEXT_ROWS_SHOWN_MAX, TEXT_ROWS_SHOWN_MAX, false],
   [TEXT_ROWS_SHOWN_MAX + 1, TEXT_ROWS_SHOWN_MAX, true],
-])("CON-55 of %p changed lines a page shows %p", (count, expected, isCut) => {
+])("CON-55 a page with %p changed lines shows %p", (count, expected, isCut) => {
   expect(shown(count)).toEqual({ rows: expected, isCut, isText: true });
 });
 

@@ -43,7 +43,7 @@ const sharing = async (of = id) =>
 const textareaOf = ({ html }: Page): string => /<textarea[^>]*>(.*?)<\/textarea>/s.exec(html)?.[1] ?? "";
 
 describe("SES-31 sharing in the console", () => {
-  test("with everybody asks first, says what they will read, and is withdrawn with one button", async () => {
+  test("asks before a session is shared with everybody, says what they will read, and withdraws it with one button", async () => {
     const question = await send({ mode: "workspace", act: "save" });
     expect(question.heading).toBe("Share this session?");
     expect(question.html).toContain("will be found by everybody in the organization");
@@ -67,7 +67,7 @@ describe("SES-31 sharing in the console", () => {
     expect(recorded.map(({ target }) => target)).toEqual([id, id]);
   });
 
-  test("CON-118 that was changed after the form was opened asks again, and shows both values and whose change it was", async () => {
+  test("CON-118 asks again if the sharing was changed after the form was opened, and shows both values and whose change it was", async () => {
     const opened = await browser.visit(path);
     await site.request("PUT", `/session-uploads/${id}/sharing`, {
       token: ada.accessToken,
@@ -89,7 +89,7 @@ describe("SES-31 sharing in the console", () => {
     expect((await sharing()).mode).toBe("private");
   });
 
-  test("with people by address, who are found by a part of it, and fewer of whom need no question", async () => {
+  test("finds people by a part of their address, and asks nothing when fewer people remain", async () => {
     const found = await send({ person: "LEO", act: "find" });
     expect(found.html).toContain('name="add" value="cleo@example.com"');
     const added = await send({ add: "cleo@example.com" }, found);

@@ -59,7 +59,7 @@ const readings = (face = site) =>
 
 describe("CON-37 the transcript", () => {
   test.each(["codex", "claude", "kimi", "opencode"])(
-    "of %s has messages, folded calls, results and tokens",
+    "shows the messages, folded calls, results and tokens of %s",
     async (harness) => {
       const bytes = bundleOf(harness, TRANSCRIPTS[harness] ?? "");
       const { path } = await captureOf(bytes, { harness, compatibility_profile: "legacy", resumable: false });
@@ -142,7 +142,7 @@ describe("CON-37 the transcript", () => {
   test.each([
     ["that is no archive", "no archive at all", "damaged, truncated or not gzip data"],
     ["of an unknown form", bundleOf("codex", linesOf({ type: "unknown" })), "nothing in it has a known form"],
-  ])("of a session %s is left to the download", async (_, bytes, why) => {
+  ])("offers only the download of a session %s", async (_, bytes, why) => {
     const { path, id } = await captureOf(bytes);
     const { html, status } = await visit(path);
     expect(status).toBe(200);
@@ -151,7 +151,7 @@ describe("CON-37 the transcript", () => {
     expect(html).toContain(`href="${sessionPath(id)}"`);
   });
 
-  test("of a session without bytes says why there is none", async () => {
+  test("explains the missing transcript of a session without bytes", async () => {
     const bytes = bundleOf("codex", TRANSCRIPTS.codex ?? "", "only of this session");
     const { path } = await captureOf(bytes);
     const digest = sha256Hex(bytes);
@@ -165,7 +165,7 @@ describe("CON-37 the transcript", () => {
     expect((await visit(`${sessionPath(id)}/transcript`)).status).toBe(404);
   });
 
-  test("of a session whose store cannot be reached can be asked for again", async () => {
+  test("offers another try if the store of a session cannot be reached", async () => {
     const { path, id } = await captureOf("moved");
     const isOfSession = eq(sessionArtifacts.sessionId, id);
     const move = (tx: Tx) => tx.update(sessionArtifacts).set({ store: "s3" }).where(isOfSession).run();

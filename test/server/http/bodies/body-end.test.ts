@@ -189,7 +189,7 @@ describe("on every listener, a slow body", () => {
   /** for longer than an unauthenticated caller may send */
   const slowly = (piece: string) => drip(piece, 10);
 
-  test("of an unauthenticated caller ends with 408 and closes the connection", () =>
+  test("ends the slow body of an unauthenticated caller with 408 and closes the connection", () =>
     onEachListener(async (kind) => {
       const json = "Content-Type: application/json";
       const form = "Content-Type: application/x-www-form-urlencoded";
@@ -212,7 +212,7 @@ describe("on every listener, a slow body", () => {
   test.each([
     ["declared", (body: string) => [`Content-Length: ${body.length}`, body] as const],
     ["chunked", (body: string) => [CHUNKED, `${chunksOf(body)}\r\n`] as const],
-  ])("of a caller with a good credential may take its time, %s", (_, sentAs) =>
+  ])("waits for the body of a caller with a good credential, %s", (_, sentAs) =>
     onEachListener(async (kind) => {
       const [line, body] = sentAs(freshBody());
       const half = body.length >> 1;
@@ -231,7 +231,7 @@ describe("on every listener, a slow body", () => {
     ["a refused credential, with trailers to come", headOf(users, [...REFUSED, CHUNKED]), 401],
     ["no route", headOf("/nothing-here", ["Content-Length: 5000"]), 404],
     ["a declared size that is too large", headOf(users, [...REFUSED, "Content-Length: 500000000"]), 401],
-  ])("of a request with %s is answered at once, and the connection is closed", (_, head, status) =>
+  ])("answers a request with %s at once and closes the connection", (_, head, status) =>
     onEachListener(async (kind) => {
       const early = await talk(kind, [head, 60]);
       expect(early.text).toStartWith(`HTTP/1.1 ${status} `);
@@ -241,14 +241,14 @@ describe("on every listener, a slow body", () => {
     }),
   );
 
-  test("of a GET closes the connection because the runtime does not read it", () =>
+  test("closes the connection after the body of a GET because the runtime does not read it", () =>
     onEachListener(async (kind) => {
       const { text, isClosed } = await talk(kind, [headOf("/health", ["Content-Length: 5000"], "GET"), "a"]);
       expect(text).toStartWith("HTTP/1.1 200 ");
       expect(isClosed).toBe(true);
     }));
 
-  test("of an authenticated caller is read to the end", () =>
+  test("reads the body of an authenticated caller to the end", () =>
     onEachListener(async (kind) => {
       const body = freshBody();
       const head = headOf(users, [...SCIM, `Content-Length: ${body.length}`]);
@@ -259,7 +259,7 @@ describe("on every listener, a slow body", () => {
       expect(isClosed).toBe(false);
     }));
 
-  test("that completes soon after the head is refused leaves the connection open", () =>
+  test("keeps the connection open if the body completes soon after the head is refused", () =>
     onEachListener(async (kind) => {
       const head = headOf(users, [...REFUSED, "Content-Length: 5"]);
       const { isClosed, answered } = await talk(kind, [head, 5, "abcde", 30, NEXT], OPEN_MS, patientPlaces);
@@ -275,7 +275,7 @@ describe("the framework does not see the stream of a body", () => {
   const requestWith = (headers: Record<string, string>, method = "POST") =>
     new Request("http://localhost/", { method, headers, ...(method === "POST" && { body: "abcde" }) });
 
-  test("of known length, which stays readable", async () => {
+  test("keeps a stream of known length readable", async () => {
     const request = requestWith({ "content-length": "5" });
     keepStreamReadable(request);
     expect([request.body, request.bodyUsed, await request.text()]).toEqual([null, false, "abcde"]);

@@ -30,7 +30,7 @@ describe("depth", () => {
     [JSON_DEPTH_MAX, false],
     [JSON_DEPTH_MAX + 1, true],
     [1_000_000, true],
-  ])("of %d levels is refused: %p", (levels, isRefused) => {
+  ])("refuses %d levels: %p", (levels, isRefused) => {
     const lists = `${"[".repeat(levels)}${"]".repeat(levels)}`;
     const objects = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     expect([lists, objects, "[".repeat(levels)].map((text) => faultIn(text) !== undefined)).toEqual(

@@ -53,7 +53,7 @@ test.each<[object, string[]]>([
   [{ nested: { text: null } }, ["/nested/text expected boolean or string, not null"]],
   [{ list: {} }, ["/list expected array or null, not object"]],
   [{ either: "neither" }, ["/either expected union value"]],
-])("of %j", (value, problems) => {
+])("reports the problems of %j", (value, problems) => {
   expect(problemsOf(value)).toEqual(problems);
 });
 

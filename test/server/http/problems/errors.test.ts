@@ -239,7 +239,7 @@ describe("API-1 all problems are reported at once", () => {
     expect(detail).toContain("/selected_user_ids/0: expected a string of the format uuid");
   });
 
-  test("without echoing the input", async () => {
+  test("does not echo the input", async () => {
     const face = await sameServer();
     const response = await face.request("POST", "/admin/users/options", {
       ...(await asAdministrator(face)),
@@ -268,7 +268,7 @@ describe("API-1 all problems are reported at once", () => {
     expect(detail.length).toBeLessThanOrEqual(MESSAGE_CHARACTERS_MAX);
   });
 
-  test("with a note that more may exist if the value was not checked to its end", async () => {
+  test("notes that more problems may exist if the value was not checked to its end", async () => {
     const face = await sameServer();
     const ids = new Array(52_000).fill("0198c0de-0000-7000-8000-000000000000");
     const { errors } = await searchFor(face, { selected_user_ids: [0, ...ids, 0] });
@@ -281,7 +281,7 @@ describe("API-1 all problems are reported at once", () => {
     EXCERPT_CHARACTERS_MAX,
     EXCERPT_CHARACTERS_MAX + 1,
     NAME_CHARACTERS_MAX,
-  ])("with an excerpt of a pointer of %d characters", async (characters) => {
+  ])("shows an excerpt of a pointer of %d characters", async (characters) => {
     const face = await sameServer();
     const name = "x".repeat(characters - 1);
     const { errors = [] } = await searchFor(face, { [name]: 0 });

@@ -46,7 +46,7 @@ test.each([
   [FAILURE_LINES.burst - 1, 0],
   [FAILURE_LINES.burst, 0],
   [FAILURE_LINES.burst + 1, 1],
-])("of %i failures of one kind at once, %i are only counted", async (failed, counted) => {
+])("logs %i failures of one kind at once and only counts %i", async (failed, counted) => {
   const { world, lines, failures } = await createFailures();
   await using _ = world;
   for (let at = 0; at < failed; at += 1) failures.note(BUSY, { reason: BUSY.reason });

@@ -45,7 +45,7 @@ describe("a refused request is logged", () => {
     expect(Object.keys(line).slice(2, 6)).toEqual(["event", "address", "status", "reason"]);
   });
 
-  test("SSO-12 with what an operator does about it, where the provider or the settings are wrong", async () => {
+  test("SSO-12 names the remedy for operators where the provider or the settings are wrong", async () => {
     const { lines, refusals } = await createLines();
     for (const reason of ["sso.groups_overage", "sso.not_allowed"]) refusals.note({ ...REFUSED, reason });
     expect(lines.map((line) => JSON.parse(line).next)).toEqual([
@@ -85,7 +85,7 @@ describe("a refused request is logged", () => {
     ]);
   });
 
-  test("without an address where the caller has none, as on a Unix socket", async () => {
+  test("omits the address where the caller has none, as on a Unix socket", async () => {
     const { lines, refusals } = await createLines();
     refusals.note({ ...REFUSED, address: null });
     expect(Object.keys(JSON.parse(lines[0] ?? "{}"))).not.toContain("address");

@@ -51,7 +51,7 @@ test("role and address come from the database, not from the token", async () => 
   expect(answer).toMatchObject({ role: "admin", email: "new@example.com" });
 });
 
-test("no specific scope is required", async () => {
+test("requires no specific scope", async () => {
   await using face = await createTestServer();
   const { accessToken } = await face.signedIn("member", { scope: "client-status:write" });
   expect((await face.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);

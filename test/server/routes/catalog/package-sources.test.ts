@@ -59,7 +59,7 @@ describe("a package source", () => {
     expect(id).toBe(found.artifact_id);
   });
 
-  test("with a private address is refused with 400, without host or address in the text", async () => {
+  test("refuses a private address with 400, without host or address in the text", async () => {
     const answer = await inspect({ source_ref: "https://10.1.2.3/tool.tar.gz" });
     const problem = await answer.json();
     expect(problem).toMatchObject({ status: 400, reason: "outbound.not_public" });

@@ -94,7 +94,7 @@ describe("an administrator", () => {
     [429, 429, "source.rate_limited"],
     [401, 502, "source.credential_refused"],
     [302, 502, "source.bad_answer"],
-  ])("of a host that answers %i gets %i %s (SRC-7)", async (answered, status, reason) => {
+  ])("answers a host's %i with %i %s (SRC-7)", async (answered, status, reason) => {
     host.instead = () =>
       new Response("text of the host", { status: answered, headers: { location: "https://other.example/" } });
     const problem = await (await inspect()).json();

@@ -60,7 +60,7 @@ const PROOFS: Readonly<Record<Provider, (body: string) => Record<string, string>
 
 describe("SRC-27 a webhook", () => {
   test.each([...PROVIDERS])(
-    "of %s makes the refs of its connection due, and the job run soon",
+    "accepts a webhook of %s, makes the refs of its connection due, and runs the job soon",
     async (id) => {
       const body = '{"ref":"refs/heads/main"}';
       const answer = await send(id, PROOFS[id](body), body);

@@ -319,7 +319,7 @@ describe("tokens are rejected at once", () => {
     expect((await resolve(await tokenOf(other))).status).toBe(200);
   });
 
-  test("but not for callers that signed in separately", async () => {
+  test("keeps the tokens of callers that signed in separately", async () => {
     const other = await site.signInAgain(ana.user);
     const others = await tokenOf(other);
     await revoke();

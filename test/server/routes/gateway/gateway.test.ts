@@ -152,7 +152,7 @@ describe("the body of ensure", () => {
 });
 
 describe("a failure", () => {
-  test("of the gateway is answered with 502 and the text that clients expect, and is stored", async () => {
+  test("answers a failure of the gateway with 502 and the text that clients expect, and stores it", async () => {
     broken();
     const answer = await post(ENSURE);
     expect(answer.status).toBe(502);
@@ -432,7 +432,7 @@ describe("the health of the inference proxy", () => {
   });
 });
 
-describe("without gateway mode", () => {
+describe("gateway mode off", () => {
   test("the key is missing without an error", async () => {
     await using face = await createTestServer();
     await publishFirst(face);

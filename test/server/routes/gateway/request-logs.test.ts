@@ -208,7 +208,7 @@ test("INF-47 expired rows are never shown, and a removed user has no address", a
   expect(await items()).toMatchObject([{ id: rowOf(2).id, user_email: "removed@invalid" }]);
 });
 
-test("without gateway mode the log is an empty page and the facets are empty lists", async () => {
+test("gateway mode off gives an empty page of the log and empty lists of facets", async () => {
   await using other = await createTestServer();
   const { accessToken: token } = await other.signedIn("admin");
   const read = async (path: string) => await (await other.request("GET", path, { token })).json();
@@ -380,7 +380,7 @@ describe("INF-56 usage", () => {
     );
   });
 
-  test("of oneself is for every user, and of nobody else", async () => {
+  test("shows every user their own usage and nobody else's", async () => {
     const { items, group_by } = await usage("?from=2026-01-01&to=2026-01-03", ben);
     expect([group_by, items.map(({ key }: { key: string }) => key)]).toEqual(["day", ["2026-01-02"]]);
     const refused = await face.request("GET", "/admin/gateway/usage", { token: ben.accessToken });

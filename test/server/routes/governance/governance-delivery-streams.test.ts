@@ -155,7 +155,7 @@ describe("a stream", () => {
 });
 
 describe("a stream ends", () => {
-  test("with the access token, to the millisecond", async () => {
+  test("ends with the access token, to the millisecond", async () => {
     const stream = await open();
     const { expiresAtMs } = await principalOf(ana);
     site.world.clock.set(expiresAtMs - 1);
@@ -207,7 +207,7 @@ describe("a stream ends", () => {
     await other.cancel();
   });
 
-  test("of a browser with its sign-in, while the workstation's stream stays open", async () => {
+  test("ends with the sign-in of its browser, while the workstation's stream stays open", async () => {
     const browsers = streams.open(site.domain.access.authenticator.session(ana.sessionToken));
     const stream = await open();
     await site.request("POST", "/api/auth/sign-out", { cookie: ana.cookie });
@@ -244,7 +244,7 @@ describe("a stream ends", () => {
     expect(complaints.join()).toContain("governance.streams_ended");
   });
 
-  test("with the service, and no new one begins", async () => {
+  test("ends with the service, and no new stream begins", async () => {
     const stream = await open();
     streams.close();
     expect(idsIn(await saidBy(stream))).toEqual([first]);
@@ -269,7 +269,7 @@ describe("one login", () => {
     expect(await refusalOf(ana)).toMatchObject(tooMany);
   });
 
-  test("of a browser is limited too", async () => {
+  test("limits the streams of a browser", async () => {
     const browser = site.domain.access.authenticator.session(ana.sessionToken);
     for (let opened = 0; opened < STREAMS_PER_LOGIN_MAX; opened++) streams.open(browser);
     expect(() => streams.open(browser)).toThrow(`this login has ${STREAMS_PER_LOGIN_MAX} event streams open`);
@@ -375,7 +375,7 @@ describe("over a socket", () => {
     expect(await idsOf(answer.body, 1)).toEqual([next.id]);
   });
 
-  test("no event is sent before the first policy", async () => {
+  test("sends no event before the first policy", async () => {
     const answer = await ask();
     expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
   });

@@ -104,7 +104,7 @@ describe("the entity tag", () => {
     expect((await get(ana, { ...capable, "if-none-match": tag })).status).toBe(200);
   });
 
-  test("that a caller knows is answered without JSON, whichever workstation asks", async () => {
+  test("answers a known entity tag without JSON, whichever workstation asks", async () => {
     await publishFirst(site);
     const tag = await tagOf(ana);
     const other = await site.signInAgain(ana.user);
@@ -121,7 +121,7 @@ describe("the entity tag", () => {
     expect(texts.filter((text) => !text.includes('"http.answered"'))).toEqual([]);
   });
 
-  test("of one group does not match another group's", async () => {
+  test("does not match the entity tag of another group", async () => {
     await publishFirst(site);
     await publishPackages(site, { packages: [packageOf("a")], audiences: { a: [ana.user.id] } });
     expect((await get(ben, { "if-none-match": await tagOf(ana) })).status).toBe(200);
@@ -190,7 +190,7 @@ describe("a client", () => {
     expect(statuses).toEqual([200, 426, 426, 200]);
   });
 
-  test("without version headers gets a policy that requires nothing", async () => {
+  test("sends a policy that requires nothing to a client without version headers", async () => {
     await publishFirst(site);
     expect((await get()).status).toBe(200);
   });

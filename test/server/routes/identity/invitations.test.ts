@@ -112,7 +112,7 @@ describe("an invitation", () => {
     [{ email: "", role: "member" }, "400 identity.invalid"],
     [{ email: "ADMIN@example.com", role: "member" }, "409 user.exists"],
   ];
-  test.each(WRONG)("of %j is refused: %s", async (body, outcome) => {
+  test.each(WRONG)("refuses an invitation of %j: %s", async (body, outcome) => {
     await using face = await createAdministration();
     expect(await reasonOf(await face.send("POST", "/admin/invitations", body))).toBe(outcome);
   });
@@ -130,7 +130,7 @@ describe("an invitation", () => {
     [whole(EMAIL_LENGTH_MAX - 1), 201],
     [whole(EMAIL_LENGTH_MAX), 201],
     [whole(EMAIL_LENGTH_MAX + 1), 400],
-  ])("of an address as long as %s is answered %d", async (email, status) => {
+  ])("answers an invitation of an address as long as %s with %d", async (email, status) => {
     await using face = await createAdministration();
     expect((await face.invite(email)).status).toBe(status);
   });
@@ -141,7 +141,7 @@ describe("an invitation", () => {
     expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(["/email", "/role"]);
   });
 
-  test("of an already invited address is refused until that invitation expires", async () => {
+  test("refuses to invite an address again until its invitation expires", async () => {
     await using face = await createAdministration();
     const { invitation_url: first } = await (await face.invite("ben@example.com")).json();
     expect(await reasonOf(await face.invite("BEN@example.com"))).toBe("409 invitation.pending");

@@ -190,7 +190,7 @@ describe("one user", () => {
     ["DELETE", "", undefined],
     ["POST", "/sessions/revoke", undefined],
   ];
-  test.each(WAYS)("with an unknown or malformed id is refused: %s %s", async (method, suffix, body) => {
+  test.each(WAYS)("refuses an unknown or malformed id: %s %s", async (method, suffix, body) => {
     const face = await createAdministration();
     const send = (id: string) => face.send(method, `/admin/users/${id}${suffix}`, body);
     expect(await reasonOf(await send(UNKNOWN_ID))).toBe("404 user.not_found");
@@ -198,7 +198,7 @@ describe("one user", () => {
     expect(await reasonOf(await send(`${UNKNOWN_ID}0`))).toBe("400 request.invalid");
   });
 
-  test("of another organization is not found", async () => {
+  test("answers 404 for a user of another organization", async () => {
     const face = await createAdministration();
     const ben = await face.add("ben@example.com");
     await face.world.db.write((tx) => {
@@ -211,7 +211,7 @@ describe("one user", () => {
 });
 
 describe("a change", () => {
-  test("of the role is returned and ends every login of the user", async () => {
+  test("returns the changed role and ends every login of the user", async () => {
     const face = await createAdministration();
     const ben = await face.signedIn("member");
     for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(true);
@@ -232,7 +232,7 @@ describe("a change", () => {
     ["canceled_invitations", { role: "member" }, 1],
     ["canceled_invitations", { status: "suspended" }, 1],
     ["no count", { role: "admin" }, undefined],
-  ])("of an administrator answers with %s for %j", async (_member, body, canceled) => {
+  ])("answers the change of an administrator with %s for %j", async (_member, body, canceled) => {
     const face = await createAdministration();
     const ben = await face.signedIn("admin");
     const invitation = { email: "eve@example.com", role: "admin" };

@@ -27,7 +27,7 @@ async function severe(browser: FormBrowser): Promise<string> {
   return answer.ok ? "done" : (await answer.json()).reason;
 }
 
-describe.each(["off", "optional"] as const)("with the second factor %s", (secondFactor) => {
+describe.each(["off", "optional"] as const)("the second factor %s", (secondFactor) => {
   const site = createTestServer({ access: { secondFactor } });
   afterAll(async () => (await site)[Symbol.asyncDispose]());
 

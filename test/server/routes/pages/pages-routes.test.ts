@@ -573,7 +573,7 @@ describe("a form", () => {
     ];
   }
 
-  test("without a token of this browser or from a foreign site is refused on every page", async () => {
+  test("refuses a form without a token of this browser or from a foreign site on every page", async () => {
     await using server = await withAda();
     const other = await signedIn(server);
     const others = formTo(await other.visit("/"), "/sign-out").fields.csrf ?? "";
@@ -590,7 +590,7 @@ describe("a form", () => {
     }
   });
 
-  test("of ours is accepted with our own, an opaque or no origin", async () => {
+  test("accepts our form with our own, an opaque or no origin", async () => {
     for (const headers of [{ origin: BASE_URL }, { origin: "null" }, {}]) {
       await using server = await withAda();
       const browser = browse(server);

@@ -557,7 +557,7 @@ describe("SSO-27 the provider announces a logout", () => {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     });
 
-  test("and the browser is signed out; the token is valid once", async () => {
+  test("signs the browser out; the token is valid once", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
     await signInAt(site, browser);
@@ -609,7 +609,7 @@ describe("SSO-27 the provider announces a logout", () => {
   }
 
   test.each([true, false])(
-    "and a sign-in that was on its way back opens no session: auth_time %p",
+    "opens no session for a sign-in that was on its way back: auth_time %p",
     async (isTold) => {
       await using site = await createProviderSite(JIT);
       const browser = site.browser();
@@ -625,14 +625,14 @@ describe("SSO-27 the provider announces a logout", () => {
     },
   );
 
-  test("and somebody who logged on again meanwhile is signed in", async () => {
+  test("signs in somebody who logged on again meanwhile", async () => {
     await using site = await createProviderSite(JIT);
     const browser = site.browser();
     await browser.visit(await leaveAndLogOut(site, browser));
     expect(browser.cookies.has(SESSION)).toBe(true);
   });
 
-  test("and a password that was asked for before links nothing after it", async () => {
+  test("links nothing afterwards for a password that was asked for before", async () => {
     await using site = await createProviderSite({ provisioning: "invited" });
     await addUser(site, ADA);
     const browser = site.browser();
@@ -645,7 +645,7 @@ describe("SSO-27 the provider announces a logout", () => {
     expect([refused.status, browser.cookies.has(SESSION)]).toEqual([403, false]);
   });
 
-  test("and more than an address may announce are refused before they are read", async () => {
+  test("refuses more announcements than an address may send before they are read", async () => {
     await using site = await createProviderSite(JIT);
     for (let count = 0; count < LOGOUTS.burst; count += 1)
       expect((await announce(site, "a.b.c", "other")).status).toBe(404);

@@ -116,7 +116,7 @@ describe("SES-19 completion", () => {
     expect((await complete(face, owner, one)).status).toBe(200);
   });
 
-  test("without bytes is refused, and succeeds after the upload", async () => {
+  test("refuses completion before the upload and accepts it afterwards", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const presigned = await announced(face, owner, "text");
@@ -126,7 +126,7 @@ describe("SES-19 completion", () => {
     expect((await complete(face, owner, presigned)).status).toBe(200);
   });
 
-  test("of bytes that vanished is refused, and the state stays", async () => {
+  test("refuses completion and keeps the state if the bytes vanished", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const presigned = await uploaded(face, owner, "text");
@@ -135,7 +135,7 @@ describe("SES-19 completion", () => {
     expect(artifactsIn(face)[0]?.status).toBe("pending");
   });
 
-  test("of bytes that were damaged fails, and a repeated upload repairs them", async () => {
+  test("fails if the bytes were damaged, and a repeated upload repairs them", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const presigned = await uploaded(face, owner, "text");
@@ -149,7 +149,7 @@ describe("SES-19 completion", () => {
     expect((await complete(face, owner, again)).status).toBe(200);
   });
 
-  test("of an unknown upload is 404, also for a session's id", async () => {
+  test("answers 404 for the completion of an unknown upload and of a session's id", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const { sessionId } = await capture(face, owner, "text");
@@ -176,8 +176,8 @@ test("SES-51 whoever announces bytes of another owner without sending them does 
   expect(await outcomeOf(await complete(face, thief, presigned))).toEqual([400, "sessions.not_uploaded"]);
 });
 
-describe("SES-58 of two callers at once", () => {
-  test("that complete, both are told so and one entry is written", async () => {
+describe("SES-58 two callers at once", () => {
+  test("confirms an upload that several callers complete at once and writes one audit entry", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const presigned = await uploaded(face, owner, "text");
@@ -186,7 +186,7 @@ describe("SES-58 of two callers at once", () => {
     expect(auditOf(face, "captured_session.complete").length).toBe(1);
   });
 
-  test("that complete different versions, one becomes current and the other old", async () => {
+  test("makes one of two versions that are completed at once current and the other old", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const both = [await uploaded(face, owner, "one"), await uploaded(face, owner, "two")];
@@ -200,7 +200,7 @@ describe("SES-58 of two callers at once", () => {
     expect(sessionsIn(face)[0]?.currentArtifactId).toBe(current?.id ?? "");
   });
 
-  test("of which one removes the session, nothing is left and nobody gets a 5xx", async () => {
+  test("leaves nothing and never answers 5xx if one caller completes while the other removes the session", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     for (let round = 0; round < 10; round += 1) {
@@ -217,7 +217,7 @@ describe("SES-58 of two callers at once", () => {
     }
   });
 
-  test("of which one uploads what the other removes, rows and files agree", async () => {
+  test("keeps rows and files consistent if one caller uploads what the other removes", async () => {
     const face = await sameServer();
     const [one, two] = [bearer(await face.signedIn("member")), bearer(await face.signedIn("member"))];
     for (let round = 0; round < 10; round += 1) {
@@ -276,7 +276,7 @@ describe("SES-28 SES-51 a download", () => {
     expect((await download(face, bearer(narrow), sessionId)).status).toBe(200);
   });
 
-  test("of an unknown session, and of one that is only announced, is 404", async () => {
+  test("answers 404 for the download of an unknown session and of one that is only announced", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     await announced(face, owner, "text");
@@ -313,7 +313,7 @@ describe("SES-28 SES-51 a download", () => {
     expect(await outcomeOf(await download(face, owner, sessionId))).toEqual([410, "sessions.expired"]);
   });
 
-  test("of a file that vanished after the offer is 410 and recorded", async () => {
+  test("answers 410 for a file that vanished after the offer, and records the loss", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const { sessionId } = await capture(face, owner, "text");
@@ -326,7 +326,7 @@ describe("SES-28 SES-51 a download", () => {
 
 describe("SES-52 uploaded bytes", () => {
   test.each(["text/html", "image/svg+xml", "application/javascript"])(
-    "of the type %s are served as an opaque attachment",
+    "serves uploaded bytes of the type %s as an opaque attachment",
     async (type) => {
       const face = await sameServer();
       const owner = bearer(await face.signedIn("member"));
@@ -341,7 +341,7 @@ describe("SES-52 uploaded bytes", () => {
   );
 });
 
-test("SES-53 no file name and no place contains what the client sent", async () => {
+test("SES-53 file names and places contain nothing that the client sent", async () => {
   const face = await sameServer();
   const owner = bearer(await face.signedIn("member"));
   const odd = '../../../etc/passwd"; filename=evil.sh';
@@ -375,7 +375,7 @@ describe("SES-30 removal", () => {
     expect(["one", "two"].map((bytes) => existsSync(fileOf(face, bytes)))).toEqual([false, false]);
   });
 
-  test("of a held session is refused", async () => {
+  test("refuses to remove a held session", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const { sessionId } = await capture(face, owner, "text");
@@ -399,7 +399,7 @@ describe("SES-30 removal", () => {
     expect(existsSync(fileOf(face, "the same bytes"))).toBe(false);
   });
 
-  test("of another organization's session is 404", async () => {
+  test("answers 404 for the removal of another organization's session", async () => {
     const face = await sameServer();
     const owner = bearer(await face.signedIn("member"));
     const { sessionId } = await capture(face, owner, "text");

@@ -141,7 +141,7 @@ describe("SES-54 SES-57 a store that fails", () => {
       () => new Response(`<Error>${TEST_KEYS.accessKeyId} sessions</Error>`, { status: 403 }),
     ],
     ["redirects elsewhere", () => Response.redirect("http://127.0.0.1:1/", 307)],
-  ])("and %s gives 503 without a word of it, and uploads can still be announced", async (_, instead) => {
+  ])("answers 503 without a word of a store that %s, and uploads can still be announced", async (_, instead) => {
     await using site = await createSite();
     const presigned = await announced(site);
     await upload(presigned);
@@ -155,7 +155,7 @@ describe("SES-54 SES-57 a store that fails", () => {
     expect((await complete(site, presigned)).status).toBe(200);
   });
 
-  test("and answers 200 to everything completes nothing", async () => {
+  test("completes nothing if the store answers 200 to everything", async () => {
     await using site = await createSite();
     const presigned = await announced(site);
     site.store.instead = () => new Response("fine");

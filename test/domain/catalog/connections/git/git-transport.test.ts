@@ -142,14 +142,14 @@ describe("a repository of a git server", () => {
     [302, { location: "https://elsewhere.example/" }, "source.bad_answer"],
     [302, { location: "/acme/renamed" }, "source.renamed"],
     [200, { "content-type": "text/html" }, "source.bad_answer"],
-  ])("of a host that answers %i with %o is refused before git runs", async (status, headers, reason) => {
+  ])("refuses a host that answers %i with %o before git runs", async (status, headers, reason) => {
     const { site } = await siteWith();
     host.answer = () => new Response("", { status, headers });
     expect(await reasonOf(site.inspect())).toBe(reason);
     expect(existsSync(join(folder, "fake", "runs"))).toBe(false);
   });
 
-  test("without a token is asked for without a credential", async () => {
+  test("asks without a credential if the connection has no token", async () => {
     const { git, site } = await siteWith();
     site.connections[0] = gitConnectionTo(host, { credential: () => ({ kind: "none" }) });
     await site.inspect();

@@ -94,19 +94,19 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  test("that is a success with exit status 0 is valid, with white space after it", () => {
+  test("accepts a success with exit status 0 and trailing white space", () => {
     expect(read(success)).toEqual(RESULT);
     expect(read(`${JSON.stringify(success)} \n\n`)).toEqual(RESULT);
   });
 
-  test.each([...PROVISIONER_CODES])("with the code %s is told with it", (code) => {
+  test.each([...PROVISIONER_CODES])("reports a failure with the code %s", (code) => {
     const error = failureOf(() => read({ ...failure, error: { code, message: "so it is" } }, 1));
     expect(error.code).toBe(code);
     expect(error.diagnosis).toBe(`${code}: so it is`);
   });
 
   test.each(["unsupported", "discovery_auth", "discovery_response", "constructor", ""])(
-    "with the code %p, which this operation does not have, is an outage",
+    "treats the code %p, which this operation does not have, as an outage",
     (code) => {
       const error = failureOf(() => read({ ...failure, error: { code, message: "m" } }, 1));
       expect([error.code, error.kind]).toEqual(["unavailable", "upstream"]);
@@ -117,11 +117,11 @@ describe("an answer", () => {
     ["a success", success, 1],
     ["a success", success, 255],
     ["an error", failure, 0],
-  ])("that is %s must agree with the exit status: %j, %i", (_, answer, exitCode) => {
+  ])("refuses %s that contradicts the exit status: %j, %i", (_, answer, exitCode) => {
     expect(diagnosisOf(() => read(answer, exitCode))).toContain("contradicts");
   });
 
-  test("of a program that a signal ended is invalid", () => {
+  test("refuses the answer of a program that a signal ended", () => {
     expect(diagnosisOf(() => read(success, null))).toContain("killed by a signal");
   });
 
@@ -130,11 +130,11 @@ describe("an answer", () => {
     ["text", "here is your key"],
     ["half a document", '{"protocol_version":1'],
     ["two documents", JSON.stringify(success).repeat(2)],
-  ])("that is %s is invalid", (_, answer) => {
+  ])("refuses %s as an answer", (_, answer) => {
     expect(diagnosisOf(() => read(answer))).toContain("no JSON (exit status 0, 17 bytes");
   });
 
-  test("that is not UTF-8 is invalid", () => {
+  test("refuses an answer that is not UTF-8", () => {
     const output = Buffer.concat([
       Buffer.from('{"protocol_version":1,"x":"'),
       Buffer.from([0xff, 0x22, 0x7d]),
@@ -153,7 +153,7 @@ describe("an answer", () => {
     ["both a result and an error", { ...success, error: failure.error }, 0, "/error"],
     ["a list for an envelope", [success], 0, "/"],
     ["null for an envelope", null, 0, "/"],
-  ])("with %s is invalid, and the place is named", (_, answer, exitCode, place) => {
+  ])("refuses an answer with %s and names the place", (_, answer, exitCode, place) => {
     expect(diagnosisOf(() => read(answer, exitCode))).toContain(place);
   });
 
@@ -174,7 +174,7 @@ describe("an answer", () => {
     );
   });
 
-  test("with secrets in its message is reported without them, on one line", () => {
+  test("removes secrets from the message of a failure and puts it on one line", () => {
     const message = "401\r\nfor Bearer abc.def with sk-live_123-x";
     const { diagnosis } = failureOf(() => read({ ...failure, error: { code: "rejected", message } }, 1));
     expect(diagnosis).toBe("rejected: 401 for [secret] with [secret]");
@@ -184,7 +184,7 @@ describe("an answer", () => {
     [DIAGNOSIS_CHARS_MAX - 1, DIAGNOSIS_CHARS_MAX - 1],
     [DIAGNOSIS_CHARS_MAX, DIAGNOSIS_CHARS_MAX],
     [DIAGNOSIS_CHARS_MAX + 1, DIAGNOSIS_CHARS_MAX],
-  ])("with a message of %i characters is reported with %i", (said, told) => {
+  ])("shortens a message of %i characters to %i", (said, told) => {
     const message = "m".repeat(said - "rejected: ".length);
     const { diagnosis } = failureOf(() => read({ ...failure, error: { code: "rejected", message } }, 1));
     expect(diagnosis).toHaveLength(told);

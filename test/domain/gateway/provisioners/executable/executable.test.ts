@@ -77,7 +77,7 @@ describe("an executable that fails", () => {
     ["after:member:alias", "unavailable"],
     ["after:member:credential", "unavailable"],
     ["after:member:expires_at", "unavailable"],
-  ])("by %s is reported as %s", async (trouble, code) => {
+  ])("reports an executable that fails by %s as %s", async (trouble, code) => {
     await using example = await start({ PROVISIONER_TROUBLE: trouble });
     const failure = await failureOf(example.provisioner.provision(FIRST, never));
     expect<string>(failure.code).toBe(code);
@@ -104,7 +104,7 @@ describe("an executable that fails", () => {
     expect(await example.upstream.keys()).toEqual([]);
   });
 
-  test("by hanging is ended by the deadline", async () => {
+  test("ends an executable that hangs at the deadline", async () => {
     await using example = await start({ PROVISIONER_TROUBLE: "before:hang" });
     const failure = await failureOf(example.provisioner.provision(FIRST, AbortSignal.timeout(50)));
     expect([failure.code, failure.diagnosis]).toEqual([
@@ -116,7 +116,7 @@ describe("an executable that fails", () => {
 
 describe("an executable with unusual behavior", () => {
   test.each(["after:child", "after:daemon", "after:noise", "after:slow:1"])(
-    "by %s is a success",
+    "accepts the result of an executable with %s",
     async (trouble) => {
       await using example = await start({ PROVISIONER_TROUBLE: trouble });
       const key = await example.provisioner.provision(FIRST, never);
@@ -210,13 +210,13 @@ describe("an executable", () => {
     });
   });
 
-  test("that reports a key as unknown has nothing to revoke", async () => {
+  test("revokes nothing if the executable reports the key as unknown", async () => {
     await using example = await start({ PROVISIONER_TROUBLE: "before:fail:credential_invalid" });
     await example.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
   });
 
   test.each(["account_missing", "rejected", "unavailable"])(
-    "that answers a revocation with %s has not revoked",
+    "reports a failed revocation if the executable answers %s",
     async (code) => {
       await using example = await start({ PROVISIONER_TROUBLE: `before:fail:${code}` });
       const call = example.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
@@ -224,13 +224,13 @@ describe("an executable", () => {
     },
   );
 
-  test("that does not confirm has not revoked", async () => {
+  test("reports a failed revocation if the executable does not confirm it", async () => {
     using tool = shell(ANSWER('{"revoked":false}'));
     const call = tool.provisioner.revoke({ identity: IDENTITY, externalId: "key-1" }, never);
     expect((await failureOf(call)).code).toBe("unavailable");
   });
 
-  test("that cannot look for remains has not revoked", async () => {
+  test("reports a failed revocation if the executable cannot look for remaining keys", async () => {
     await using example = await start({ PROVISIONER_TROUBLE: "before:fail:conflict" });
     const call = example.provisioner.revoke({ identity: IDENTITY, externalId: null }, never);
     expect((await failureOf(call)).code).toBe("conflict");

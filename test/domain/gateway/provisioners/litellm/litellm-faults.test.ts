@@ -196,7 +196,7 @@ describe("a diagnosis", () => {
     expect(await said(body, adminKey)).toBe(`${prefix}: got [secret], [secret] and [secret] for task-force`);
   });
 
-  test("of a long message is shortened", async () => {
+  test("shortens a long message", async () => {
     for (const more of [-1, 0, 1]) {
       const length = DIAGNOSIS_CHARS_MAX - `${prefix}: `.length + more;
       expect(await said({ detail: "x".repeat(length) })).toHaveLength(

@@ -87,7 +87,7 @@ describe("a new key", () => {
     expect((await makeKey(subject.provisioner)).expiresAtMs).toBe(Date.UTC(2026, 2, 1, 10, 20, 30));
   });
 
-  test("with an unreadable expiry is used until the gateway refuses it", async () => {
+  test("uses a key with an unreadable expiry until the gateway refuses it", async () => {
     await using subject = await start({ policy: { duration: "90d" }, writeTime: () => "in spring" });
     expect((await makeKey(subject.provisioner)).expiresAtMs).toBeNull();
   });
@@ -352,7 +352,7 @@ describe("a key that expires", () => {
     ["1h", HOUR_MS / 2 - 1, "kept"],
     ["1h", HOUR_MS / 2, "replaced"],
     ["1h", HOUR_MS / 2 + 1, "replaced"],
-  ])("with a life of %s is, after %p ms, %s", async (duration, ageMs, outcome) => {
+  ])("a key with a life of %s is, after %p ms, %s", async (duration, ageMs, outcome) => {
     await using subject = await start({ policy: { duration } });
     const key = await makeKey(subject.provisioner);
     subject.clock.advance(ageMs);
