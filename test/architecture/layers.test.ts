@@ -76,11 +76,11 @@ describe("imports between parts", () => {
     ["the server uses the application", "src/server/a.ts", "../app/service/service.ts"],
     ["the application uses the command line", "src/app/a.ts", "../../cli/program.ts"],
     ["the command line uses the entry", "cli/a.ts", "../src/main.ts"],
-  ])("are refused where %s", (_, path, target) => {
+  ])("refuses an import where %s", (_, path, target) => {
     expect(violationsIn([sourceOf(path, `import type { A } from "${target}";`)])).toHaveLength(1);
   });
 
-  test("are allowed within one part and to every part below", () => {
+  test("allows imports within one part and from every part below", () => {
     const text = ["../platform/clock.ts", "../domain/domain.ts", "./http/answers.ts"]
       .map((target) => `import "${target}";`)
       .join("\n");

@@ -71,7 +71,7 @@ describe("CLI-3 golden texts", () => {
     expect(missing).toEqual([]);
   });
 
-  test("are missing for commands without --json", () => {
+  test("lists the commands without --json, which have no golden text", () => {
     const without = leaves.filter((command) => !takes(command, "--json"));
     expect(without.map((command) => wordsOf(command).join(" ")).toSorted()).toEqual(WITHOUT_JSON.toSorted());
   });
@@ -147,7 +147,7 @@ test.each([
 describe("CLI-10 secrets", () => {
   const SECRET = /password|passphrase|token|secret|credential|(?:sealing|signing|admin)-key/;
 
-  test("are passed by options only as files", () => {
+  test("takes a secret in an option only as a file", () => {
     const suspects = tree.flatMap((command) =>
       command.options
         .filter(({ long, required, optional }) => (required || optional) && SECRET.test(long ?? ""))
@@ -158,7 +158,7 @@ describe("CLI-10 secrets", () => {
     expect(suspects.filter((option) => !/-file <path>$|<number>$|<[^>]+\|[^>]+>$/.test(option))).toEqual([]);
   });
 
-  test("are never arguments", () => {
+  test("takes no secret as an argument", () => {
     const named = tree.flatMap((command) =>
       command.registeredArguments.map((argument) => `${command.path()} <${argument.name()}>`),
     );

@@ -226,7 +226,7 @@ describe("CLI-8 confirmation by name", () => {
 });
 
 describe("CLI-10 secrets", () => {
-  test("are not echoed at the prompt", async () => {
+  test("does not echo secrets at the prompt", async () => {
     const answers = [{ after: "password:", answer: "hunter2\r" }];
     const { screen } = await typed(["password"], { answers });
     expect(screen).toEndWith("[secret] of 7 characters\n");

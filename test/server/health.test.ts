@@ -146,14 +146,14 @@ describe("dependencies", () => {
     };
   }
 
-  test("are listed one by one in a fixed order", async () => {
+  test("lists dependencies one by one in a fixed order", async () => {
     await using face = await createTestServer({ isOwn: true });
     const dependencies = await createAsked(face);
     const checked_at = "2026-01-01T00:00:00.000Z";
     expect(await dependencies()).toEqual({ status: "healthy", checked_at, checks: stores });
   });
 
-  test("are degraded with 200 while one fails, and recover", async () => {
+  test("reports dependencies as degraded with 200 while one fails, and they recover", async () => {
     await using face = await createTestServer({ isOwn: true });
     const dependencies = await createAsked(face);
     const store = join(face.world.directory, "artifacts");

@@ -620,7 +620,7 @@ describe("scheduled backups", () => {
     expect(existsSync(manual)).toBe(true);
   });
 
-  test("are sorted by the time in their manifest, not by their name", () => {
+  test("sorts backups by the time in their manifest, not by their name", () => {
     const folder = place("renamed");
     const old = add(folder, { atMs: 0, name: fileNameOf("scheduled", { atMs: days(9), again: 0 }) });
     add(folder, { atMs: days(1), name: fileNameOf("scheduled", { atMs: 0, again: 0 }) });
@@ -637,7 +637,7 @@ describe("scheduled backups", () => {
     expect(remove(folder, { keep: 2, nowMs: days(400) })).toEqual([future[0] ?? "", ...real.slice(1)]);
   });
 
-  test("are not displaced by foreign files, unreadable files or pipes", () => {
+  test("ignores foreign files, unreadable files and pipes", () => {
     const folder = place("shared");
     const ours = add(folder, { atMs: days(1) });
     add(folder, { atMs: days(2), owner: "another" });
@@ -651,7 +651,7 @@ describe("scheduled backups", () => {
     expect(readdirSync(folder)).toHaveLength(6);
   });
 
-  test("DAT-2 are created by a job, limited in number, audited, and exposed in the metrics", async () => {
+  test("DAT-2 a job creates scheduled backups, limits their number, audits them, and exposes them in the metrics", async () => {
     await inInstallation(bench, async (installation) => {
       const { db, domain, organizationId } = installation;
       const { clock, ids } = bench;
@@ -698,7 +698,7 @@ describe("scheduled backups", () => {
     });
   });
 
-  test(`are remembered up to the newest ${REMEMBERED_MAX}`, async () => {
+  test(`remembers the newest ${REMEMBERED_MAX} backups`, async () => {
     await inInstallation(bench, async ({ domain, organizationId }) => {
       const actor = { kind: "system", id: null, label: "service", organizationId } as const;
       const { manifest: _, ...made } = backup;

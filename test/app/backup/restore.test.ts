@@ -457,7 +457,7 @@ describe("DAT-3 keys", () => {
     expect(statSync(join(bench.folder, "moved.qmk")).mode & 0o777).toBe(0o600);
   });
 
-  test("are complete without one that signs bundles, and the restore creates none", async () => {
+  test("backs up the keys of an installation that signs no bundles, and the restore creates no signing key", async () => {
     await bench.json("backup create plain.qmb --with-keys --passphrase-file passphrase");
     moveToCopy();
     await bench.json("backup restore plain.qmb --keys plain.qmk --passphrase-file passphrase --confirm data");
@@ -516,7 +516,7 @@ describe("DAT-3 keys", () => {
     else expect(check).toThrow("fewer than");
   });
 
-  test("are written only on request, and only if the passphrase file is private", async () => {
+  test("writes keys only on request, and only if the passphrase file is private", async () => {
     expect(await outcomeOf("backup create --passphrase-file passphrase")).toBe("2 usage.without_keys");
     chmodSync(join(bench.folder, "passphrase"), 0o644);
     const create = "backup create --with-keys --passphrase-file passphrase";

@@ -5,7 +5,7 @@ import { profilesOf, USERS } from "../../../src/app/demo/profiles.ts";
 import { UUID_PATTERN } from "../../../src/platform/ids.ts";
 
 describe("workstations of a demo", () => {
-  test("are equal for equal seeds and differ for different seeds", () => {
+  test("makes equal workstations for equal seeds and different ones for different seeds", () => {
     expect(profilesOf("a", 5)).toEqual(profilesOf("a", 5));
     expect(profilesOf("b", 5)).not.toEqual(profilesOf("a", 5));
   });

@@ -54,7 +54,7 @@ describe("AIR-1: packages", () => {
   const entryOf = (config: { contents: { dst: string }[] }, dst: string) =>
     config.contents.find((entry) => entry.dst === dst);
 
-  test("are made for dpkg and rpm, and depend on the versions that the unit and the executable need", () => {
+  test("makes packages for dpkg and rpm that depend on the versions that the unit and the executable need", () => {
     expect(made.map((path) => basename(path))).toEqual(["quartermaster.deb", "quartermaster.rpm"]);
     const facts = { name: "quartermaster", version: "1.2.3", arch: "arm64", mtime: "2026-01-02T03:04:05Z" };
     expect(deb).toMatchObject({ ...facts, depends: ["libc6 (>= 2.17)", "systemd (>= 252)"] });
@@ -119,7 +119,7 @@ describe("AIR-1: packages", () => {
     expect(readdirSync(place)).toEqual([]);
   });
 
-  test("are in the one signed list of a release", () => {
+  test("lists the packages in the one signed list of a release", () => {
     const signer = newSigner();
     signRelease(directory, made, signer);
     const { exitCode } = Bun.spawnSync(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], {

@@ -21,11 +21,11 @@ const codesIn = (from: number, to: number) => Array.from({ length: to - from + 1
 describe.each(HARMFUL)("%s", (_name, from, to) => {
   const codes = codesIn(from, to);
 
-  test("are replaced in text", () => {
+  test("replaces the characters in text", () => {
     for (const code of codes) expect(printable(`a${String.fromCharCode(code)}b`)).toBe("a\ufffdb");
   });
 
-  test("are escaped in JSON without changing its value", () => {
+  test("escapes the characters in JSON without changing its value", () => {
     for (const code of codes) {
       const value = { [`k${String.fromCharCode(code)}`]: [`a${String.fromCharCode(code)}b`] };
       for (const indent of [0, 2]) {
@@ -36,7 +36,7 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
     }
   });
 
-  test("are removed from errors: as text, as JSON, and in stack traces", () => {
+  test("removes the characters from errors: as text, as JSON, and in stack traces", () => {
     for (const code of codes) {
       const bad = `a${String.fromCharCode(code)}b`;
       const error = new DomainError("invalid", "test.bad", bad, {
@@ -52,7 +52,7 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
     }
   });
 
-  test("are removed from the log", () => {
+  test("removes the characters from the log", () => {
     for (const code of codes) {
       const bad = `a${String.fromCharCode(code)}b`;
       for (const format of ["json", "text"] as const) {

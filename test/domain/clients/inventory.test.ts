@@ -208,7 +208,7 @@ describe("a list", () => {
 });
 
 describe("facets", () => {
-  test("are users who have reported, by address, and every reported harness", async () => {
+  test("lists users who have reported, by address, and every reported harness", async () => {
     await using clients = await createClientsWorld();
     const zoe = await clients.signedIn("member", { email: "zoe@example.org" });
     await clients.signedIn("member", { email: "never@example.org" });
@@ -233,7 +233,7 @@ describe("facets", () => {
     expect(facetsOf(clients).harnesses).toEqual(names.slice(0, FACET_HARNESSES_MAX));
   });
 
-  test("are searched by address, with the selected user first in any case", async () => {
+  test("searches users by address, with the selected user first in any case", async () => {
     await using clients = await createClientsWorld();
     const emailsOf = (query: { userQ?: string; selectedUserId?: string }) =>
       facetsOf(clients, query).users.map(({ email }) => email);

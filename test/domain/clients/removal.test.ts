@@ -133,7 +133,7 @@ describe("clients not seen for long", () => {
     return { id: grant?.id ?? "", stands: grant?.state === "active" };
   };
 
-  test("are removed from that day on; others stay, and a second run changes nothing", async () => {
+  test("removes clients not seen since that day and keeps others, and a second run changes nothing", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "old" });
     clients.world.clock.advance(1);
@@ -146,7 +146,7 @@ describe("clients not seen for long", () => {
   });
 
   test.each(["remove", "revoke", "forget"] as const)(
-    "are the organization's own: those of another one stay (%s)",
+    "keeps the clients of another organization (%s)",
     async (act) => {
       await using clients = await createClientsWorld();
       await clients.report({ instance_id: "theirs" });
@@ -222,7 +222,7 @@ describe("clients not seen for long", () => {
   );
 
   test.each(["remove", "revoke"] as const)(
-    "are those seen before the limit, not at it (%s)",
+    "takes clients seen before the limit, not at it (%s)",
     async (removal) => {
       await using clients = await createClientsWorld();
       await clients.report();
@@ -244,7 +244,7 @@ describe("clients not seen for long", () => {
     expect(grantOf(clients, ana).stands).toBe(false);
   });
 
-  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("are all struck off, %d of them", async (count) => {
+  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("removes and revokes all of them, %d", async (count) => {
     await using clients = await createClientsWorld();
     await Promise.all(
       Array.from({ length: count }, (_, number) => clients.report({ instance_id: `i${number}` })),

@@ -21,7 +21,7 @@ const reportMany = (clients: ClientsWorld, count: number) =>
   Promise.all(Array.from({ length: count }, (_, number) => clients.report({ instance_id: `i${number}` })));
 
 describe("clients that no longer report", () => {
-  test("are removed after the retention and not before", async () => {
+  test("removes clients after the retention and not before", async () => {
     await using clients = await createClientsWorld();
     await clients.report();
     clients.world.clock.advance(365 * DAY_MS);
@@ -34,7 +34,7 @@ describe("clients that no longer report", () => {
     expect(total()).toBe(0);
   });
 
-  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("are all forgotten, %d of them", async (count) => {
+  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("forgets all clients, %d of them", async (count) => {
     await using clients = await createClientsWorld();
     await reportMany(clients, count);
     clients.world.clock.advance(366 * DAY_MS);
@@ -103,7 +103,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
   });
 
-  test("are computed again after the harness facts have changed", async () => {
+  test("computes verdicts again after the harness facts have changed", async () => {
     let facts = BUILT_IN;
     await using clients = await createClientsWorld({ readHarnesses: () => facts });
     const revision = await clients.publish();
@@ -119,7 +119,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
   });
 
-  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("are all given anew, %d of them", async (count) => {
+  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("recomputes every verdict, %d of them", async (count) => {
     await using clients = await createClientsWorld({ isOwn: true });
     await reportMany(clients, count);
     await age(clients);
@@ -127,7 +127,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
   });
 
-  test("are not computed by an aborted run, but by the next", async () => {
+  test("leaves the computation of an aborted run to the next run", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     await clients.report();
     await age(clients);
@@ -135,7 +135,7 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(1);
   });
 
-  test("are read and judged in turns of their own, so that requests run in between", async () => {
+  test("reads and judges verdicts in turns of their own, so that requests run in between", async () => {
     await using clients = await createClientsWorld({ isOwn: true });
     await reportMany(clients, BATCH_ROWS + 1);
     await age(clients);

@@ -240,7 +240,7 @@ describe("many rows", () => {
 });
 
 describe("the versions of harnesses", () => {
-  test("are counted by harness, the most frequent first, without those that are not installed", async () => {
+  test("counts versions by harness, the most frequent first, without those that are not installed", async () => {
     await using clients = await createClientsWorld();
     await clients.report({ instance_id: "one", harnesses: HARNESSES });
     await clients.report({ instance_id: "two", harnesses: [{ name: "codex", version: "0.41.0" }, {}] });
@@ -265,7 +265,7 @@ describe("the versions of harnesses", () => {
     expect(versionsIn(clients).versions).toMatchObject([{ version: more > 0 ? "" : version }]);
   });
 
-  test.each([-1, 0, 1])("are listed up to the limit (%d), the rarest are left out", async (more) => {
+  test.each([-1, 0, 1])("lists versions up to the limit (%d) and leaves the rarest out", async (more) => {
     await using clients = await createClientsWorld();
     const all = Array.from({ length: COUNTED_VERSIONS_MAX + more }, (_, at) => ({
       name: `made up ${1_000 + at}`,

@@ -22,7 +22,7 @@ const isOpen = ({ domain }: SsoWorld, { session }: Awaited<ReturnType<typeof sig
 describe("SSO-33 identities", () => {
   const operator = ({ world }: SsoWorld) => ({ ...world.system, kind: "operator" as const, label: "olga" });
 
-  test("are linked by hand, also for an administrator, and give the account at the next sign-in", async () => {
+  test("links identities by hand, also for an administrator, and finds the account at the next sign-in", async () => {
     await using site = await createSsoWorld();
     const { user } = await site.signedIn("admin", { email: "root@example.org" });
     const { identities } = site.domain.sso;
@@ -34,7 +34,7 @@ describe("SSO-33 identities", () => {
     });
   });
 
-  test("are exact: one subject per user and issuer, one user per subject", async () => {
+  test("keeps one subject per user and issuer, and one user per subject", async () => {
     await using site = await createSsoWorld(JIT);
     await site.signIn({ email: ANA });
     const { user } = await site.signedIn("member");

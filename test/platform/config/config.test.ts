@@ -494,7 +494,7 @@ suite("secrets", () => {
     ]);
   });
 
-  test("are never flags themselves", () => {
+  test("offers no secret as a flag", () => {
     expect(load({ flags: { scimToken: "sesame" } }).get("scim.token")).toBeUndefined();
     const flags = settingOptions().map((option) => option.flags);
     expect(flags).toContain("--scim-token-file <path>");
@@ -608,7 +608,7 @@ suite("secrets", () => {
     ]);
   });
 
-  test("are never shown by output of the settings", () => {
+  test("never shows a secret in output of the settings", () => {
     const env = { QUARTERMASTER_SCIM_TOKEN: "sesame-1", QUARTERMASTER_METRICS_TOKEN: "sesame-2" };
     const config = load({ env, yaml: "governance:\n  mcp: {key: sesame-3}\n" });
     const shown = [
@@ -634,7 +634,7 @@ suite("secrets", () => {
     ["a mapping that is no JSON", { env: { QUARTERMASTER_SCIM_GROUP_ROLE_MAPPINGS: "sesame" } }],
     ["a wrong number", { flags: { limitsWindowSeconds: "sesame" } }],
   ];
-  test.each(leaks)("are never shown by the refusal of %s", (_, given) => {
+  test.each(leaks)("never shows a secret in the refusal of %s", (_, given) => {
     const error = refusal(given);
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("sesame");
     expect(JSON.stringify([error, error.message, error.hint, error.problems])).not.toContain("sesame");
@@ -730,7 +730,7 @@ suite("sections that are handed on", () => {
     hasCatalog: content?.hasCatalog,
   });
 
-  test("are passed on unchanged, references included", () => {
+  test("passes the sections on unchanged, references included", () => {
     expect(sectionsOf(load({ yaml }))).toEqual({
       governance: { rules: [{ id: "one" }, { id: "two", value: "os.environ/GONE" }] },
       hasCatalog: true,
@@ -779,7 +779,7 @@ suite("sections that are handed on", () => {
     expect(linesOf(text, ["/package_catalog/two"])).toEqual([3]);
   });
 
-  test("are absent without a file and without content", () => {
+  test("has no sections if the file or its content is missing", () => {
     expect(load({}).content).toBeUndefined();
     const empty = load({ yaml: "governance:\npackage_catalog:\n" });
     expect(sectionsOf(empty)).toEqual({ governance: undefined, hasCatalog: false });

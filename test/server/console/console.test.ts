@@ -132,7 +132,7 @@ describe("CON-119 a form", () => {
 });
 
 describe("CON-8 the browser's files", () => {
-  test("are compressed, immutable, and answered with 304", async () => {
+  test("sends the files compressed and immutable, and answers 304", async () => {
     const ask = (headers: Record<string, string>) => site.request("GET", consoleScriptPath, { headers });
     const packed = await ask({ "accept-encoding": "gzip, br" });
     const etag = packed.headers.get("etag") ?? "";

@@ -247,7 +247,7 @@ describe("CON-43 CON-99 selected workstations", () => {
 describe("CON-43 CON-99 all that match a filter", () => {
   const filter = encodeURIComponent("?not_seen_for_days=30");
 
-  test("are those not seen for some days, counted again, with the number typed", async () => {
+  test("takes the workstations not seen for some days, counted again, with the number typed", async () => {
     await workstation("old");
     site.world.clock.advance(0);
     await db.write((tx) => tx.update(clientReports).set({ lastSeenAtMs: 0 }).run(), "clients");
@@ -267,7 +267,7 @@ describe("CON-43 CON-99 all that match a filter", () => {
     expect(whole?.after).toContain('"workstations":1');
   });
 
-  test("are asked for again when their number has grown", async () => {
+  test("asks again when the number of workstations has grown", async () => {
     await workstation("lab-1");
     const { html } = await asked("act=remove&all=1&filter=");
     await workstation("lab-2");

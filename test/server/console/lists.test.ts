@@ -45,7 +45,7 @@ describe("CON-23 the labels of cards", () => {
     return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
   };
 
-  test("are a style sheet by position, and an empty label has no rule", async () => {
+  test("writes the labels as a style sheet by position, without a rule for an empty label", async () => {
     const { status, type, text } = await sheet(",Host,Last seen");
     expect([status, type]).toEqual([200, "text/css; charset=utf-8"]);
     expect(text).toBe(

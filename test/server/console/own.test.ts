@@ -134,7 +134,7 @@ describe("CON-31 the own policy", () => {
 });
 
 describe("CON-32 the own workstations", () => {
-  test("are listed with their state and reasons", async () => {
+  test("lists the own workstations with their state and reasons", async () => {
     const { html } = await (await browserOf()).visit("/console/me/workstations");
     expect(html).toContain("Needs attention");
     expect(html).toContain("Sign this workstation out");
@@ -149,7 +149,7 @@ describe("CON-32 the own workstations", () => {
     );
   });
 
-  test("CON-16 are shown with the number of their revision, as on other pages", async () => {
+  test("CON-16 shows the number of the revision of a workstation, as on other pages", async () => {
     const current = site.domain.governance.revisions.current(site.world.organizationId);
     const body = reportWith({
       instance_id: "numbered",
@@ -162,7 +162,7 @@ describe("CON-32 the own workstations", () => {
     expect(html).not.toContain(current?.id);
   });
 
-  test("are signed out one by one, and those of others are not found", async () => {
+  test("signs the own workstations out one by one, and does not find those of others", async () => {
     const items = site.domain.clients.inventory.list(site.world.organizationId, {}).items;
     const idOf = ({ user }: Caller) => items.find(({ userId }) => userId === user.id)?.id;
     const browser = await browserOf();
@@ -223,7 +223,7 @@ describe("CON-33 the own key", () => {
 });
 
 describe("CON-34 the own logins", () => {
-  test("are browsers and workstations, with this one marked", async () => {
+  test("lists browsers and workstations and marks this browser", async () => {
     const { html } = await (await browserOf()).visit("/console/me/logins");
     expect(html).toContain("Firefox on Linux");
     expect(html.split("This browser</span>").length).toBe(2);

@@ -84,14 +84,14 @@ beforeEach(async () => {
 });
 
 describe("CON-70 CON-99 selected users", () => {
-  test("are offered every action, and auditors none", async () => {
+  test("offers every action for selected users, and none to auditors", async () => {
     const list = async (cookie: string) => (await site.request("GET", "/console/users", { cookie })).text();
     const html = await list(admin.cookie);
     for (const name of BULK_USER_ACTIONS) expect(html).toContain(`name="act" value="${name}"`);
     expect(await list(auditor.cookie)).not.toContain('name="act"');
   });
 
-  test("are suspended with their logins, each with its own entry and one for the whole", async () => {
+  test("suspends selected users with their logins, each with its own entry and one for the whole", async () => {
     const again = await Promise.all([ana, bob].map(({ user }) => site.signInAgain(user)));
     const before = entries().length;
     const { html } = await asked(`act=suspend&${byIds(ana, bob)}`);
@@ -188,7 +188,7 @@ describe("CON-70 CON-99 selected users", () => {
     expect([status, location]).toEqual([303, `/console/users/${ana.user.id}/make-administrator`]);
   });
 
-  test("are left alone by auditors and members, and without a token", async () => {
+  test("refuses auditors, members and forms without a token", async () => {
     const { html } = await asked(`act=suspend&${byIds(ana, bob)}`);
     const fresh = await site.signInAgain(auditor.user);
     expect((await send(html, {}, fresh.cookie)).status).toBe(403);
@@ -250,7 +250,7 @@ test.each([
 });
 
 describe("CON-27 CON-99 all users that match a filter", () => {
-  test("are counted again, with the number typed, and processed in consecutive slices", async () => {
+  test("counts the users again, with the number typed, and processes them in consecutive slices", async () => {
     const filter = await addMany(BULK_ROWS_MAX + 1);
     const before = entries().length;
     const { html } = await asked(`act=end_logins&all=1&filter=${filter}`);
@@ -271,7 +271,7 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(JSON.parse(whole?.after ?? "")).toEqual({ users: 101, filter: "q=many-" });
   });
 
-  test("are asked for again when their number has grown", async () => {
+  test("asks again when the number of users has grown", async () => {
     const filter = await addMany(1);
     const { html } = await asked(`act=suspend&all=1&filter=${filter}`);
     await addMany(1, "many-more");

@@ -59,7 +59,7 @@ describe("CON-73 invitations", () => {
     expect(answer?.html).toContain("&amp;…");
   });
 
-  test("are made for pasted addresses, with a result for each, once however often the form is sent", async () => {
+  test("makes invitations for pasted addresses, with a result for each, once however often the form is sent", async () => {
     const addresses = "ana@example.com, <bob@example.com>;\r\nana@example.com\n admin@example.com <script>x";
     const [first, again] = await send("", { addresses, role: "member" }, 2);
     expect([first?.status, first?.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -109,7 +109,7 @@ describe("CON-73 invitations", () => {
     expect(linksIn(again?.html ?? "")).toEqual(linksIn(first?.html ?? ""));
   });
 
-  test("are extended and canceled after a confirmation", async () => {
+  test("extends and cancels invitations after a confirmation", async () => {
     const { id, expiresAtMs } = invitationOf("ana@example.com");
     site.world.clock.advance(60_000);
     const [extended] = await send(`/${id}/extend`);

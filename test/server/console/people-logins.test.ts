@@ -33,7 +33,7 @@ describe("CON-74 groups", () => {
     expect(html).toContain("A role is mapped to the group &quot;Gone&quot;, but no group has that name.");
   });
 
-  test("are listed with the role of their members, and each has a page with them", async () => {
+  test("lists groups with the role of their members, each with a page of its members", async () => {
     const provision = async (path: string, body: object) =>
       (
         await site.request("POST", `/scim/v2/${path}`, {
@@ -62,7 +62,7 @@ describe("CON-74 groups", () => {
 });
 
 describe("CON-75 logins", () => {
-  test("are listed by key, with filters by user, kind and state", async () => {
+  test("lists logins by key, with filters by user, kind and state", async () => {
     const { status, html } = await read("logins?per_page=1");
     expect([status, rowsIn(html)]).toEqual([200, 1]);
     const next =

@@ -63,7 +63,7 @@ describe("CON-92 the jobs", () => {
     expect((await browser.visit("/console/system/jobs")).html).toContain("There are no jobs yet.");
   });
 
-  test("are shown with what they do, their last result and its error as text", async () => {
+  test("shows the jobs with what they do, their last result and its error as text", async () => {
     const nowMs = world.clock.nowMs();
     await world.db.write((tx) => {
       for (const name of ["access-sweep", "backup"]) addJob(tx, name, later);
@@ -122,7 +122,7 @@ describe("CON-92 the jobs", () => {
     expect(state()?.paused).toBe(false);
   });
 
-  test("are read by auditors, who get no buttons", async () => {
+  test("shows auditors the jobs without buttons", async () => {
     const { html, forms } = await auditor.visit("/console/system/jobs");
     expect(html).toContain("access-sweep");
     expect(forms.filter(({ action }) => action.startsWith("/console/system"))).toEqual([]);
@@ -130,7 +130,7 @@ describe("CON-92 the jobs", () => {
 });
 
 describe("CON-93 the backups", () => {
-  test("are made and verified, and the restore is shown as a command with the reason", async () => {
+  test("makes and verifies backups and shows the restore as a command with the reason", async () => {
     const empty = await browser.visit("/console/system/backups");
     expect(empty.html).toContain("has no backup yet");
     const made = await browser.submit(formTo(empty, "/console/system/backups"), {});
@@ -164,7 +164,7 @@ describe("CON-93 the backups", () => {
     }
   });
 
-  test("are read by auditors, who get no buttons", async () => {
+  test("shows auditors the backups without buttons", async () => {
     const { html, forms } = await auditor.visit("/console/system/backups");
     expect(html).toContain(".qmb");
     expect(forms.filter(({ action }) => action.startsWith("/console/system"))).toEqual([]);
@@ -172,7 +172,7 @@ describe("CON-93 the backups", () => {
 });
 
 describe("CON-94 the keys", () => {
-  test("are listed with their state and what lies under them, without a key", async () => {
+  test("lists the keys with their state and what lies under them, without a key", async () => {
     const { html } = await browser.visit("/console/system/keys");
     for (const text of [
       ">Signs</b>",
@@ -220,7 +220,7 @@ describe("CON-94 the keys", () => {
     },
   );
 
-  test("CON-146 are not rotated by a browser that was not confirmed recently where a second factor is demanded", async () => {
+  test("CON-146 refuses to rotate keys by a browser that was not confirmed recently where a second factor is demanded", async () => {
     await using strict = await createTestServer({ access: { secondFactor: "everyone" } });
     const caller = await strict.signedIn("admin");
     const before = strict.domain.sealingKeys.list().length;

@@ -112,7 +112,7 @@ describe("CON-17 commands", () => {
     expect(visibleJson({ q: "a\u202e\u001bé" })).toBe(`{\n  "q": "a\\u202e\\u001bé"\n}`);
   });
 
-  test("are quoted for a POSIX shell", async () => {
+  test("quotes commands for a POSIX shell", async () => {
     const words = ["it's", "$HOME", "a b", "plain-1", "`x`", "\u001b[201~;id", "a\u202eb'c"];
     const line = commandLine(words).replace("quartermaster", "printf %s\\\\n");
     const shell = Bun.spawn(["sh", "-c", line], { stdout: "pipe" });

@@ -389,7 +389,7 @@ describe("models (INF-55)", () => {
     expect([await post(""), await post("?beta=true")]).toEqual([200, 200]);
   });
 
-  test("are only noted where the policy says so", async () => {
+  test("notes models where the policy only logs them", async () => {
     refusing = await createForwardingSite({ settings: { modelPolicy: "log" }, script: ANSWER });
     await using _ = refusing;
     refusing.allowedModels = new Set(["willow-2"]);

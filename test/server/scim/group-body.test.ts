@@ -66,7 +66,7 @@ describe("many members", () => {
     expect(expectRefusal(answered)).toBe("415");
   });
 
-  test("are those of the group, however they are written, each once", async () => {
+  test("stores the members of the group, however they are written, each once", async () => {
     const written = people.map((id, at): unknown => {
       const others = {
         $ref: `https://host.example/scim/v2/Users/${id}`,
@@ -116,7 +116,7 @@ describe("many members", () => {
     await scim.ask("DELETE", `/Groups/${body.Resources[0].id}`);
   });
 
-  test("are removed, and unknown ones with them, wherever the operation stands", async () => {
+  test("removes members, and unknown ones with them, wherever the operation stands", async () => {
     const ids = [...people.slice(1), ...unknown(3_000)];
     for (const op of ['"op":"remove"', '"x":{},"OP" : "Remove"']) {
       const id = await scim.group(`Removed ${op.length}`, ...people.slice(0, 3));

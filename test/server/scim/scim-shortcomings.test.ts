@@ -168,7 +168,7 @@ describe("a change of a user", () => {
 });
 
 describe("names with dots and URNs", () => {
-  test("are paths in a value without a path", async () => {
+  test("reads names with dots and URNs in a value without a path as paths", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com", { name: { familyName: "Lovelace" } });
     const value = { displayName: "A", "name.givenName": "Ada", [`${ENTERPRISE_USER}:department`]: "Engines" };
@@ -178,7 +178,7 @@ describe("names with dots and URNs", () => {
     expect(body.schemas).toEqual([CORE_USER, ENTERPRISE_USER]);
   });
 
-  test("are paths of the enterprise extension", async () => {
+  test("reads URNs as paths of the enterprise extension", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
     const path = `${ENTERPRISE_USER}:employeeNumber`;
@@ -248,7 +248,7 @@ describe("roles", () => {
     expect(await restarted.domain.scim.roles.applyMapping(world.system)).toBe(0);
   });
 
-  test("are not changed by an unmapped group, and logins continue", async () => {
+  test("keeps roles after a change of an unmapped group, and logins continue", async () => {
     await using scim = await createScimFace({ scim: mapped });
     const { ada } = await engineering(scim);
     const other = await scim.group("Other");

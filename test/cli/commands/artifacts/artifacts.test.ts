@@ -22,7 +22,7 @@ const CONFIG = `--config ${HOST_CONFIG}`;
 const NAMED = "--connection forge --repository acme/tools --ref main";
 
 describe("SRC-32 connections", () => {
-  test("are listed and shown with their hosts, and never with a secret (SRC-35)", async () => {
+  test("lists and shows connections with their hosts, and never with a secret (SRC-35)", async () => {
     const { items } = await bench.json(`connections list ${CONFIG}`);
     expect(items).toEqual([
       {
@@ -37,7 +37,7 @@ describe("SRC-32 connections", () => {
     for (const { stdout } of [shown, config]) expect(stdout).not.toContain(TOKEN);
   });
 
-  test("are verified: host, clock, repository and scope", async () => {
+  test("verifies the host, clock, repository and scope of a connection", async () => {
     const { verified, checks } = await bench.json(
       `connections verify forge --repository acme/tools ${CONFIG}`,
     );
@@ -97,7 +97,7 @@ describe("SRC-32 connections", () => {
 });
 
 describe("SRC-32 artifacts", () => {
-  test("are previewed, made, listed, shown and checked, with their origin (SRC-29)", async () => {
+  test("previews, makes, lists, shows and checks artifacts with their origin (SRC-29)", async () => {
     const commit = host.branches.get("main");
     const preview = await bench.json(`artifacts create ${NAMED} --dry-run ${CONFIG}`);
     expect(preview).toMatchObject({ resolved_commit: commit, ref_kind: "branch", stored: false });
@@ -125,7 +125,7 @@ describe("SRC-32 artifacts", () => {
     expect((await bench.run(`artifacts verify ${artifact_id}`)).exitCode).toBe(0);
   });
 
-  test("are removed unless something names them (SRC-33)", async () => {
+  test("removes artifacts unless something names them (SRC-33)", async () => {
     const { artifact_id, sha256, source_ref } = await bench.json(`artifacts create ${NAMED} ${CONFIG}`);
     const entry = { id: "guide", version: "1.0.0", source_ref, artifact_id, sha256, adapters: {} };
     writeFileSync(join(bench.folder, "catalog.json"), JSON.stringify([entry]));

@@ -27,19 +27,19 @@ const valuesAt = (line: string): string[] =>
 const wantedAt = (line: string) => placeAt(program, line.split(" ")).wants;
 
 describe("candidates from the command tree", () => {
-  test("are the nouns, then the verbs of a noun, without hidden commands", () => {
+  test("offers the nouns, then the verbs of a noun, without hidden commands", () => {
     expect(valuesAt("")).toContain("catalog");
     expect(valuesAt("")).not.toContain("__complete");
     expect(valuesAt("logins ")).toEqual(["list", "show", "revoke"]);
   });
 
-  test("are the options of a verb and its parents, without those already given", () => {
+  test("offers the options of a verb and its parents, without those already given", () => {
     expect(valuesAt("logins list --user ana -")).toContain("--kind");
     expect(valuesAt("logins list --user ana -")).toContain("--no-color");
     expect(valuesAt("logins list --user ana -")).not.toContain("--user");
   });
 
-  test("are the choices of an option, also after an equals sign", () => {
+  test("offers the choices of an option, also after an equals sign", () => {
     expect(valuesAt("clients list --health ")).toContain("attention");
     expect(placeAt(program, ["clients", "list", "--health=att"])).toMatchObject({
       typed: "att",
@@ -61,13 +61,13 @@ describe("candidates from the command tree", () => {
     expect(wantedAt("users show ana@example.org ")).toBeUndefined();
   });
 
-  test("are all commands and topics after help", () => {
+  test("offers all commands and topics after help", () => {
     expect(valuesAt("help ")).toContain("exit-codes");
     expect(valuesAt("help policy ")).toContain("rollback");
     expect(valuesAt("help policy ")).not.toContain("exit-codes");
   });
 
-  test("are empty after an unknown command", () => {
+  test("offers nothing after an unknown command", () => {
     expect(placeAt(program, ["usres", ""])).toMatchObject({ candidates: [] });
     expect(valuesAt("usres --")).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe("names of a data directory", () => {
     expect(read("conflict", "/ttl")).toEqual(["/ttl_seconds"]);
   });
 
-  test("are left out if they look like options or contain line breaks", async () => {
+  test("leaves out names that look like options or contain line breaks", async () => {
     using database = new Database(join(bench.data, "quartermaster.db"));
     const rename = database.query("UPDATE client_reports SET hostname = ? WHERE instance_id = 'i-2'");
     const seen = async (name: string | null) => {
@@ -202,19 +202,19 @@ describe("names of a data directory", () => {
     database.close();
   });
 
-  test("are empty after the time limit", () => {
+  test("offers no names after the time limit", () => {
     let nowMs = 0;
     const running = { nowMs: () => nowMs++ };
     expect(namesIn(bench.data, { kind: "user", prefix: "", clock: running, deadlineMs: 0 })).toEqual([]);
   });
 
-  test("are empty without an installation, and nothing is created", () => {
+  test("offers no names if there is no installation, and creates nothing", () => {
     const nowhere = join(bench.folder, "nowhere");
     expect(read("user", "", nowhere)).toEqual([]);
     expect(existsSync(nowhere)).toBe(false);
   });
 
-  test("are empty for an older schema, which is not upgraded", () => {
+  test("offers no names from an older schema and does not upgrade it", () => {
     using database = new Database(join(bench.data, "quartermaster.db"));
     const last =
       "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING *";
@@ -226,7 +226,7 @@ describe("names of a data directory", () => {
     database.query("INSERT INTO schema_migrations VALUES (?, ?, ?, ?, ?)").run(...row);
   });
 
-  test("are empty, without an error, while another process locks the database", async () => {
+  test("offers no names, without an error, while another process locks the database", async () => {
     const locked = join(bench.folder, "locked"); // a copy, because this process may still have the original open
     cpSync(bench.data, locked, { recursive: true });
     using database = new Database(join(locked, "quartermaster.db"));

@@ -630,7 +630,7 @@ describe("a bomb", () => {
 describe("paths that adapters need", () => {
   const bytes = tarGzOf(tarFolder("plugin/"), tarFile("plugin/plugin.json"), tarFile("skills/a/SKILL.md"));
 
-  test("are found, also folders that have no entry of their own", async () => {
+  test("finds required paths, also folders that have no entry of their own", async () => {
     const requiredPaths = [
       { path: "plugin", kind: "directory", pointer: "/a" },
       { path: "./skills/", kind: "directory", pointer: "/b" },
@@ -640,7 +640,7 @@ describe("paths that adapters need", () => {
     expect((await inspect(bytes, { requiredPaths })).entries).toBe(3);
   });
 
-  test("are all named if they are missing or of another type", async () => {
+  test("names all required paths that are missing or of another type", async () => {
     const requiredPaths = [
       { path: "agents", kind: "directory", pointer: "/adapters/codex/agents_dir" },
       { path: "plugin", kind: "file", pointer: "/adapters/codex/hooks_file" },

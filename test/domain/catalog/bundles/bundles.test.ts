@@ -494,17 +494,17 @@ describe("AIR-5: downloads of a package at run time", () => {
     expect(what(text)).toEqual([]);
   });
 
-  test("are not searched in binary files", () => {
+  test("searches no binary files", () => {
     expect(what("\0npx tool")).toEqual([]);
   });
 
-  test("are found in a line of a megabyte in the same time as elsewhere", () => {
+  test("searches a line of a megabyte in the same time as other lines", () => {
     for (const text of ["curl ", "import ", '"url":', "npx", "fetch("]) {
       expect(what(text.repeat(DOWNLOAD_SCAN_BYTES_MAX / text.length)).length).toBeLessThan(2);
     }
   });
 
-  test("are reported for added and changed packages, only a few of each archive", async () => {
+  test("reports downloads of added and changed packages, only a few of each archive", async () => {
     const files = Array.from({ length: DOWNLOADS_LISTED_MAX + 5 }, (_, at) =>
       tarFile(`hook-${at}.sh`, "npx tool"),
     );
@@ -520,7 +520,7 @@ describe("AIR-5: downloads of a package at run time", () => {
     expect((await importing(bundle)).fetches).toEqual([]);
   });
 
-  test("are searched in files up to the limit", async () => {
+  test("searches files up to the limit", async () => {
     const fetchesOf = async (sizeBytes: number) => {
       const bytes = tarGzOf(tarFile("hook.sh", "npx tool\n".padEnd(sizeBytes, "#")));
       const request = await requestFor(forged({ packages: [entryFor("hooks", bytes)], archives: [bytes] }));

@@ -180,7 +180,7 @@ describe("later steps", () => {
     expect(await reasonOf(archives.show(world.ids.uuid(), kept.sha256))).toBe("artifact.not_found");
   });
 
-  test("are told which paths of a layout the archive lacks", async () => {
+  test("reports which paths of a layout the archive lacks", async () => {
     await upload(ARCHIVE);
     const missing = (adapters: object) =>
       sources.archives.missingPaths(world.organizationId, managed(adapters));

@@ -46,7 +46,7 @@ const behind = () =>
   watch.behind(site.world.organizationId).map(({ packageId, latestCommit }) => [packageId, latestCommit]);
 
 describe("SRC-26 the packages of the policy", () => {
-  test("are listed as behind once a check found a newer commit, and nothing is downloaded", async () => {
+  test("lists packages as behind once a check found a newer commit, and downloads nothing", async () => {
     await publish("guide", "main");
     await publish("pinned", commit);
     await look();
@@ -65,7 +65,7 @@ describe("SRC-26 the packages of the policy", () => {
     });
   });
 
-  test("are looked up at once after an announcement of their host (SRC-27)", async () => {
+  test("looks packages up at once after an announcement of their host (SRC-27)", async () => {
     await publish("guide", "main");
     await look();
     expect((await look()).looked).toBe(0);

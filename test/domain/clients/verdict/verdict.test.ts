@@ -118,7 +118,7 @@ describe("the harnesses that a report confirms", () => {
     );
   });
 
-  test("are only that of the attempt while another revision is applied", () => {
+  test("confirms only the harness of the attempt while another revision is applied", () => {
     const attempt = { harness: "claude", revision: REVISION };
     const reported = { ...nothing, attempt, error: "why", configRevision: "another" };
     expect(judged(reported).reasons).toEqual([
@@ -225,7 +225,7 @@ describe("packages", () => {
     expect(judged({ packages: [] }, { document: { packages } })).toEqual(MATCHES);
   });
 
-  test("are only expected of users who may see them", () => {
+  test("expects packages only of users who may see them", () => {
     const audienceOf = (...userIds: string[]) => ({
       audiences: { review: { scope: "users" as const, user_ids: userIds } },
     });
@@ -235,7 +235,7 @@ describe("packages", () => {
     );
   });
 
-  test("are also expected of the members of groups that may see them", () => {
+  test("expects packages of the members of groups that may see them, too", () => {
     const audiences = { review: { scope: "users" as const, user_ids: [], group_ids: ["engineers"] } };
     const expectations = expectationsOf({ document: documentWith(), audiences }, checkVersionHere);
     const missing = differs("review (codex): is missing");
@@ -284,7 +284,7 @@ describe("reasons", () => {
     ],
   });
 
-  test("are sorted and distinct", () => {
+  test("sorts the reasons and removes duplicates", () => {
     const { reasons } = judged({
       filesOk: false,
       packages: [],
@@ -297,18 +297,18 @@ describe("reasons", () => {
     ]);
   });
 
-  test.each([REASONS_MAX - 1, REASONS_MAX])("are all reported up to the limit, %d", (count) => {
+  test.each([REASONS_MAX - 1, REASONS_MAX])("reports all reasons up to the limit, %d", (count) => {
     expect(judged(strangers(count)).reasons).toHaveLength(count);
   });
 
-  test("are counted beyond the maximum", () => {
+  test("counts the reasons beyond the maximum", () => {
     const { reasons } = judged(strangers(REASONS_MAX + 1));
     expect(reasons).toHaveLength(REASONS_MAX + 1);
     expect(reasons.at(-1)).toBe("and 1 more");
   });
 
   test.each([REASON_LENGTH_MAX - 1, REASON_LENGTH_MAX, REASON_LENGTH_MAX + 1])(
-    "are cut to the longest allowed, not above: %d",
+    "cuts a reason to the longest allowed, not above: %d",
     (length) => {
       const [reason = ""] = judged({ error: "e".repeat(length) }).reasons;
       expect(reason).toHaveLength(Math.min(length, REASON_LENGTH_MAX));

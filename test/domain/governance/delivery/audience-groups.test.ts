@@ -104,13 +104,13 @@ describe("cached documents", () => {
     return users.filter((user, at) => groups.viewOf(user) === before[at]);
   }
 
-  test("are limited by their bytes", () => {
+  test("limits the cached documents by their bytes", () => {
     expect(keptOf(three + 1)).toEqual(["ana", "ben", "cleo"]);
     expect(keptOf(three)).toEqual(["ana", "ben", "cleo"]);
     expect(keptOf(three - 1)).not.toContain("ana");
   });
 
-  test("are the most recently used ones", () => {
+  test("keeps the most recently used documents", () => {
     const groups = new AudienceGroups(revisionOf(audiences), NO_GROUPS, three - 1);
     const ana = groups.viewOf("ana");
     const ben = groups.viewOf("ben");

@@ -195,7 +195,7 @@ describe("two authors at once", () => {
 });
 
 describe("extensions", () => {
-  test("are replaced as a whole: those left out are removed, and the rest of the policy stays", async () => {
+  test("replaces extensions as a whole: those left out are removed, and the rest of the policy stays", async () => {
     await using world = await createGovernanceWorld();
     await world.publish({ harnesses: { codex: { managed_config: { model: "x" } } } });
     const publish = (publication: object) =>
@@ -218,7 +218,7 @@ describe("extensions", () => {
     });
   });
 
-  test("are refused with places of the request, before the base is checked", async () => {
+  test("refuses extensions with places of the request, before the base is checked", async () => {
     await using world = await createGovernanceWorld();
     const refusal = await refusalOf(() =>
       world.governance.publishing.publishExtensions(world.admin, {
@@ -279,7 +279,7 @@ describe("extensions", () => {
     expect(started.warnings.map(({ pointer }) => pointer)).toEqual(warned);
   });
 
-  test("are refused with the problems of audiences and of the whole together", async () => {
+  test("refuses extensions with the problems of audiences and of the whole together", async () => {
     await using world = await createGovernanceWorld();
     const { pointers } = await refusalOf(() =>
       world.governance.publishing.publishExtensions(world.admin, {

@@ -391,7 +391,7 @@ describe("random packages", () => {
     return wrong;
   };
 
-  test("are judged as if every candidate version were tried", () => {
+  test("judges random packages as if every candidate version were tried", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(setting, ({ packages, requirement: text, isOpen }) => {

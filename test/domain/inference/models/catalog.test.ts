@@ -420,14 +420,14 @@ describe("INF-55 the models that requests may name", () => {
       modelPolicy,
     });
 
-  test("are any without a policy for models", async () => {
+  test("allows any model if there is no policy for models", async () => {
     const world = await site();
     await assign(world, "codex", "a");
     expect(allowedIn(world, "off")()).toBeUndefined();
   });
 
   test.each(["log", "refuse"] as const)(
-    "are those assigned to allowed agents with %s, from the policy in force",
+    "allows the models assigned to allowed agents with %s, from the policy in force",
     async (modelPolicy) => {
       const world = await site();
       const allowed = allowedIn(world, modelPolicy);
@@ -443,7 +443,7 @@ describe("INF-55 the models that requests may name", () => {
     },
   );
 
-  test("are none without a policy", () => {
+  test("assigns no models if there is no policy", () => {
     expect(assignedModels(undefined)).toEqual(new Set());
   });
 });

@@ -92,7 +92,7 @@ describe("INF-56 sums", () => {
     expect(entries(world, "user")).toEqual([{ key: USER, requests: 2, refused: 0, inputTokens: 2000 }]);
   });
 
-  test("are kept for a limited number of pairs of model and agent per user, because both are claims", async () => {
+  test("keeps sums for a limited number of pairs of model and agent per user, because both are claims", async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world);
     for (let number = 0; number <= PAIRS_PER_USER_MAX; number++)
@@ -104,7 +104,7 @@ describe("INF-56 sums", () => {
     expect([found.get("model-0"), found.get(OTHER)]).toEqual([2, 1]);
   });
 
-  test(`are removed after ${USAGE_DAYS_KEPT} days`, async () => {
+  test(`removes sums after ${USAGE_DAYS_KEPT} days`, async () => {
     await using world = await createWorld();
     const { sums } = sumsIn(world);
     sums.count(rowIn(world, 1));

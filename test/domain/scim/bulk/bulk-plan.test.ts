@@ -113,7 +113,7 @@ const inPatch = (target: typeof user | typeof group, ...Operations: unknown[]) =
   replaceReferences({ method: "PATCH", target, data: { Operations } }, lookup).data?.Operations;
 
 describe("references", () => {
-  test("are replaced by ids in the members of a group, in every form of members", () => {
+  test("replaces references by ids in the members of a group, in every form of members", () => {
     const members = [{ value: "bulkId:ada", display: "Ada" }, "bulkId:grace", { Value: "plain" }];
     expect(inBody(group, { Members: members })).toEqual({
       Members: [{ value: "id-of-ada", display: "Ada" }, "id-of-grace", { Value: "plain" }],
@@ -139,7 +139,7 @@ describe("references", () => {
       { [`${ENTERPRISE_USER}:manager`]: manager },
     ],
     ["a dotted key", { "manager.value": "bulkId:ada" }, { "manager.value": "id-of-ada" }],
-  ])("are replaced by the id of the manager given as %s", (_, given, replaced) => {
+  ])("replaces the reference to the manager given as %s by the id", (_, given, replaced) => {
     expect(inBody(user, given)).toEqual(replaced);
   });
 
@@ -160,7 +160,7 @@ describe("references", () => {
     expect(inBody(group, { members: [{ value: "ada" }] })).toEqual({ members: [{ value: "ada" }] });
   });
 
-  test("are found in values of a PATCH with or without a path", () => {
+  test("finds references in values of a PATCH with or without a path", () => {
     expect(
       inPatch(
         group,
@@ -187,7 +187,7 @@ describe("references", () => {
     ]);
   });
 
-  test("are found in value filters of a PATCH after decoding escapes", () => {
+  test("finds references in value filters of a PATCH after decoding escapes", () => {
     expect(
       inPatch(
         group,
@@ -202,13 +202,13 @@ describe("references", () => {
     expect(inPatch(user, emails)).toEqual([emails]);
   });
 
-  test("are searched only once in text that does not end: searching at each quote would take hours", () => {
+  test("searches text that does not end only once: searching at each quote would take hours", () => {
     const path = `members[value eq "bulkId:${'\\"'.repeat(200_000)}`;
     const operations = Array.from({ length: 64 }, () => ({ op: "remove", path }));
     expect(inPatch(group, ...operations)).toEqual(operations);
   });
 
-  test("are found in paths of operations", () => {
+  test("finds references in paths of operations", () => {
     const place = { method: "DELETE", target: { type: "User", id: "bulkId:ada" }, data: undefined } as const;
     expect(referencesOf(place)).toEqual(new Set(["ada"]));
     expect(replaceReferences(place, lookup).id).toBe("id-of-ada");

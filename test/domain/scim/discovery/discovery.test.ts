@@ -65,7 +65,7 @@ describe("the service document", () => {
 });
 
 describe("SCIM-113 resource types", () => {
-  test("are listed with their schemas and found one by one", () => {
+  test("lists resource types with their schemas and finds them one by one", () => {
     const list = read("/ResourceTypes");
     expect(list).toMatchObject({ totalResults: 2, startIndex: 1, itemsPerPage: 2 });
     expect(list.Resources).toEqual([read("/ResourceTypes/User"), read("/ResourceTypes/Group")]);
@@ -83,7 +83,7 @@ describe("SCIM-113 resource types", () => {
 });
 
 describe("SCIM-114 schemas", () => {
-  test("are listed and are found by URN in any letter case", () => {
+  test("lists schemas and finds them by URN in any letter case", () => {
     const list = read("/Schemas");
     expect(list.Resources.map(({ id }: { id: string }) => id)).toEqual([
       CORE_USER,

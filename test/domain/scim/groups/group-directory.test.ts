@@ -27,7 +27,7 @@ function reasonOf(work: () => unknown): string | undefined {
 }
 
 describe("groups", () => {
-  test("are listed by name without regard to case, in pages, for one organization", async () => {
+  test("lists groups by name without regard to case, in pages, for one organization", async () => {
     await using world = await createWorld();
     const elsewhere = { ...world, organizationId: await addOrganization(world) };
     await addProvisionedGroup(elsewhere, "Abroad");
@@ -40,7 +40,7 @@ describe("groups", () => {
     expect([namesOn(1), namesOn(2), namesOn(3)]).toEqual([[3, "Alpha", "beta"], [3, "Öffice"], [3]]);
   });
 
-  test("are searched by name in any case and by external id, both as literal text", async () => {
+  test("searches groups by name in any case and by external id, both as literal text", async () => {
     await using world = await createWorld();
     await addProvisionedGroup(world, "ÖFFICE");
     await addProvisionedGroup(world, "100%", { externalId: "ext_1" });
@@ -56,14 +56,14 @@ describe("groups", () => {
     ]);
   });
 
-  test("are refused for a page out of range", async () => {
+  test("refuses a page out of range", async () => {
     await using world = await createWorld();
     const directory = new GroupDirectory(world.db);
     expect(reasonOf(() => directory.list(world.organizationId, { page: 0 }))).toBe("scim_group.invalid");
     expect(reasonOf(() => directory.members("any", { perPage: 101 }))).toBe("scim_group.invalid");
   });
 
-  test("are found by id, then by name in any case, then by exact external id", async () => {
+  test("finds a group by id, then by name in any case, then by exact external id", async () => {
     await using world = await createWorld();
     const id = await addProvisionedGroup(world, "Engineering", { externalId: "Ext-1" });
     const byName = await addProvisionedGroup(world, id, { externalId: "other" });

@@ -159,7 +159,7 @@ describe("SCIM-28 names and external ids", () => {
 });
 
 describe("members that are not users", () => {
-  test("SCIM-27 are refused with the ids of the first ten, and nothing changes", async () => {
+  test("SCIM-27 refuses unknown members with the ids of the first ten, and changes nothing", async () => {
     const id = await engineering(ada);
     const before = footprint(id);
     const ghosts = Array.from({ length: 11 }, (_, at) => `ghost${at}`);
@@ -190,7 +190,7 @@ describe("members that are not users", () => {
     expect(refusal.detail.length).toBeLessThan(250);
   });
 
-  test("SCIM-30 are refused as groups, because groups cannot contain groups", async () => {
+  test("SCIM-30 refuses groups as members, because groups cannot contain groups", async () => {
     const nested = await engineering();
     const refusal = await refusalOf(() =>
       create({ displayName: "Outer", members: membersOf([nested, "ghost"]) }),
@@ -200,7 +200,7 @@ describe("members that are not users", () => {
     expect(refusal.detail).toContain(nested);
   });
 
-  test("are refused as unknown if they belong to another organization", async () => {
+  test("refuses members of another organization as unknown", async () => {
     const id = await engineering(ada);
     const organizationId = world.ids.uuid();
     await world.db.write((tx) => {

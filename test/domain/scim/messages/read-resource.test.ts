@@ -245,7 +245,7 @@ describe.each([
     expectInvalid(() => read(valuesMax + 1), "invalidValue", name, String(valuesMax));
   });
 
-  test("are read from a list with many empty elements, which is refused unread if it is longer", () => {
+  test("reads a list with many empty elements, and refuses a longer one unread", () => {
     const listOf = (length: number) => ({ [name]: Array.from({ length }, () => ({})) });
     expect(readBeside(listOf(SENT_PER_VALUE * valuesMax))[name]).toBeUndefined();
     const longer = listOf(SENT_PER_VALUE * valuesMax + 1);

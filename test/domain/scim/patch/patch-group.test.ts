@@ -124,11 +124,11 @@ describe("SCIM-79 members", () => {
     ["invalidValue", { op: "replace", path: "members" }],
     ["noTarget", { op: "remove", value: { members: ["u1"] } }],
     ["invalidSyntax", { op: "clear", path: "members" }],
-  ])("are unchanged: %s for %j", (scimType, operation) => {
+  ])("refuses to change the members: %s for %j", (scimType, operation) => {
     expectInvalid(() => patched(add("u1"), operation), scimType, "Operations[1]");
   });
 
-  test("are refused with every wrong entry", () => {
+  test("refuses members with every wrong entry", () => {
     const members = [{ value: "g1", type: "Group" }, "u1", {}];
     expectInvalid(() => patched(add(members)), "invalidValue", "members[0]", "nested", "members[2]");
   });
@@ -172,11 +172,11 @@ describe("names", () => {
     [at("externalId"), { externalId: null }],
     [at(`${CORE_GROUP}:displayName`, "replace", "New"), { displayName: "New" }],
     [at("schemas", "replace", ["urn:x"]), {}],
-  ])("are set by %j", (operation, names) => {
+  ])("sets names by %j", (operation, names) => {
     expect(patched(operation)).toEqual({ ...names, members: UNCHANGED });
   });
 
-  test("are those of the last operation", () => {
+  test("keeps the names of the last operation", () => {
     const { displayName, externalId } = patched(
       at("displayName", "replace", "One"),
       at("externalId", "replace", "e1"),
@@ -186,7 +186,7 @@ describe("names", () => {
     expect([displayName, externalId]).toEqual(["Two", "e2"]);
   });
 
-  test("are accepted inside the whole group, as authentik and Okta send them", () => {
+  test("accepts names inside the whole group, as authentik and Okta send them", () => {
     const value: object = JSON.parse(`{ "id": "${ID}", "schemas": ["x"], "meta": {}, "displayName": "New",
       "externalId": "e1", "members.display": "x", "__proto__": { "members": [] }, "constructor": 1, "nope": [] }`);
     expect(patched({ op: "replace", value })).toEqual({
@@ -208,7 +208,7 @@ describe("names", () => {
     ["invalidValue", at("displayName", "replace", "a\u0000b")],
     ["invalidValue", at("externalId", "replace", ["a", "b"])],
     ["invalidValue", { op: "replace", value: "New" }],
-  ])("are refused as %s for %j", (scimType, operation) => {
+  ])("refuses names as %s for %j", (scimType, operation) => {
     expectInvalid(() => patched(operation), scimType, "Operations[0]");
   });
 

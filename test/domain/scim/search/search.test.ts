@@ -186,7 +186,7 @@ describe("both types together", () => {
     return world;
   };
 
-  test("are returned users first, and pages cross the boundary", async () => {
+  test("returns users first, and pages cross the boundary", async () => {
     await using world = await bothWorld();
     const whole = ["alpha0", "alpha1", "alpha2", "Beta", "Gamma"];
     for (const filter of [undefined, "id pr", 'meta.created gt "2020-01-01T00:00:00Z"']) {
@@ -199,7 +199,7 @@ describe("both types together", () => {
     }
   });
 
-  test("are sorted together on request, with resources without the attribute last", async () => {
+  test("sorts both types together on request, with resources without the attribute last", async () => {
     await using world = await bothWorld();
     const ordered = async (sortBy: string, sortOrder?: string) =>
       namesOf(await world.list("all", { sortBy, sortOrder }));
@@ -216,7 +216,7 @@ describe("both types together", () => {
     ['userName eq "ALPHA1" or displayName eq "beta"', ["alpha1", "Beta"]],
     ["members pr", ["Gamma"]],
     ['meta.resourceType eq "Device"', []],
-  ])("are selected by %s", async (filter, expected) => {
+  ])("selects resources by %s", async (filter, expected) => {
     await using world = await bothWorld();
     const answer = await world.list("all", { filter });
     expect(namesOf(answer)).toEqual(expected);

@@ -11,13 +11,13 @@ const WORK = { value: "work@x.example", type: "WORK" };
 const PRIMARY = { value: "primary@x.example", type: "other", primary: true };
 
 describe("SCIM-13 the e-mails of a user", () => {
-  test("are the stored ones", () => {
+  test("shows the stored e-mails", () => {
     const doc = withEmails(HOME);
     expect(shownEmails(doc)).toEqual([HOME]);
     expect(shownDoc(doc)).toBe(doc);
   });
 
-  test("are derived from the user name if none is stored, in the usual place of the document", () => {
+  test("derives the e-mails from the user name if none is stored, in the usual place of the document", () => {
     const shown = [{ value: "Ada@Example.com", type: "work", primary: true }];
     expect(shownEmails(ADA)).toEqual(shown);
     const doc = shownDoc({ ...ADA, phoneNumbers: [{ value: "1" }] });

@@ -470,7 +470,7 @@ describe("SSO-23 keys", () => {
     expect([await refused(), fetched()]).toEqual(["upstream sso.token_invalid", 3]);
   });
 
-  test("are kept for an hour, and one that vanished is not used after that", async () => {
+  test("keeps keys for an hour and does not use a key that vanished after that", async () => {
     const provider = relyingParty();
     await signIn(provider);
     world.clock.advance(3_600_000);

@@ -143,7 +143,7 @@ describe("CON-25 limits", () => {
 });
 
 describe("CON-25 columns and rows of a list", () => {
-  test("are kept for every visit, changed by the address, and forgotten", async () => {
+  test("keeps the columns and rows for every visit, changes them by the address, and forgets them", async () => {
     const form = formTo(await browser.visit(`${LIST}?per_page=50&columns=-role&role=admin`), USUAL);
     const kept = await browser.submit(form, { act: "keep" });
     expect([kept.path, kept.html.includes('<th scope="col">Role')]).toEqual([LIST, false]);

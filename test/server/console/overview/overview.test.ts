@@ -104,7 +104,7 @@ describe("CON-38 the overview", () => {
 describe("CON-38 the problems", () => {
   const OK = { atMs: 0, findings: [{ check: "disk", result: "ok", detail: "fine", remedy: null }] } as const;
 
-  test("are findings with remedies, failures first, and link to the page that solves them", async () => {
+  test("shows findings with remedies, failures first, linked to the page that solves them", async () => {
     const findings = [
       { check: "token_memory", result: "warning", detail: "too small", remedy: "make it larger" },
       { check: "jobs", result: "failed", detail: `failed: ${HOSTILE}`, remedy: "quartermaster jobs run x" },
@@ -115,7 +115,7 @@ describe("CON-38 the problems", () => {
     expect(made.knownProblems(organizationId)).toBe(2);
   });
 
-  test("are shown without the checks while these take long, and the number stays unknown", async () => {
+  test("shows the problems before slow checks have ended, and the number stays unknown", async () => {
     const never = Promise.withResolvers<never>();
     const made = withDiagnosis(() => never.promise);
     expect(await made.problems(organizationId)).toEqual({ problems: [], checkedAtMs: undefined });

@@ -224,7 +224,7 @@ describe("CON-67 finding people", () => {
 });
 
 describe("CON-67 groups", () => {
-  test("are added by name, shown with their members, and taken out", async () => {
+  test("adds groups by name, shows them with their members, and takes them out", async () => {
     const engineers = await createGroup("Engineers", people.slice(0, 3));
     const page = await send({ ...only, group: "engineers" });
     expect(page.path).toBe("/console/policy/review");
@@ -235,7 +235,7 @@ describe("CON-67 groups", () => {
     expect(audience()).toEqual({ scope: "users", user_ids: [String(people[5])] });
   });
 
-  test("are found by a part of their name, and one press saves one beside what was pasted", async () => {
+  test("finds groups by a part of their name, and one press saves one beside what was pasted", async () => {
     const id = await createGroup("Sales and marketing", people.slice(3, 5));
     const page = await send({ act: "find", group: "marketing" });
     expect(page.html).toContain("Sales and marketing");
@@ -245,7 +245,7 @@ describe("CON-67 groups", () => {
   });
 
   test.each([GROUPS_PROPOSED_MAX - 1, GROUPS_PROPOSED_MAX, GROUPS_PROPOSED_MAX + 1])(
-    "are proposed up to a limit: %p",
+    "proposes groups up to a limit: %p",
     async (length) => {
       for (let at = 0; at < length; at++) await createGroup(`Team ${length} ${at}`, []);
       const { html } = await send({ act: "find-group", group: `team ${length}` });

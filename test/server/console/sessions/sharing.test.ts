@@ -197,7 +197,7 @@ describe("SES-56 what looks like a key", () => {
     expect(await question(id)).toContain("No string in it looks like a key of a known kind.");
   });
 
-  test("are not counted in bytes that cannot be unpacked, and the page says so", async () => {
+  test("counts nothing in bytes that cannot be unpacked, and the page says so", async () => {
     const html = await question(await captured(Buffer.from("no archive")));
     expect(html).toContain("It could not be searched for keys:");
     expect(html).toContain("damaged, truncated or not gzip data");

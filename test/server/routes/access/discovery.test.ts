@@ -63,7 +63,7 @@ test.each(METADATA_PATHS)("%s names the endpoints that the client derives from t
 });
 
 describe("the signing keys", () => {
-  test("are public keys only and may be cached for a minute", async () => {
+  test("publishes public keys only, which may be cached for a minute", async () => {
     await using server = await createTestServer();
     const answer = await server.request("GET", "/api/auth/jwks");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=60");

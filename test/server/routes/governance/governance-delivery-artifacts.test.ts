@@ -141,7 +141,7 @@ describe("the bytes of an archive", () => {
     ["a range", "bytes=2-5", (all: Uint8Array) => all.slice(2, 6)],
     ["everything from a place on", "bytes=9-", (all: Uint8Array) => all.slice(9)],
     ["the last of them", "bytes=-4", (all: Uint8Array) => all.slice(-4)],
-  ])("are served in part: %s", async (_name, range, wanted) => {
+  ])("serves a part of an archive: %s", async (_name, range, wanted) => {
     const answer = await part({ range });
     expect(answer.status).toBe(206);
     expect(await answer.bytes()).toEqual(wanted(archive.bytes));
@@ -157,13 +157,13 @@ describe("the bytes of an archive", () => {
     expect([whole.status, sha256Hex(await whole.bytes())]).toEqual([200, archive.sha256]);
   });
 
-  test("are refused for a range beyond their end", async () => {
+  test("refuses a range beyond the end of an archive", async () => {
     const answer = await part({ range: `bytes=${archive.bytes.length}-` });
     expect(answer.status).toBe(416);
     expect(answer.headers.get("content-range")).toBe(`bytes */${archive.bytes.length}`);
   });
 
-  test("are not sent to a caller that has them, nor with HEAD", async () => {
+  test("sends no bytes to a caller that has them, nor with HEAD", async () => {
     expect((await part({ "if-none-match": tag() })).status).toBe(304);
     const head = await fetch(url, { method: "HEAD" });
     expect([head.status, head.headers.get("content-length")]).toEqual([200, String(archive.bytes.length)]);

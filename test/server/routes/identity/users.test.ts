@@ -128,7 +128,7 @@ describe("the list", () => {
 });
 
 describe("the options", () => {
-  test("are all users that are not removed", async () => {
+  test("lists all users that are not removed", async () => {
     const face = await createAdministration();
     await face.add("ben@example.com", { status: "suspended" });
     await face.add("eva@example.com", { status: "removed" });
@@ -167,7 +167,7 @@ describe("the options", () => {
     [{ q: null }, 422],
     [{ query: "x" }, 422],
   ];
-  test.each(CASES)("are limited, case %#", async (body, status) => {
+  test.each(CASES)("limits the options, case %#", async (body, status) => {
     const face = await createAdministration();
     expect((await face.send("POST", "/admin/users/options", body)).status).toBe(status);
   });

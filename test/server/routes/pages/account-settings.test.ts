@@ -75,7 +75,7 @@ describe("the account settings", () => {
     }
   });
 
-  test("are linked from every other page of a signed-in user", async () => {
+  test("links the account settings from every other page of a signed-in user", async () => {
     const browser = await signedIn(site);
     for (const path of ["/", "/device"])
       expect((await browser.visit(path)).html).toContain('href="/account"');

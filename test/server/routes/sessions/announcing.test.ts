@@ -302,7 +302,7 @@ describe("SES-9 unfinished uploads of one user", () => {
       await presigned(face, credential, { sha256: digestOf(at), size_bytes: 1, ...more });
   }
 
-  test(`are at most ${PENDING_PER_USER_MAX}`, async () => {
+  test(`allows at most ${PENDING_PER_USER_MAX} unfinished uploads`, async () => {
     const face = await sameServer();
     const credential = await member(face);
     await announceMany(face, credential, PENDING_PER_USER_MAX);

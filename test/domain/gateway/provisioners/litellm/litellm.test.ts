@@ -158,7 +158,7 @@ describe("the account", () => {
 });
 
 describe("remains of an earlier attempt", () => {
-  test("are deleted, recognized by name or metadata, also from the second page", async () => {
+  test("deletes remaining keys, recognized by name or metadata, also from the second page", async () => {
     await using subject = await start();
     subject.ownKey({ key_alias: `${ALIAS}-${ALIASES_MAX}` });
     subject.ownKey({ key_alias: "renamed", metadata: MARK });
@@ -168,7 +168,7 @@ describe("remains of an earlier attempt", () => {
     expect(subject.gateway.keys).toHaveLength(PAGE_SIZE + 1);
   });
 
-  test("are not keys of other users or tools, or with a similar name", async () => {
+  test("keeps keys of other users or tools, or with a similar name", async () => {
     await using subject = await start();
     subject.ownKey({ key_alias: "my own" });
     subject.ownKey({ key_alias: null });
@@ -180,7 +180,7 @@ describe("remains of an earlier attempt", () => {
     expect(subject.gateway.keys).toHaveLength(6);
   });
 
-  test("are deleted by the next attempt if nobody learned of the key, and names do not grow", async () => {
+  test("deletes keys in the next attempt if nobody learned of them, and names do not grow", async () => {
     await using subject = await start();
     for (let n = 0; n < 3; n += 1) {
       subject.gateway.fail("POST /key/generate", { kind: "late-hang-up", times: 1 });
@@ -200,7 +200,7 @@ describe("remains of an earlier attempt", () => {
     expect(subject.gateway.keys).toHaveLength(1);
   });
 
-  test("are deleted from every account with the address if nobody should have a key", async () => {
+  test("deletes keys from every account with the address if nobody should have a key", async () => {
     await using subject = await start();
     await makeKey(subject.provisioner);
     const twin = subject.gateway.addUser("ADA@example.com");
