@@ -1,7 +1,8 @@
-// `bun run test:standby`: two data directories, Litestream and a real S3 store. Under 200 reports a second, `kill -9` of the active
-// machine's processes and a takeover by the other one, round after round; then an interruption between the machine and the store.
-// Needs `litestream` 0.5 or 0.3.13 and `versitygw` on PATH, or at $LITESTREAM and $VERSITYGW (go install), which is why `bun run test` leaves
-// it out. ROUNDS (20) and CUT_SECONDS (300) make it shorter.
+// `bun run test:standby`: two data directories, Litestream and a real S3 store. Under 200 reports a second, `kill -9` of the
+// active machine's processes and a takeover by the other one, round after round; then an interruption between the machine and
+// the store.
+// Needs `litestream` 0.5 or 0.3.13 and `versitygw` on PATH, or at $LITESTREAM and $VERSITYGW (go install), which is why
+// `bun run test` leaves it out. ROUNDS (20) and CUT_SECONDS (300) make it shorter.
 import { requireVersitygw } from "../support/object-store/versitygw.ts";
 import { prove, requireProgram } from "../support/proof.ts";
 import { cutFromStore } from "./cut.ts";

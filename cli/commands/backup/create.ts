@@ -1,4 +1,5 @@
-// `backup create`: writes the database, the artifacts and, with backup.sessions, captured sessions to one file, and with --with-keys the keys to a second file.
+// `backup create`: writes the database, the artifacts and, with backup.sessions, captured sessions to one file, and with
+// --with-keys the keys to a second file.
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import {

@@ -1,5 +1,6 @@
-// The link of one user, by `identities create` and `identities remove`. Both ask for confirmation: a link lets a person at the provider use the
-// account, and removing it ends the logins. The checks of the domain run before the question, so that a dry run fails like the real command.
+// The link of one user, by `identities create` and `identities remove`. Both ask for confirmation: a link lets a person at the
+// provider use the account, and removing it ends the logins. The checks of the domain run before the question, so that a dry
+// run fails like the real command.
 import type { User } from "../../../src/domain/identity/model.ts";
 import { toIdentity } from "../../../src/domain/sso/identities/identity-document.ts";
 import type { NewIdentity } from "../../../src/domain/sso/service.ts";

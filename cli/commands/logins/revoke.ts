@@ -1,4 +1,5 @@
-// `logins revoke`: ends one login, all logins of a user with or without one exception, or all logins. A running server refuses their next request.
+// `logins revoke`: ends one login, all logins of a user with or without one exception, or all logins. A running server refuses
+// their next request.
 import { type EndedAccess, endedSummary, type LoginView } from "../../../src/domain/access/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

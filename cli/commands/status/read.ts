@@ -69,7 +69,10 @@ export interface HarnessState {
   problem: string | undefined;
 }
 
-/** Finishes an interrupted restore first, as every command does. @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*` */
+/**
+ * Finishes an interrupted restore first, as every command does.
+ * @throws DomainError `data_dir.*`, `schema.newer`, `schema.altered`, `storage.*`
+ */
 export async function readStatus(context: Context, command: CliCommand): Promise<Status> {
   const config = await loadSettings(context, command);
   const directory = existingDirectory({ config, clock: context.clock });

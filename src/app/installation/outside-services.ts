@@ -47,7 +47,10 @@ const PROBES: Readonly<Record<string, { path: string; affects: string }>> = {
     affects: "inference of workstations that the policy sends through the gateway",
   },
 };
-/** Endpoints that are not probed: the issuer answers for the others of the provider, and `doctor` checks the public one of the store and the replica. */
+/**
+ * Endpoints that are not probed: the issuer answers for the others of the provider, and `doctor` checks the public one of the
+ * store and the replica.
+ */
 const NOT_ASKED = [`${PROVIDER_DESTINATION}-`, PUBLIC_ENDPOINT];
 /** The same for hosts to which a repository connection redirects. */
 const DOWNLOADS = /^package-source:[^:]+:/;

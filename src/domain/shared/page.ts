@@ -1,5 +1,5 @@
-// Paging and searching for all lists: numbered pages, pages by key, a literal search text, and single values of a query. The store of each area orders and matches its
-// rows.
+// Paging and searching for all lists: numbered pages, pages by key, a literal search text, and single values of a query. The
+// store of each area orders and matches its rows.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { DomainError, type Problem } from "../../platform/errors.ts";
 import { UUID_PATTERN } from "../../platform/ids.ts";

@@ -1,5 +1,5 @@
-// Tables of company sign-in: identities at providers, users expected at another one, what is known about each provider, and used logout tokens. Login sessions
-// are in access/tables.ts; migrations/ contains the SQL.
+// Tables of company sign-in: identities at providers, users expected at another one, what is known about each provider, and
+// used logout tokens. Login sessions are in access/tables.ts; migrations/ contains the SQL.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const userIdentities = sqliteTable(

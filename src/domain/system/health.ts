@@ -1,5 +1,5 @@
-// The health of the parts that answers depend on, for clients and monitors: the database, the stores of packages and sessions, gateway keys, and
-// the inference proxy if there is one. A fault has a name and a few general words, never details.
+// The health of the parts that answers depend on, for clients and monitors: the database, the stores of packages and sessions,
+// gateway keys, and the inference proxy if there is one. A fault has a name and a few general words, never details.
 // Source: handbook: observe, Health.
 import { type Static, Type } from "@sinclair/typebox";
 import type { Blobs, StoreState } from "../../platform/blobs/blobs.ts";

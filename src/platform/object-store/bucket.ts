@@ -1,5 +1,6 @@
-// A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is no
-// multipart upload: a session has at most 128 MiB, and a day of the request log rarely as many. The domain decides which objects there are and what their keys mean.
+// A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is
+// no multipart upload: a session has at most 128 MiB, and a day of the request log rarely as many. The domain decides which
+// objects there are and what their keys mean.
 import { invariant } from "../errors.ts";
 import { failureIn, invalid, refused, StoreFailure } from "./failures.ts";
 import { type ListedPage, parseListing } from "./listing.ts";

@@ -5,7 +5,8 @@
 //   share = (callback - signing) - (waiting - signing)
 //
 // `signing` is what the provider reports for each response; it is subtracted first, because it varies more than the rest. The
-// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way in the same run.
+// reference is the share of a server that verifies one RS256 signature and commits SIGN_IN_ROWS rows, computed in the same way
+// in the same run.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { atMost, type Figure } from "../figures.ts";

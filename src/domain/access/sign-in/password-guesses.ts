@@ -98,7 +98,8 @@ export function recordCorrectPassword(tx: Tx, { own, shared }: CountedGuess): vo
 }
 
 /**
- * Clears every guess for an account, of passwords and of codes of the second factor. The guesses of an address stay, because they count for other accounts too.
+ * Clears every guess for an account, of passwords and of codes of the second factor. The guesses of an address stay, because
+ * they count for other accounts too.
  * @returns how many counters were open
  */
 export function forgetGuesses(tx: Tx, { email, nowMs }: { email: string; nowMs: number }): number {

@@ -1,5 +1,5 @@
-// Reads archives that are already stored: lists and checks them. They stay usable when the rules for new archives become stricter; operators get a
-// warning.
+// Reads archives that are already stored: lists and checks them. They stay usable when the rules for new archives become
+// stricter; operators get a warning.
 import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { inspectArchive } from "./archive.ts";

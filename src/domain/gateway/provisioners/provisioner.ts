@@ -1,5 +1,6 @@
-// The interface that creates and revokes keys at the organization's inference gateway, and lists its models. Two implementations exist: the built-in
-// one for LiteLLM's admin API, and an executable supplied by the operator. Both pass the same test suite.
+// The interface that creates and revokes keys at the organization's inference gateway, and lists its models. Two
+// implementations exist: the built-in one for LiteLLM's admin API, and an executable supplied by the operator. Both pass the
+// same test suite.
 
 import { DomainError } from "../../../platform/errors.ts";
 import type { Secret } from "../../../platform/secret.ts";

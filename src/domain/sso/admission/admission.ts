@@ -82,7 +82,8 @@ export class Admission {
 
   /**
    * @throws DomainError `sso.email_missing`, `sso.email_unverified`, `sso.not_provisioned`, `sso.not_allowed`, `sso.groups_overage`,
-   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`, `sso.signed_out`; `sso.state` if a reload replaced the provider
+   *   `sso.acr`, `sso.user_inactive`, `sso.user_conflict`, `sso.user_protected`, `sso.signed_out`; `sso.state` if a reload
+   *   replaced the provider
    */
   async admit(person: Person, browser: ReturningBrowser): Promise<Admitted> {
     const admitted = await this.own.db.write((tx) => this.#admit(tx, person, browser), "access");

@@ -146,7 +146,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A failed connection means that the provider is unreachable. A refusal of platform/outbound means that the provider named a bad address. */
+/**
+ * A failed connection means that the provider is unreachable. A refusal of platform/outbound means that the provider named a
+ * bad address.
+ */
 function faultOfFetch(error: unknown): DomainError {
   if (!(error instanceof DomainError)) return unreachable(errorText(error));
   const { reason, message, cause } = error;

@@ -108,7 +108,10 @@ export function rowActIn(act: string | undefined): RowAct | undefined {
   return kind && { kind, at: Number(at) };
 }
 
-/** @param stored the server of the draft, of which the entry keeps values @returns the entry with the row changed, moved, added or removed */
+/**
+ * @param stored the server of the draft, of which the entry keeps values
+ * @returns the entry with the row changed, moved, added or removed
+ */
 export function withRowAct(
   entry: McpEntry,
   { kind, at }: RowAct,

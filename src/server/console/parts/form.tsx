@@ -18,7 +18,10 @@ interface ConsoleFormProps {
   isInParts?: boolean;
   /** the script shows how much of its file is sent */
   isWatched?: boolean;
-  /** the script asks before the reader leaves the page with something that is not saved: `refused` where the page already shows such values */
+  /**
+   * the script asks before the reader leaves the page with something that is not saved: `refused` where the page already shows
+   * such values
+   */
   edits?: "saved" | "refused";
 }
 

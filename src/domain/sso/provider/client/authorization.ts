@@ -21,8 +21,8 @@ export const scopesOf = ({ extraScopes }: Pick<SsoSettings, "extraScopes">): rea
 
 /**
  * OpenID Connect Core 1.0 section 3.1.2.1. A forced log-on has `max_age` too: then the ID token must say when it happened (section 2,
- * auth_time). id-token.ts requires it, because the browser can remove both from the link. `response_mode` stays at its default for codes, which
- * is the query.
+ * auth_time). id-token.ts requires it, because the browser can remove both from the link. `response_mode` stays at its default
+ * for codes, which is the query.
  */
 export function authorizationParameters(
   settings: SsoSettings,
