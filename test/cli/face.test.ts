@@ -18,7 +18,7 @@ const typed = (args: string[], options: TerminalOptions = {}) =>
 const ASKED = "continue?";
 
 describe("CLI-4 tables", () => {
-  test("in a pipe values are complete, missing values are -, times are ages, escape sequences are removed", async () => {
+  test("prints complete values in a pipe: missing values are -, times are ages, escape sequences are removed", async () => {
     expect((await piped(["list"])).stdout).toBe(
       [
         "ID                                    HOST         POLICY  SEEN",

@@ -41,7 +41,7 @@ describe("tables", () => {
     [SHORTENED_WIDTH_MIN - 1, SHORTENED_WIDTH_MIN],
     [SHORTENED_WIDTH_MIN, SHORTENED_WIDTH_MIN],
     [SHORTENED_WIDTH_MIN + 1, SHORTENED_WIDTH_MIN + 1],
-  ])("in %d cells a long value takes %d", (room, width) => {
+  ])("a table in %d cells gives a long value %d", (room, width) => {
     const narrow = { ...style, columns: room };
     const [, row = ""] = tableText(["a".repeat(20)], columns.slice(0, 1), narrow).split("\n");
     expect(Bun.stringWidth(row)).toBe(width);

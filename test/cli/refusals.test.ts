@@ -54,7 +54,7 @@ describe("data directory without an installation", () => {
   });
 });
 
-describe("in an installation", () => {
+describe("an installation", () => {
   const cases: readonly [line: string, refused: string][] = [
     ["catalog show nothing", "catalog.not_found 3"],
     ["clients show nothing", "client.not_found 3"],

@@ -140,7 +140,7 @@ describe.if(canMount)("a service whose disk fails", () => {
   const statuses = (...paths: readonly string[]) =>
     Promise.all(paths.map(async (path) => (await fetch(service.baseUrl + path)).status));
 
-  test("because it is full reports itself unhealthy, shows signed-in callers the reason, and recovers on its own", async () => {
+  test("reports itself unhealthy on a full disk, shows signed-in callers the reason, and recovers on its own", async () => {
     const { cookie } = await signIn();
     expect(await statuses("/ready", "/health/object-storage")).toEqual([200, 200]);
     const ballast = join(disk, "ballast");
@@ -159,7 +159,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await statuses("/ready", "/health/object-storage")).toEqual([200, 200]);
   });
 
-  test("because it is full answers 507, and recovers on its own when there is space", async () => {
+  test("answers 507 on a full disk, and recovers on its own when there is space", async () => {
     const ballast = join(disk, "ballast");
     fill(ballast);
     expect(new Set(await writeUntilRefused())).toEqual(new Set([507]));
@@ -170,7 +170,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await signIn()).toMatchObject({ status: 200 });
   });
 
-  test("because writes fail answers 503, and recovers on its own when they succeed", async () => {
+  test("answers 503 if writes fail, and recovers on its own when they succeed", async () => {
     const { size } = statSync(join(disk, "data/quartermaster.db-wal"));
     limitFiles(service.pid, String(size));
     expect(new Set(await writeUntilRefused())).toEqual(new Set([503]));
@@ -180,7 +180,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     await expectNothingLost();
   });
 
-  test("while its log is on the same disk continues to log and stops cleanly", async () => {
+  test("continues to log while its log is on the same disk, and stops cleanly", async () => {
     const { headers } = await fetch(`${service.baseUrl}/health`);
     const log = join(disk, "log");
     while (!readFileSync(log, "utf8").includes(headers.get("x-request-id") ?? "none")) await Bun.sleep(1);
@@ -188,7 +188,7 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await service.ended()).toBe(0);
   });
 
-  test("because it is full refuses to start with the reason, and starts when there is space", () => {
+  test("refuses to start on a full disk with the reason, and starts when there is space", () => {
     const place = join(directory, "other");
     mkdirSync(place);
     const elsewhere = join(place, "data");

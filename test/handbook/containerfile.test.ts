@@ -16,7 +16,7 @@ test("the Containerfile runs the service as a user with a number, and keeps its 
   expect(valuesOf("ENV")[0]).toContain("QUARTERMASTER_DATA_DIR=/var/lib/quartermaster");
 });
 
-test("its commands are those of the executable, without a shell", () => {
+test("the commands are those of the executable, without a shell", () => {
   const [entry, start, health] = ["ENTRYPOINT", "CMD", "HEALTHCHECK"].map((name) =>
     commandIn(valuesOf(name)[0]),
   );

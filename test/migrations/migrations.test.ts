@@ -128,7 +128,7 @@ test("every CHECK has a name", () => {
 });
 
 test.each(migrations.map(({ id, name }) => [id, name] as const))(
-  "from schema %d (%s), with a row in every table, to the newest: every row is preserved, and the schema equals a fresh one",
+  "migrates schema %d (%s), with a row in every table, to the newest: every row is preserved, and the schema equals a fresh one",
   (id) => {
     inNewFile((connection, file) => {
       upTo(file, migrations.slice(0, id));

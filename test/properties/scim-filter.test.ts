@@ -39,7 +39,7 @@ const typeOf = ({ meta }: ScimObject): unknown =>
 
 describe("SCIM-130 SQL finds the same resources as the evaluator", () => {
   test(
-    "for any filter on any resources of one type and of both",
+    "finds the same resources for any filter on any resources of one type and of both",
     async () => {
       const filters = RESOURCE_TYPES.flatMap((type) =>
         Array.from({ length: 12 }, () => FILTERS[type].map((text) => ({ type, text }))),
@@ -70,7 +70,7 @@ const ofType = (resource: ScimObject): ResourceTypeName => (typeOf(resource) ===
 describe("SQL sorts like the comparison of values", () => {
   const sortable = pathsOf("User").filter((name) => attributeAt("User", name).type !== "complex");
   test(
-    "for any attribute and direction",
+    "sorts by any attribute in any direction",
     async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -627,7 +627,7 @@ describe("scheduled backups", () => {
     expect(remove(folder, { keep: 1, nowMs: days(10) })).toEqual([old]);
   });
 
-  test("from the future do not displace current ones and count once their time is reached", () => {
+  test("keeps current backups beside backups from the future, which count once their time is reached", () => {
     const folder = place("future");
     const real = [1, 2].map((day) => add(folder, { atMs: days(day) }));
     const future = [300, 301, 302].map((day) => add(folder, { atMs: days(day) }));

@@ -263,7 +263,7 @@ describe("a restore is refused", () => {
     expect(names()).toEqual([]);
   });
 
-  test("DAT-4 while the service runs", async () => {
+  test("DAT-4 refuses a restore while the service runs", async () => {
     const lock = lockForServer(placesIn(bench.data), bench.clock);
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("4 data_dir.in_use");
     const { details } = await bench.json(`backup restore ${backup} --dry-run`);
@@ -271,7 +271,7 @@ describe("a restore is refused", () => {
     lock.release();
   });
 
-  test("DAT-8 while another program such as replication has the database open", async () => {
+  test("DAT-8 refuses a restore while another program such as replication has the database open", async () => {
     using other = openConnection(join(bench.data, "quartermaster.db"), { readonly: true });
     other.query("SELECT count(*) FROM users").get();
     expect(await outcomeOf(`backup restore ${backup} ${restore}`)).toBe("6 data_dir.busy");
@@ -300,7 +300,7 @@ describe("a restore is refused", () => {
     expect((await bench.run(`backup restore ${backup} --dry-run`)).exitCode).toBe(0);
   });
 
-  test("after an interruption before the swap", async () => {
+  test("refuses a restore after an interruption before the swap", async () => {
     const stop = new AbortController();
     stop.abort(new Error("Ctrl-C"));
     expect((await bench.run(`backup restore ${backup} ${restore}`, { signal: stop.signal })).exitCode).toBe(
@@ -308,7 +308,7 @@ describe("a restore is refused", () => {
     );
   });
 
-  test("after an interruption while the database that was read is being prepared", async () => {
+  test("refuses a restore after an interruption while the database that was read is being prepared", async () => {
     const stop = new AbortController();
     /** The audit entry is written into the new database, in the folder next to the data. */
     const isBeingPrepared = () =>

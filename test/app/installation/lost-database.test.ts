@@ -221,7 +221,7 @@ async function stepsOfFirstStart(folder: string): Promise<string[]> {
 }
 
 describe("a killed first start", () => {
-  test("at any step leaves no marker without a database, and the next start succeeds", async () => {
+  test("leaves no marker without a database at any step, and the next start succeeds", async () => {
     const folder = temporaryDirectory();
     const copies = await stepsOfFirstStart(folder);
     for (const path of copies) {
@@ -234,7 +234,7 @@ describe("a killed first start", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("while SQLite writes the first pages leaves a journal that the next start rolls back", async () => {
+  test("rolls back the journal of a start that was killed while SQLite wrote the first pages", async () => {
     const data = join(bench.folder, "journal");
     mkdirSync(data, { mode: 0o700 });
     const script = `
@@ -250,7 +250,7 @@ describe("a killed first start", () => {
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Set up")]);
   });
 
-  test("while the marker is written leaves a partial file that the next start overwrites", async () => {
+  test("overwrites the partial marker of a start that was killed while it wrote it", async () => {
     const whole = markerText();
     for (const part of ["", whole.slice(0, 10), whole]) {
       rmSync(marker(), { force: true });

@@ -39,7 +39,7 @@ describe("DAT-4 a named pipe", () => {
     expect([status, JSON.parse(stderr).reason]).toEqual([2, "file.not_regular"]);
   });
 
-  test("in the backup folder is listed with its problem", () => {
+  test("lists a named pipe in the backup folder with its problem", () => {
     const folder = join(bench.folder, "with-pipe");
     mkdirSync(folder);
     spawnSync("mkfifo", [join(folder, "backup-20260101T000000Z.qmb")]);
@@ -176,7 +176,7 @@ describe("DAT-4 a foreign database", () => {
     expect(told).toStartWith("4 schema.altered");
   });
 
-  test("in the data directory is found by doctor, and its backup is made with exit code 8", async () => {
+  test("finds a foreign database in the data directory, and makes its backup with exit code 8", async () => {
     using own = await createInstallation();
     changeFile(join(own.data, "quartermaster.db"), FOREIGN[0][1]);
     const { stdout } = await own.run("doctor --json");

@@ -156,7 +156,7 @@ const impostor =
   };
 
 describe("a wrong issuer", () => {
-  test("in the metadata is reported", async () => {
+  test("reports a wrong issuer in the metadata", async () => {
     const { of } = await probedServer(
       impostor((origin, path) => (path.includes("metaharness") ? `${origin}/api/auth` : `${origin}/auth`)),
     );

@@ -187,7 +187,7 @@ describe("AIR-1: a release", () => {
     expect(verified(folder, newSigner().publicKey)).toEqual({ sums: 0, isSigned: false });
   });
 
-  test("for another machine has its executable, and everything else of this one", async () => {
+  test("makes a release for another machine with its executable, and everything else of this one", async () => {
     const path = join(directory, "foreign");
     writeFileSync(path, "another executable");
     const { archive: foreign } = await makeRelease({

@@ -80,7 +80,7 @@ const places: Readonly<Record<string, (name: string) => Place>> = {
   }),
 };
 
-describe.each(Object.entries(places))("STB-3 in %s", (_, createPlace) => {
+describe.each(Object.entries(places))("STB-3 terms in %s", (_, createPlace) => {
   test("an empty place has no term and no position", async () => {
     const { store } = createPlace("empty");
     expect(await listTerms(store)).toEqual([]);
@@ -125,7 +125,7 @@ test("STB-3 a record that is not one is ignored", async () => {
   expect(await readRecord(store, FIRST)).toBeUndefined();
 });
 
-describe("STB-9 over SFTP", () => {
+describe("STB-9 SFTP", () => {
   const listed = (more: Partial<SftpServer>, path = "/files/known") =>
     listTerms(sftpStoreOf(sftpConfig(folder, { ...files, ...more }, path)));
 

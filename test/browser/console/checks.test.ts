@@ -177,7 +177,7 @@ const overview = async () => {
 };
 const firstRevision = (page: Page) => page.locator("#revisions tbody tr").first().textContent();
 
-test("CON-115 where rows would move, a button tells how many are new and shows them", async () => {
+test("CON-115 a button tells how many rows are new where rows would move, and shows them", async () => {
   await using visitor = await overview();
   const { page } = visitor;
   const before = await firstRevision(page);

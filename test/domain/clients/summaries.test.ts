@@ -200,7 +200,7 @@ test.each([
   [NOT_SEEN_DAYS_MAX, true],
   [NOT_SEEN_DAYS_MAX + 1, false],
   [Number.NaN, false],
-])("not seen for %d days is accepted: %p", async (notSeenForDays, isAccepted) => {
+])("accepts %d as the number of days not seen: %p", async (notSeenForDays, isAccepted) => {
   await using clients = await createClientsWorld();
   const list = () => page(clients, { notSeenForDays });
   if (isAccepted) expect(list().total).toBe(0);

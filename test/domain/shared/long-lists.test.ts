@@ -98,7 +98,7 @@ describe("the pages of a long list equal the list", () => {
     },
   );
 
-  test("also of matches that are far apart", () => {
+  test("equals the list of matches that are far apart", () => {
     const { users } = site.domain.identity;
     const all = users.list(site.world.organizationId, { q: "7@example", perPage: 500, isWalk: true });
     const paged = [1, 2, 3, 4, 5].flatMap((page) => {

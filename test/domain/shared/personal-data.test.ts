@@ -18,7 +18,7 @@ test.each([
   ["ana@example.org-net.com", "ana@example.org-net.com"],
   ["ana@example.organic", "ana@example.organic"],
   ["ana@exampleXorg", "ana@exampleXorg"],
-])("in %j the person becomes %j", (text, replaced) => {
+])("replaces the person in %j: %j", (text, replaced) => {
   expect(replace(text)).toBe(replaced);
 });
 

@@ -52,7 +52,7 @@ describe("few users are examined", () => {
     [USER_CANDIDATES_MAX - 1, true],
     [USER_CANDIDATES_MAX, true],
     [USER_CANDIDATES_MAX + 1, false],
-  ])("where at most USER_CANDIDATES_MAX workstations are late: %d", (late, isFew) => {
+  ])("examines few users where at most USER_CANDIDATES_MAX workstations are late: %d", (late, isFew) => {
     const set = notSeenSince(late + 1);
     expect([set.ids !== undefined, listed([set]).total]).toEqual([isFew, late]);
   });
@@ -61,7 +61,7 @@ describe("few users are examined", () => {
     [USER_CANDIDATES_MAX - 1, true],
     [USER_CANDIDATES_MAX, true],
     [USER_CANDIDATES_MAX + 1, false],
-  ])("where a group has at most USER_CANDIDATES_MAX members: %d", (members, isFew) => {
+  ])("examines few users where a group has at most USER_CANDIDATES_MAX members: %d", (members, isFew) => {
     const set = setMembers(members);
     expect([set.ids !== undefined, listed([set]).total]).toEqual([isFew, members]);
   });

@@ -355,7 +355,7 @@ describe("a sign-in", () => {
     expect(site.domain.sso.identities.list({ limit: 10 }).total).toBe(1);
   });
 
-  test("SSO-44 beside SCIM making the same person gives one user", async () => {
+  test("SSO-44 gives one user if SCIM makes the same person at the same time", async () => {
     await using site = await createSsoWorld({ provisioning: "jit", allowedDomains: ["example.org"] });
     const [, made] = await Promise.allSettled([site.signIn({ email: ANA }), site.provision(ANA)]);
     expect(made.status).toBe("fulfilled");

@@ -153,7 +153,7 @@ describe("SSO-27 a logout that the provider announces", () => {
 describe("SSO-29 people confirm that they are still there", () => {
   const hours = 168;
 
-  test("at the latest after the time: browser and workstation end together, and a new sign-in helps", async () => {
+  test("ends browser and workstation together after the time at the latest, and a new sign-in helps", async () => {
     await using site = await createSsoWorld(
       { ...JIT, reconfirmHours: hours },
       {

@@ -144,13 +144,13 @@ describe("storing", () => {
 describe("storing leaves nothing behind", () => {
   afterEach(async () => expect(await filesUnder(directory)).toEqual([]));
 
-  test("when the stream is one byte over the limit", async () => {
+  test("leaves nothing when the stream is one byte over the limit", async () => {
     const refusal = await refusalOf(blobs.put(pieces(Buffer.alloc(101)), { maxBytes: 100 }));
     expect(refusal).toMatchObject({ kind: "invalid", reason: "artifact.too_large" });
     expect(refusal.message).toContain("100 bytes");
   });
 
-  test("when the digest differs; the error names both digests", async () => {
+  test("leaves nothing when the digest differs; the error names both digests", async () => {
     const expected = digestOf(Buffer.from("something else"));
     const refusal = await refusalOf(blobs.put(pieces(HELLO), { maxBytes: LIMIT, expectedDigest: expected }));
     expect(refusal).toMatchObject({ kind: "unverified", reason: "artifact.digest_mismatch" });
@@ -158,7 +158,7 @@ describe("storing leaves nothing behind", () => {
     expect(refusal.message).toContain(HELLO_DIGEST);
   });
 
-  test("when the caller aborts midway", async () => {
+  test("leaves nothing when the caller aborts midway", async () => {
     const controller = new AbortController();
     const seen: number[] = [];
     const work = blobs.put(pieces(HELLO, HELLO, HELLO), {
@@ -173,7 +173,7 @@ describe("storing leaves nothing behind", () => {
     expect(seen).toEqual([HELLO.byteLength]);
   });
 
-  test("when the caller aborts after the last byte", async () => {
+  test("leaves nothing when the caller aborts after the last byte", async () => {
     const controller = new AbortController();
     async function* source() {
       yield HELLO;
@@ -184,7 +184,7 @@ describe("storing leaves nothing behind", () => {
     );
   });
 
-  test("when the stream fails; its error is passed on", async () => {
+  test("leaves nothing when the stream fails, and passes its error on", async () => {
     async function* broken() {
       yield HELLO;
       throw new Error("connection reset");
@@ -195,13 +195,13 @@ describe("storing leaves nothing behind", () => {
   test.each([
     ["is missing", "missing.tar.gz", "ENOENT"],
     ["is a folder", ".", "EISDIR"],
-  ])("when the source %s", async (_what, name, code) => {
+  ])("leaves nothing when the source %s", async (_what, name, code) => {
     const refusal = await refusalOf(blobs.put(join(scratch, name), { maxBytes: LIMIT }));
     expect(refusal).toMatchObject({ kind: "invalid", reason: "artifact.unreadable" });
     expect(refusal.message).toContain(code);
   });
 
-  test("when the disk is full", async () => {
+  test("leaves nothing when the disk is full", async () => {
     // `ulimit -f` makes the kernel refuse the write, as a full disk does; without the trap it would kill instead.
     const child = Bun.spawn(
       ["sh", "-c", `trap "" XFSZ; ulimit -f 256; exec "$0" "$@"`, process.execPath, "-e", STORE_FOREVER],

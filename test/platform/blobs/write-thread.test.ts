@@ -115,7 +115,7 @@ test.if(process.platform === "linux")(
 );
 
 describe("nothing is left", () => {
-  test("after other bytes than expected", async () => {
+  test("leaves nothing after other bytes than expected", async () => {
     const expectedDigest = parseDigest(sha256Hex("other bytes"));
     const put = blobs.put(piecesOf(filled(INLINE_BYTES_MAX, 19)), { ...LARGE, expectedDigest });
     expect(put).rejects.toMatchObject({ reason: "artifact.digest_mismatch" });
@@ -123,7 +123,7 @@ describe("nothing is left", () => {
     expect([partialFiles(), await Array.fromAsync(blobs.list())]).toEqual([[], []]);
   });
 
-  test("after a stream that fails", async () => {
+  test("leaves nothing after a stream that fails", async () => {
     const put = blobs.put(
       interrupted(() => {
         throw new Error("cut");
@@ -135,7 +135,7 @@ describe("nothing is left", () => {
     expect(partialFiles()).toEqual([]);
   });
 
-  test("SES-57 after the thread has ended, and the next file has another one", async () => {
+  test("SES-57 leaves nothing after the thread has ended, and the next file has another one", async () => {
     const put = blobs.put(
       interrupted(() => thread[Symbol.dispose]()),
       LARGE,

@@ -391,7 +391,7 @@ suite("names nobody knows", () => {
     ],
     ["log: {level_file: x}\n", "/log/level_file", 1, "log.level_file: no such key; the nearest is log.level"],
   ];
-  test.each(unknown)("CLI-12 in the file, %j is refused with the nearest", (yaml, pointer, line, detail) => {
+  test.each(unknown)("CLI-12 refuses %j in the file with the nearest", (yaml, pointer, line, detail) => {
     expect(problemsOf({ yaml })).toEqual([{ pointer, line, detail }]);
   });
 
@@ -513,7 +513,7 @@ suite("secrets", () => {
     }
   });
 
-  test("from a plain variable give a warning that names the safer ways", () => {
+  test("warns about a secret in a plain variable and names the safer ways", () => {
     const config = load({ env: { QUARTERMASTER_SCIM_TOKEN: "sesame" } });
     expect(config.warnings).toHaveLength(1);
     expect(config.warnings[0]).toContain("QUARTERMASTER_SCIM_TOKEN passes a secret");
@@ -522,19 +522,19 @@ suite("secrets", () => {
     );
   });
 
-  test("from a variable the file refers to give the same warning", () => {
+  test("warns about a secret in a variable that the file refers to", () => {
     const config = load({ yaml: "scim:\n  token: env://TOKEN\n", env: { TOKEN: "sesame" }, mode: 0o644 });
     expect(reveal(config, "scim.token")).toBe("sesame");
     expect(config.warnings[0]).toStartWith("TOKEN passes a secret");
   });
 
-  test("from files give no warning", () => {
+  test("accepts secrets in files without a warning", () => {
     write("credentials/metrics-token", "sesame");
     const config = load({ yaml, env: { CREDENTIALS_DIRECTORY: "credentials" } });
     expect([config.warnings, reveal(config, "metrics.token")]).toEqual([[], "sesame"]);
   });
 
-  test("in a file that everyone can read are refused with the command that fixes it", () => {
+  test("refuses a secret in a file that everyone can read, with the command that fixes it", () => {
     const secretFile = write("secret", "sesame", 0o604);
     const credential = write("credentials/metrics-token", "sesame", 0o644);
     const given = {
@@ -550,12 +550,12 @@ suite("secrets", () => {
     ]);
   });
 
-  test("in a file that its owner and group can read are accepted, also through a link", () => {
+  test("accepts a secret in a file that its owner and group can read, also through a link", () => {
     symlinkSync(write("target", "sesame", 0o440), join(cwd, "link"));
     expect(reveal(load({ flags: { scimTokenFile: "link" } }), "scim.token")).toBe("sesame");
   });
 
-  test("in a configuration file that everyone can read are allowed if they are only a path", () => {
+  test("accepts the path of a secret in a configuration file that everyone can read", () => {
     write("conf/secret", "sesame");
     const config = load({ yaml: "scim:\n  token_file: secret\n", mode: 0o644 });
     expect(reveal(config, "scim.token")).toBe("sesame");
@@ -568,7 +568,7 @@ suite("secrets", () => {
     ["not UTF-8", Uint8Array.of(0xff, 0xfe), "is not UTF-8 text"],
   ];
   test.each(unusable)(
-    "in a file that is %s are refused, never looked for elsewhere",
+    "refuses a secret in a file that is %s and looks for it nowhere else",
     (_, content, detail) => {
       if (content !== undefined) write("secret", content);
       const env = { QUARTERMASTER_SCIM_TOKEN_FILE: "secret", QUARTERMASTER_SCIM_TOKEN: "sesame" };

@@ -106,7 +106,7 @@ test("addresses take turns: a single request does not wait for all requests of a
   expect(bench.started.slice(4)).toEqual(["flood 2", "flood 3"]);
 });
 
-test("over a local socket accounts take turns", async () => {
+test("accounts take turns over a local socket", async () => {
   const bench = createBench();
   bench.ask("running 1");
   bench.ask("running 2");
@@ -328,7 +328,7 @@ const CAPACITIES: [string, AskerAt, running: number, waiting: number, reason: st
   ["work without an asker", () => undefined, 2, PASSWORD_QUEUE_MAX, "passwords.busy"],
 ];
 
-test.each(CAPACITIES)("so many wait for %s and no more", async (_name, askerAt, running, waiting, reason) => {
+test.each(CAPACITIES)("limits how many wait for %s", async (_name, askerAt, running, waiting, reason) => {
   const bench = createBench();
   const capacity = running + waiting;
   for (let at = 0; at < capacity; at += 1) bench.ask(`${at}`, askerAt(at));

@@ -143,7 +143,7 @@ describe("a list that is malformed", () => {
     ["without an element", "[,1]", -1],
     ["with a comma at its end", "[1,]", 1],
     ["without a comma", "[1 1]", undefined],
-  ])("in a slice %s cannot be parsed, or has another number of elements", (_what, list, _more) => {
+  ])("yields a slice %s that cannot be parsed, or has another number of elements", (_what, list, _more) => {
     const inner = list.slice(1, -1);
     const lists = new LongLists({ isWanted: () => true, restMax: REST_MAX, errorOf: () => new Error("no") });
     const slices = [...lists.add(`{"members":[${long},${inner}]}`)];

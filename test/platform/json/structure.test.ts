@@ -17,7 +17,7 @@ import {
   pointerAt,
 } from "../../../src/platform/json/structure.ts";
 
-describe("at the limits of a text", () => {
+describe("the limits of a text", () => {
   const LIMITS = { depthMax: 3, valuesMax: 1_000_000 };
   const kindOf = (text: string) => findViolation(text, LIMITS)?.kind;
   const members = (count: number, first = 0) =>
@@ -59,7 +59,7 @@ describe("at the limits of a text", () => {
       `[${"1".repeat(NUMBER_CHARACTERS_MAX + 1)}]`,
       "number",
     ],
-  ])("as many %s as allowed pass, one more does not", (_what, most, more, kind) => {
+  ])("accepts as many %s as allowed, and not one more", (_what, most, more, kind) => {
     expect([kindOf(most), kindOf(more)]).toEqual([undefined, kind]);
   });
 

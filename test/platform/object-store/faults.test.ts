@@ -73,7 +73,7 @@ describe("a store that does not answer", () => {
     await bucketAt(server.origin).check();
   });
 
-  test("it is tried once more and no further", async () => {
+  test("tries once more and no further", async () => {
     let connections = 0;
     await using server = await rawServer((socket, count) => {
       connections = count;

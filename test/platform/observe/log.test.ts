@@ -125,7 +125,7 @@ test.each([
   ["info", "<6>"],
   ["warning", "<4>"],
   ["error", "<3>"],
-] as const)("under the journal a line at %s starts with priority %s", (level, prefix) => {
+] as const)("a line at %s under the journal starts with priority %s", (level, prefix) => {
   const { log, lines } = recorded({ journald: true });
   log[level]("a.b");
   expect(lines[0]).toStartWith(`${prefix}{"ts":`);

@@ -133,13 +133,13 @@ describe("an executable", () => {
     expect(place.problems()).toEqual([expect.stringMatching(/^\/bin\/tool\.sh can be changed by others/)]);
   });
 
-  test.each([0o775, 0o757, 0o1777])("in a folder with the mode %o can be replaced by others", (mode) => {
+  test.each([0o775, 0o757, 0o1777])("reports that a folder with the mode %o lets others replace the executable", (mode) => {
     using place = new Place();
     chmodSync(place.folder, mode);
     expect(place.problems()).toEqual([expect.stringMatching(/^\/bin can be changed by others/)]);
   });
 
-  test("behind a link is as safe as the folder of its target", () => {
+  test("treats a link as safe as the folder of its target", () => {
     using place = new Place();
     const link = join(place.directory, "link");
     symlinkSync(place.path, link);

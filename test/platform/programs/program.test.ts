@@ -156,7 +156,7 @@ describe("output", () => {
     expect(await reasonOf(run("yes"))).toBe("program.output_too_large");
   });
 
-  test("on standard error is counted and dropped, whatever its size", async () => {
+  test("counts and drops output on standard error, whatever its size", async () => {
     const { errorBytes, output } = await run(`${print(1_000_000)} >&2; echo fine`);
     expect([errorBytes, text(output)]).toEqual([1_000_000, "fine\n"]);
   });
@@ -181,7 +181,7 @@ describe("the deadline", () => {
     await until(() => !pids.some(isAlive)); // otherwise it would sleep on for long
   });
 
-  test("also applies if a descendant has left the group and keeps the output open", async () => {
+  test("applies the deadline if a descendant has left the group and keeps the output open, too", async () => {
     const { reason, pids } = await killedWhenUp("setsid sleep 600 &");
     expect(reason).toBe("program.too_slow");
     for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL"); // the one that has left the group

@@ -36,7 +36,7 @@ test.each([
   [0.01, 0.01, false],
   [0, 0, false],
   [1, 0.999, true],
-])("TRC-1 at a ratio of %d, a request that draws %d is traced: %p", (sampleRatio, drawn, isTraced) => {
+])("TRC-1 a ratio of %d traces a request that draws %d: %p", (sampleRatio, drawn, isTraced) => {
   const { tracer } = createTracer({ sampleRatio, random: () => drawn });
   expect(tracer.begin("GET", new Headers()) !== undefined).toBe(isTraced);
 });

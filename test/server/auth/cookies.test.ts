@@ -156,18 +156,18 @@ describe("the session cookie is renewed", () => {
   const signedIn = requestWith(`${SESSION}=token`);
   const other = formCookie(SECRET, HTTP);
 
-  test("for a browser that sent it among other cookies", () => {
+  test("renews the cookie for a browser that sent it among other cookies", () => {
     const again = sessionCookie("token", options(HTTP));
     expect(renewed(signedIn)).toEqual([again]);
     expect(renewed(signedIn, other)).toEqual([other, again]);
   });
 
-  test("unless the response signs in or out, whatever else it sets", () => {
+  test("renews the cookie unless the response signs in or out, whatever else it sets", () => {
     const out = expiredSessionCookie(HTTP);
     expect(renewed(signedIn, other, out)).toEqual([other, out]);
   });
 
-  test("for no other caller", () => {
+  test("renews the cookie for no other caller", () => {
     expect(renewed(requestWith())).toEqual([]);
   });
 });

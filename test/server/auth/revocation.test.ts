@@ -388,7 +388,7 @@ async function workingOf({ site, caller, streams, open }: Awaited<ReturnType<typ
   return { statuses, ended: [await hasEnded(open.workstation), await hasEnded(open.browser)] };
 }
 
-describe.each([["this process"], ["another process"]] as const)("in %s", (where) => {
+describe.each([["this process"], ["another process"]] as const)("a revocation in %s", (where) => {
   test.each(ACTS.map((act) => [act.name, act] as const))("USE-2 %s", async (_name, act) => {
     const prepared = await prepare(act);
     const { site, caller, streams } = prepared;

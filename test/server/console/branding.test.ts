@@ -145,7 +145,7 @@ describe("CON-97 the form with a file", () => {
     );
   });
 
-  test("CON-118 from before a change replaces nothing, and says whose change it was", async () => {
+  test("CON-118 replaces nothing with a form from before a change, and says whose change it was", async () => {
     const { fields } = formTo(await browser.visit(PATH), `${PATH}/logo`);
     await browser.submit(formTo(await browser.visit(PATH), PATH), { logo_url: LOGO });
     const stale = await send("logo", bytesOf(SVG), { version: fields.version ?? "" });

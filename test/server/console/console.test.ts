@@ -110,7 +110,7 @@ test("CON-143 the token of a form has a new mask on every page, and each mask is
 });
 
 describe("CON-119 a form", () => {
-  test("after the session ended keeps what was entered, except secrets", async () => {
+  test("keeps what was entered after the session ended, except secrets", async () => {
     const answer = await post("", { theme: "dark", next: "/console/audit", password: "hunter2", csrf: "x" });
     const html = await answer.text();
     expect(answer.status).toBe(401);

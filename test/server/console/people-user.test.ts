@@ -173,14 +173,14 @@ test.each([CHANGES_NAMED_MAX - 1, CHANGES_NAMED_MAX, CHANGES_NAMED_MAX + 1])(
 );
 
 describe("CON-72 guards are shown before", () => {
-  test("on the own account", async () => {
+  test("shows the guards of the own account", async () => {
     const { html } = await read(admin.user.id);
     expect(html).toContain("This is your own account; ask another administrator.");
     expect(html).toContain('disabled aria-describedby="reason-0"');
     expect((await act(`${admin.user.id}/suspend`)).status).toBe(409);
   });
 
-  test("on a user of an identity provider, whose logins can still be ended", async () => {
+  test("shows the guards of a user of an identity provider, whose logins can still be ended", async () => {
     await site.request("POST", "/scim/v2/Users", {
       token: SCIM_TOKEN,
       body: JSON.stringify({ schemas: [CORE_USER], userName: "managed@example.com" }),

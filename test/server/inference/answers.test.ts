@@ -22,7 +22,7 @@ const post = (path: string, body: string, init: RequestInit = {}) =>
 
 describe("an answer is the upstream's, byte for byte (INF-1)", () => {
   test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
-    "for a stream of %s, with its usage and one row",
+    "forwards a stream of %s unchanged, with its usage and one row",
     async (_, recording) => {
       upstream.script = (exchange) => exchange.stream(recording.events);
       const response = await post(recording.path, recording.request);
@@ -52,7 +52,7 @@ describe("pieces are never changed, joined or held back (INF-1, INF-21)", () => 
   };
 
   test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
-    "whether %s arrives byte by byte, in random pieces, or with other line ends",
+    "forwards %s unchanged, whether byte by byte, in random pieces, or with other line ends",
     async (_, recording) => {
       const text = recording.events.join("");
       const single = [...bytesOf(recording)].map((byte) => Uint8Array.of(byte));

@@ -15,7 +15,7 @@ const HOW = ["fin", "rst"] as const;
 const LARGE = "x".repeat(50_000);
 
 describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (how) => {
-  test("while the upstream works on its head", async () => {
+  test("aborts while the upstream works on its head", async () => {
     upstream.script = () => {};
     const client = RawClient.post(site.port, CHAT.path, CHAT.request);
     const exchange = await upstream.exchange();
@@ -26,7 +26,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect(site.held).toBe(0);
   });
 
-  test("while a stream passes, or is quiet", async () => {
+  test("aborts while a stream passes, or is quiet", async () => {
     upstream.script = async (exchange) => {
       await exchange.head(200, EVENT_STREAM);
       await exchange.chunk(MESSAGES.events[0] ?? "");
@@ -44,7 +44,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect(site.held).toBe(0);
   });
 
-  test("before the first byte of an answer that is not a stream", async () => {
+  test("aborts before the first byte of an answer that is not a stream", async () => {
     upstream.script = (exchange) => exchange.head(200, [["content-length", "5"]]);
     const client = RawClient.post(site.port, CHAT.path, CHAT.request);
     const exchange = await upstream.exchange();
@@ -54,7 +54,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect(await site.row()).toMatchObject({ outcome: "client_closed" });
   });
 
-  test("while a buffered body arrives: the upstream gets no request", async () => {
+  test("aborts while a buffered body arrives: the upstream gets no request", async () => {
     const client = RawClient.post(site.port, CHAT.path, "{", { length: 1_000 });
     await waitFor(() => site.forwarding.calls.size === 1);
     client.leave(how);
@@ -62,7 +62,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect([upstream.exchanges.length, site.held]).toEqual([0, 0]);
   });
 
-  test("while a streamed body arrives: the upstream's connection ends", async () => {
+  test("aborts while a streamed body arrives: the upstream's connection ends", async () => {
     upstream.script = () => {};
     const client = RawClient.post(site.port, CHAT.path, LARGE, { length: 2 * LARGE.length });
     const exchange = await upstream.exchange();

@@ -50,7 +50,7 @@ describe.each(RECORDINGS.map((recording) => [recording.name, recording] as const
   (name, recording) => {
     const start = recording.events.slice(0, 2).join("");
 
-    test("between two events gets a last event that does not mark it as complete", async () => {
+    test("ends between two events with a last event that does not mark it as complete", async () => {
       const client = await streaming(recording, start);
       end("session");
       await client.until(({ isWhole }) => isWhole);
@@ -64,7 +64,7 @@ describe.each(RECORDINGS.map((recording) => [recording.name, recording] as const
       client.leave();
     });
 
-    test("before its first event gets the last event alone", async () => {
+    test("ends before its first event with the last event alone", async () => {
       const client = await streaming(recording, "");
       end("login");
       await client.until(({ isWhole }) => isWhole);

@@ -27,7 +27,7 @@ async function forEach(count: number, work: (index: number) => Promise<void>): P
 
 describe("an upstream that dies never looks finished (INF-23)", () => {
   test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
-    "at every byte of the last events of %s, by FIN and by RST",
+    "looks unfinished at every byte of the last events of %s, by FIN and by RST",
     async (_, recording) => {
       const bytes = Buffer.from(recording.events.slice(-2).join(""));
       upstream.script = async (exchange) => {
@@ -121,7 +121,7 @@ describe("failures before the first byte of an answer have a status (INF-30)", (
         exchange.close();
       },
     ],
-  ] satisfies [string, string, Script][])("when the upstream %s", async (_, reason, script) => {
+  ] satisfies [string, string, Script][])("answers with a status when the upstream %s", async (_, reason, script) => {
     upstream.script = script;
     const response = await post(CHAT.path, "{}");
     const body = await response.json();
@@ -131,7 +131,7 @@ describe("failures before the first byte of an answer have a status (INF-30)", (
     expect([upstream.exchanges.length, site.held]).toEqual([1, 0]);
   });
 
-  test("when nothing listens: unreachable, and for a second at once", async () => {
+  test("answers unreachable when nothing listens, and for a second at once", async () => {
     await using down = await createForwardingSite();
     await down.upstream[Symbol.asyncDispose]();
     const reasons = [];
@@ -164,7 +164,7 @@ describe("nothing is sent twice (INF-28)", () => {
       },
     ],
   ];
-  test.each(once)("after %s", async (_, script) => {
+  test.each(once)("sends no request again after %s", async (_, script) => {
     upstream.script = async (exchange) => {
       await exchange.body();
       await script(exchange);
@@ -180,7 +180,7 @@ describe("nothing is sent twice (INF-28)", () => {
     expect(upstream.exchanges).toHaveLength(2);
   });
 
-  test("after a timeout", async () => {
+  test("sends no request again after a timeout", async () => {
     upstream.script = () => {};
     const response = post(CHAT.path, CHAT.request);
     await upstream.exchange();
@@ -189,7 +189,7 @@ describe("nothing is sent twice (INF-28)", () => {
     expect(upstream.exchanges).toHaveLength(1);
   });
 
-  test("on a pooled connection that the upstream has closed: a 502 for POST, an answer for GET", async () => {
+  test("answers 502 to POST and sends GET again on a pooled connection that the upstream has closed", async () => {
     const outcomes = [];
     for (const method of ["GET", "POST"] as const) {
       upstream.script = async (exchange) => {

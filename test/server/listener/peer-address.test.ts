@@ -82,7 +82,7 @@ test.each(FORWARDED)("Forwarded: %s counts as %s", (value, address) => {
 });
 
 describe("a forwarding header is trusted", () => {
-  test("from no peer when no proxy is trusted", () => {
+  test("trusts no peer when no proxy is trusted", () => {
     const { addressOf } = createPeerAddresses(NO_PROXIES);
     const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
     expect(addressOf(headers, PROXY)).toBe(PROXY);
@@ -95,7 +95,7 @@ describe("a forwarding header is trusted", () => {
     expect(addressFrom("x-forwarded-for", "203.0.113.7", "::ffff:10.0.0.9")).toBe("203.0.113.7");
   });
 
-  test("from each peer by its own trust, whichever asked before", () => {
+  test("trusts each peer by its own entry, whichever asked before", () => {
     const { addressOf } = createPeerAddresses({ trustedProxies, forwardedHeader: "x-forwarded-for" });
     const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
     const peers = [PROXY, PROXY, "192.0.2.1", "192.0.2.1", null, "192.0.2.1", PROXY];
@@ -105,7 +105,7 @@ describe("a forwarding header is trusted", () => {
     ]);
   });
 
-  test("from a peer on a Unix socket if any proxy is trusted", () => {
+  test("trusts a peer on a Unix socket if any proxy is trusted", () => {
     const one = { trustedProxies: [range("10.0.0.0", 8)], forwardedHeader: "x-forwarded-for" } as const;
     const headers = new Headers({ "x-forwarded-for": "203.0.113.7" });
     expect(createPeerAddresses(one).addressOf(headers, null)).toBe("203.0.113.7");

@@ -33,7 +33,7 @@ describe("the connection", () => {
   test.each([
     ["alone", SENT],
     ["behind an unreadable one of the caller", { "x-forwarded-for": "unknown, 203.0.113.7" }],
-  ])("behind a trusted proxy has the address that the proxy forwards %s", async (_where, headers) => {
+  ])("takes the address that a trusted proxy forwards %s", async (_where, headers) => {
     expect(await seen(TRUSTING, headers)).toEqual({ address: "203.0.113.7", forwarding: "trusted" });
   });
 

@@ -233,7 +233,7 @@ describe("unknown members", () => {
     expect(expectRefusal(await ask(listOf([...people, ...first.slice(1)])))).toBe("404");
   });
 
-  test("in other lists are ignored as these lists are", async () => {
+  test("ignores unknown members in other lists", async () => {
     const body = `{"x":{"members":[${listOf(unknown(3_000))}]},"displayName":"Other lists","value":[${listOf(unknown(3_000))}]}`;
     expect((await scim.ask("POST", "/Groups", { body })).status).toBe(201);
     const path = '"op":"replace","path":"schemas"';
@@ -413,13 +413,13 @@ describe("a body is refused as malformed", () => {
   test.each([
     ["in a list", (text: string) => Buffer.from(text.replace("é", "\u00ff"), "latin1")],
     ["at its end", (text: string) => Buffer.concat([Buffer.from(text.replace("é", "e")), Buffer.of(0xc3)])],
-  ])("for bytes that are not UTF-8 %s", async (_where, bytesOf) => {
+  ])("refuses bytes that are not UTF-8 %s", async (_where, bytesOf) => {
     const body = bytesOf(groupText(`${list()},{"value":"${people[0]}","display":"é"}`));
     const { status, body: refused } = await scim.ask("POST", "/Groups", { body });
     expect([status, refused.detail]).toEqual([400, "the body is not UTF-8"]);
   });
 
-  test("while it arrives, and the rest is read, so that the caller gets the answer", async () => {
+  test("refuses a malformed body while it arrives and reads the rest, so that the caller gets the answer", async () => {
     const text = groupText(`${listOf(unknown(3_000))},${listOf(people)}`);
     let sent = 0;
     const body = inPieces(text, 20_000, async (at) => {

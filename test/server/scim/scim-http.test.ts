@@ -318,7 +318,7 @@ describe("a response", () => {
     expect([asked.status, asked.body.displayName, asked.headers.get("etag")]).toEqual([200, "Two", 'W/"3"']);
   });
 
-  test("to a DELETE is empty, and to a second DELETE 404", async () => {
+  test("answers a DELETE with an empty body, and a second DELETE with 404", async () => {
     const scim = await sharedScim();
     for (const path of [
       `/Users/${await scim.user("ada@example.com")}`,
@@ -516,7 +516,7 @@ describe("a query", () => {
     expect((await scim.ask("GET", "/Users?aadOptscim062020&x=%20")).status).toBe(200);
   });
 
-  test("in a message is answered as in a URL", async () => {
+  test("answers a query in a message as in a URL", async () => {
     const scim = await sharedScim();
     await scim.user("ada@example.com");
     await scim.user("ben@example.com");
@@ -562,7 +562,7 @@ describe("a query", () => {
     }
   });
 
-  test("in a message of another kind is refused", async () => {
+  test("refuses a query in a message of another kind", async () => {
     const scim = await sharedScim();
     const body = { schemas: [CORE_USER] };
     expect(expectRefusal(await scim.ask("POST", "/.search", { body }))).toBe("400 invalidSyntax");

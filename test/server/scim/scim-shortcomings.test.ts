@@ -211,7 +211,7 @@ describe("filters", () => {
     ['emails[type eq "home"].value eq "ada@home.example" and active eq "False"'],
     [`${ENTERPRISE_USER}:department sw "eng"`],
     ['not (userName ne "ada") or externalId eq "nothing"'],
-  ])("such as %s find the user", async (filter) => {
+  ])("finds the user by filters such as %s", async (filter) => {
     const scim = await sharedScim();
     const ada = await scim.user("Ada", {
       displayName: "Ada L.",

@@ -130,7 +130,7 @@ test.concurrent("CLI-3 --json prints each event as a line", async () => {
 });
 
 describe("leaves nothing behind", () => {
-  test.concurrent("when it is interrupted during the start", async () => {
+  test.concurrent("leaves nothing behind when it is interrupted during the start", async () => {
     const place = createPlace();
     // The line after Ctrl-C lets the start go on.
     const answers = [{ after: "Starting", answer: "\u0003\n" }];
@@ -141,14 +141,14 @@ describe("leaves nothing behind", () => {
     await expectNothingLeft(place, screen);
   });
 
-  test.concurrent("when it is terminated while workstations sign in", async () => {
+  test.concurrent("leaves nothing behind when it is terminated while workstations sign in", async () => {
     await using demo = startDemo(productCommand(), ["--json"]);
     await demo.says(/"event":"user_code_shown"/);
     expect(await demo.endBy("SIGTERM")).toBe(0);
     await expectNothingLeft(demo.place, demo.stdout());
   });
 
-  test.concurrent("when Ctrl-C is pressed twice", async () => {
+  test.concurrent("leaves nothing behind when Ctrl-C is pressed twice", async () => {
     const place = createPlace();
     const answers = [{ after: "signing in", answer: "\u0003\u0003" }];
     const { screen, exitCode } = await runOnTerminal(["demo"], { env: environmentAt(place), answers });
@@ -156,7 +156,7 @@ describe("leaves nothing behind", () => {
     await expectNothingLeft(place, screen);
   });
 
-  test.concurrent("when its terminal is closed", async () => {
+  test.concurrent("leaves nothing behind when its terminal is closed", async () => {
     const place = createPlace();
     let screen = "";
     const child = Bun.spawn([...productCommand(), "demo"], {

@@ -599,7 +599,7 @@ describe("doctor changes nothing in the data directory", () => {
     expect(stateOf(bench)).toEqual(before);
   };
 
-  test("after the service has stopped", async () => {
+  test("changes nothing after the service has stopped", async () => {
     using bench = await createInstallation();
     const connection = openConnection(join(bench.data, "quartermaster.db"), {});
     connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -614,7 +614,7 @@ describe("doctor changes nothing in the data directory", () => {
     await expectUnchanged(bench);
   });
 
-  test("after a process was killed, and sees its last commits", async () => {
+  test("changes nothing after a process was killed, and sees its last commits", async () => {
     using bench = await createInstallation();
     const connection = openConnection(join(bench.data, "quartermaster.db"), {});
     connection.run("INSERT INTO jobs (name, next_run_at_ms, paused) VALUES ('killed', 0, 1)");
@@ -633,7 +633,7 @@ describe("doctor changes nothing in the data directory", () => {
     await expectUnchanged(bench);
   });
 
-  test("while an interrupted restore is pending, and reports it", async () => {
+  test("changes nothing while an interrupted restore is pending, and reports it", async () => {
     using bench = await createInstallation();
     writeFileSync(join(bench.data, "restore.json"), "{}", { mode: 0o600 });
     await expectUnchanged(bench);

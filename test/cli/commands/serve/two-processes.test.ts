@@ -264,7 +264,7 @@ describe("INF-62 a process that only forwards does not start", () => {
   };
   const refusal = (exitCode: number, text: string) => [exitCode, expect.stringContaining(text)];
 
-  test.each(["proxy", "control"])("where nothing is forwarded, or on one listener: %s", async (only) => {
+  test.each(["proxy", "control"])("refuses to start where nothing is forwarded, or on one listener: %s", async (only) => {
     const none = join(directory, "none");
     expect(await fail(none, {}, only)).toEqual(
       refusal(2, `serve --only ${only} is for installations that forward`),
@@ -288,7 +288,7 @@ describe("INF-62 a process that only forwards does not start", () => {
     expect(await fail(bench.data, GATEWAY)).toEqual(refusal(4, "newer"));
   });
 
-  test("while the database is missing, with an exit code after which its unit tries again", async () => {
+  test("refuses to start while the database is missing, with an exit code after which its unit tries again", async () => {
     using bench = await createInstallation();
     const database = join(bench.data, "quartermaster.db");
     renameSync(database, `${database}.moved`);

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInstallation } from "../../../support/in-process.ts";
 
-test("SSO-5 in mode oidc a new password comes with a warning that it only links the account", async () => {
+test("SSO-5 a new password in mode oidc comes with a warning that it only links the account", async () => {
   using bench = await createInstallation();
   writeFileSync(join(bench.folder, "oidc.yaml"), "identity: {mode: oidc}\n", { mode: 0o600 });
   const mode = "--config oidc.yaml";

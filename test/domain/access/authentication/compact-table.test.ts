@@ -196,7 +196,7 @@ test("keys whose search begins in one slot fill a part", () => {
   expect(keys.map((key) => ownWordOf(table, key))).toEqual([...keys.keys()]);
 });
 
-test("in a part that is crowded before it has its greatest size, no row is lost except by eviction", () => {
+test("keeps every row except by eviction in a part that is crowded before it has its greatest size", () => {
   for (let round = 0; round < 20; round += 1) {
     const table = open(184 * ROW_BYTES * SEGMENTS);
     const keys = neighbors(250);
@@ -224,7 +224,7 @@ test("a row that was used before the last eviction only is evicted before one th
   ]);
 });
 
-test.each([0, 1, 2])("in a part for %p rows, but at least one, the last added row is found", (slots) => {
+test.each([0, 1, 2])("finds the last added row in a part for %p rows, but at least one", (slots) => {
   const table = open(slots * ROW_BYTES * SEGMENTS);
   for (const [at, key] of neighbors(20).entries()) {
     table.put(key, [0, at], { expiry: 50, now: 1 });

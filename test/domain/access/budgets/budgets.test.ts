@@ -43,7 +43,7 @@ test("below its limit a budget allows the next attempt", async () => {
   await consumeBudget(world);
 });
 
-test("at its limit a budget refuses and reports when the window ends", async () => {
+test("a budget at its limit refuses and reports when the window ends", async () => {
   await using world = await createWorld();
   await spendTimes(world, 3);
   const nowMs = START_MS + 17.5 * SECOND_MS;

@@ -66,7 +66,7 @@ test("an account allows its wrong passwords across all addresses and no more", a
   expect(await signIn(world, { email: "eve@example.com" })).toBe(FAILED);
 });
 
-test("below the account's limit by one, the right password works", async () => {
+test("the right password works below the account's limit by one", async () => {
   await using world = await createAccessWorld();
   await fail(world, PER_CALLER, { from: 100 });
   await fail(world, PER_CALLER, { from: 101 });
@@ -104,7 +104,7 @@ test("a browser that has signed in before is not stopped by the limit of the acc
   expect(await signIn(world)).toBe(TOO_MANY);
 });
 
-test("such a browser has its own limit, which a right password resets", async () => {
+test("a known browser has its own limit, which a right password resets", async () => {
   await using world = await createAccessWorld();
   const [one, other] = [await deviceCookieOf(world), await deviceCookieOf(world)];
   await fail(world, PER_CALLER - 1, { deviceCookie: one });
@@ -114,7 +114,7 @@ test("such a browser has its own limit, which a right password resets", async ()
   expect(await signIn(world, { deviceCookie: other, from: 2 })).toBe("in");
 });
 
-test("such a browser still counts for its address", async () => {
+test("a known browser still counts for its address", async () => {
   await using world = await createAccessWorld();
   const cookies = [await deviceCookieOf(world), await deviceCookieOf(world)];
   for (const deviceCookie of cookies) await fail(world, PER_CALLER - 1, { deviceCookie });

@@ -56,7 +56,7 @@ describe("an archive is accepted", () => {
     expect(paths).toEqual(["skills", "skills/ä.md", "a"]);
   });
 
-  test("in pieces of any size", async () => {
+  test("accepts an archive in pieces of any size", async () => {
     const bytes = tarGzOf(tarPax({ path: "a/b" }), tarFile("x", "z".repeat(1_300)), tarFile("c"));
     for (const size of [1, 7, 511, 512, 513]) {
       expect((await inspectArchive(chunksOf(bytes, size))).entries).toBe(2);
@@ -67,7 +67,7 @@ describe("an archive is accepted", () => {
     expect(await inspect(tarGzOf())).toEqual({ entries: 0, expandedBytes: 1_024 });
   });
 
-  test("if zeros fill its last record, as tar does", async () => {
+  test("accepts a last record that is filled with zeros, as tar writes it", async () => {
     const padded = Buffer.concat([tarOf(tarFile("a")), new Uint8Array(200_000)]);
     expect((await inspect(gzipSync(padded))).entries).toBe(1);
   });
@@ -129,7 +129,7 @@ describe("an archive made by the tar of this machine", () => {
     );
 
   test.each(["gnu", "pax", "ustar"])(
-    "in the format %s is accepted as tar czf … * packs it",
+    "accepts the format %s as tar czf … * packs it",
     async (format) => {
       const requiredPaths = [
         { path: `skills/${"d".repeat(90)}/Straße.md`, kind: "file", pointer: "" } as const,
@@ -158,7 +158,7 @@ describe("an entry is refused", () => {
     ["a sparse file", { type: "S", magic: GNU_MAGIC }, "special"],
     ["an entry of the unknown type", { type: "V", magic: GNU_MAGIC }, "special"],
     ["an entry of the unknown type", { type: "Q" }, "special"],
-  ])("when it is %s", async (kind, header, what) => {
+  ])("refuses an entry that is %s", async (kind, header, what) => {
     const refusal = await refusalOfEntries(tarFile("fine"), tarEntry({ name: "odd-one", ...header }));
     expect(refusal.reason).toBe(`archive.${what}`);
     expect(refusal.message).toContain(`odd-one" is ${kind}`);
@@ -175,7 +175,7 @@ describe("an entry is refused", () => {
     expect(message).toContain(`"${name.slice(0, QUOTED_LENGTH_MAX)}${more}"`);
   });
 
-  test("when it is sparse in the way of PAX", async () => {
+  test("refuses an entry that is sparse in the way of PAX", async () => {
     const refusal = await refusalOfEntries(tarPax({ "GNU.sparse.major": "1" }), tarFile("a"));
     expect(refusal.reason).toBe("archive.special");
   });
@@ -194,7 +194,7 @@ describe("an entry is refused", () => {
     ["has a colon", "C:evil", "path_character"],
     ["is not UTF-8", Uint8Array.of(0x61, 0xff), "path_not_utf8"],
     ["is an overlong UTF-8 slash", Uint8Array.of(0x61, 0xc0, 0xaf), "path_not_utf8"],
-  ])("when its path %s", async (_what, name, what) => {
+  ])("refuses an entry whose path %s", async (_what, name, what) => {
     expect((await refusalOfEntries(tarFile("fine"), tarFile(name))).reason).toBe(`archive.${what}`);
   });
 
@@ -204,7 +204,7 @@ describe("an entry is refused", () => {
     ["../a", 'the component ".."', false],
     ["a//b", "an empty component", false],
   ])(
-    "when its path is %s, with %s and the command that makes such paths only where it does",
+    "refuses an entry whose path is %s, with %s and the command that makes such paths only where it does",
     async (name, component, isFromDot) => {
       const { hint = "", message } = await refusalOfEntries(tarFile(name));
       expect(message).toContain(`has ${component}, which`);
@@ -216,16 +216,16 @@ describe("an entry is refused", () => {
   test.each([
     ["in a PAX path", [tarPax({ path: "a\0b" }), tarFile("a")]],
     ["in a GNU long name", [gnuLongName("a\0b"), tarFile("a")]],
-  ])("when a NUL hides %s", async (_what, entries) => {
+  ])("refuses an entry if a NUL hides %s", async (_what, entries) => {
     expect((await refusalOfEntries(...entries)).reason).toBe("archive.path_character");
   });
 
-  test("when only its PAX path is invalid", async () => {
+  test("refuses an entry if only its PAX path is invalid", async () => {
     const refusal = await refusalOfEntries(tarPax({ path: "../evil" }), tarFile("innocent"));
     expect(refusal.message).toContain("../evil");
   });
 
-  test("when its PAX path is empty, which readers interpret differently", async () => {
+  test("refuses an empty PAX path, which readers interpret differently", async () => {
     expect((await refusalOfEntries(tarPax({ path: "" }), tarFile("a"))).reason).toBe(
       "archive.path_component",
     );
@@ -239,7 +239,7 @@ describe("an entry is refused", () => {
     ["a file, then something inside it", [tarFile("a"), tarFile("a/b/c")], "are inside it"],
     ["something inside it, then a file", [tarFile("a/b/c"), tarFile("a/b")], "are inside it"],
     ["a file, then the same by its PAX path", [tarFile("a"), tarPax({ path: "a" }), tarFile("b")], "twice"],
-  ])("when its path is %s", async (_what, entries, text) => {
+  ])("refuses an entry whose path is %s", async (_what, entries, text) => {
     const refusal = await refusalOfEntries(...entries);
     expect(refusal.reason).toBe("archive.duplicate_path");
     expect(refusal.message).toContain(text);
@@ -276,7 +276,7 @@ describe("a new archive is refused", () => {
     ["in the case of a folder", "Docs/a", "docs/b"],
     ["in the case of a folder further up", "x/Docs/a/b/c", "x/docs/d"],
     ["in a dot at the end of a folder", "docs./a", "docs/b"],
-  ])("when two names differ only %s", async (_what, one, other) => {
+  ])("refuses two names that differ only %s", async (_what, one, other) => {
     for (const [first, second] of [
       [one, other],
       [other, one],
@@ -288,7 +288,7 @@ describe("a new archive is refused", () => {
     }
   });
 
-  test("when a folder and a file differ only in case", async () => {
+  test("refuses a folder and a file that differ only in case", async () => {
     expect((await refusalOfEntries(tarFolder("Docs/"), tarFile("docs"))).reason).toBe(
       "archive.path_collision",
     );
@@ -300,7 +300,7 @@ describe("a new archive is refused", () => {
   test.each([
     ...[0x01, 0x09, 0x0a, 0x0d, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9b, 0x9f],
     ...[0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069],
-  ])("when a name has the character %d", async (code) => {
+  ])("refuses a name with the character %d", async (code) => {
     const name = `a${String.fromCodePoint(code)}b`;
     for (const entry of [tarFile(name), tarFile(`${name}/c`), tarFolder(`c/${name}/`)]) {
       const { reason, message } = await refusalOfEntries(entry);
@@ -324,7 +324,7 @@ describe("a new archive is refused", () => {
     ["01755", "sticky"],
     ["07777", "setuid, setgid, sticky"],
     ["0104755", "setuid"],
-  ])("when the mode of an entry is %s", async (mode, name) => {
+  ])("refuses an entry with a mode that is %s", async (mode, name) => {
     for (const type of ["0", "5"]) {
       const { reason, message } = await refusalOfEntries(
         tarFile("fine"),
@@ -335,7 +335,7 @@ describe("a new archive is refused", () => {
     }
   });
 
-  test("when a mode is not an octal number", async () => {
+  test("refuses a mode that is not an octal number", async () => {
     const { reason, message } = await refusalOfEntries(tarEntry({ name: "odd", mode: "rwxr-x" }));
     expect(reason).toBe("archive.mode");
     expect(message).toContain("not an octal number");
@@ -486,34 +486,34 @@ describe("a limit", () => {
     [1, reason],
   ];
 
-  test.each(edge("too_large"))("on compressed bytes holds at %d", async (step, reason) => {
+  test.each(edge("too_large"))("limits the compressed bytes, at %d", async (step, reason) => {
     const bytes = tarGzOf(tarFile("a", "body"));
     await check(bytes, reason, { limits: { compressedBytesMax: bytes.byteLength - step } });
   });
 
-  test.each(edge("expands_too_large"))("on expanded bytes holds at %d", async (step, reason) => {
+  test.each(edge("expands_too_large"))("limits the expanded bytes, at %d", async (step, reason) => {
     const tar = tarOf(tarFile("a", "body"));
     await check(gzipSync(tar), reason, { limits: { expandedBytesMax: tar.byteLength - step } });
   });
 
-  test.each(edge("file_too_large"))("on the size of a file holds at %d", async (step, reason) => {
+  test.each(edge("file_too_large"))("limits the size of a file, at %d", async (step, reason) => {
     await check(tarGzOf(tarFile("a", "x".repeat(1_000 + step))), reason, { limits: { fileBytesMax: 1_000 } });
   });
 
-  test.each(edge("file_too_large"))("on the size that PAX gives a file holds at %d", async (step, reason) => {
+  test.each(edge("file_too_large"))("limits the size that PAX gives a file, at %d", async (step, reason) => {
     const body = "x".repeat(1_000 + step);
     const entry = tarEntry({ name: "a", size: 1 }, body);
     const bytes = tarGzOf(tarPax({ size: String(body.length) }), entry);
     await check(bytes, reason, { limits: { fileBytesMax: 1_000 } });
   });
 
-  test("on the size of a file applies before its bytes are read", async () => {
+  test("applies the limit on the size of a file before its bytes are read", async () => {
     const bytes = gzipSync(tarHeader({ name: "a", size: ARCHIVE_LIMITS.fileBytesMax + 1 }));
     await check(bytes, "file_too_large");
     await check(gzipSync(tarHeader({ name: "a", size: ARCHIVE_LIMITS.fileBytesMax })), "truncated");
   });
 
-  test.each(edge("path_too_deep"))("on path components holds at %d", async (step, reason) => {
+  test.each(edge("path_too_deep"))("limits the path components, at %d", async (step, reason) => {
     const path = Array(32 + step)
       .fill("d")
       .join("/");
@@ -521,7 +521,7 @@ describe("a limit", () => {
     await check(tarGzOf(tarFolder(`${path}/`)), reason);
   });
 
-  test.each(edge("path_too_long"))("on path bytes, not characters, holds at %d", async (step, reason) => {
+  test.each(edge("path_too_long"))("limits the path bytes, not characters, at %d", async (step, reason) => {
     const path = `${"ü".repeat(2_000)}/${"x".repeat(95 + step)}`;
     const stored = { onOutdated: () => {} };
     await check(tarGzOf(tarPax({ path }), tarFile("x")), reason, stored);
@@ -544,11 +544,11 @@ describe("a limit", () => {
     await check(tarGzOf(tarPax({ path: `${path}/` }), tarFolder("x/")), reason);
   });
 
-  test("on keys of metadata records accepts one letter", async () => {
+  test("accepts keys of metadata records with one letter", async () => {
     await check(tarGzOf(tarPax({ k: "v" }), tarFile("a")), undefined);
   });
 
-  test.each(edge("metadata_too_large"))("on one metadata record holds at %d", async (step, reason) => {
+  test.each(edge("metadata_too_large"))("limits one metadata record, at %d", async (step, reason) => {
     const value = "x".repeat(65_536 + step - paxRecord("comment", "").length - 3);
     const record = paxRecord("comment", value);
     expect(record).toHaveLength(65_536 + step);
@@ -556,7 +556,7 @@ describe("a limit", () => {
     await check(tarGzOf(tarEntry({ name: "m", type: "g" }, record), tarFile("a")), reason);
   });
 
-  test.each(edge("metadata_too_large"))("on all metadata together holds at %d", async (step, reason) => {
+  test.each(edge("metadata_too_large"))("limits all metadata together, at %d", async (step, reason) => {
     const entries = [
       tarPax({ path: "one" }),
       tarFile("a"),
@@ -568,7 +568,7 @@ describe("a limit", () => {
     await check(tarGzOf(...entries), reason, { limits: { metadataTotalBytesMax: total - step } });
   });
 
-  test("on a metadata record applies before its bytes are read", async () => {
+  test("applies the limit on a metadata record before its bytes are read", async () => {
     for (const type of ["x", "g", "L"]) {
       const endless = tarHeader({ name: "m", type, size: 8_000_000_000 });
       const refusal = await refusalOf(inspectArchive(gzipBomb([endless, 8_000 * MIB])));
@@ -577,7 +577,7 @@ describe("a limit", () => {
     }
   });
 
-  test.each(edge("too_many_entries"))("on entries holds in full size at %d", async (step, reason) => {
+  test.each(edge("too_many_entries"))("limits the entries, in full size at %d", async (step, reason) => {
     const files = Array.from({ length: 10_000 + step }, (_, index) => tarFolder(`${index}/`));
     await check(tarGzOf(...files), reason);
   });

@@ -104,7 +104,7 @@ describe("a commit", () => {
     expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
   });
 
-  test("under two refs at once is downloaded once, because one waits for the other (SRC-14)", async () => {
+  test("downloads a commit once for two refs at once, because one waits for the other (SRC-14)", async () => {
     host.tags.set("v1", commit);
     const [one, other] = await Promise.all([site.inspect(), site.inspect({ ref: "v1" })]);
     expect([archivesAsked(), one.artifactId]).toEqual([1, other.artifactId]);
@@ -302,7 +302,7 @@ describe("a host", () => {
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);
   });
 
-  test("at a link-local address is refused, also by a connection (SRC-17)", async () => {
+  test("refuses a link-local address, also of a connection (SRC-17)", async () => {
     site.connections[0] = connectionTo(host, { apiBase: "http://169.254.169.254/api/v1" });
     expect((await refusalOf(site.inspect())).reason).toBe("outbound.link_local");
   });
@@ -325,7 +325,7 @@ describe("a redirect of an archive (SRC-15, SRC-35)", () => {
         : undefined;
   };
 
-  test("to an origin of the connection is followed without the credential", async () => {
+  test("follows a redirect to an origin of the connection without the credential", async () => {
     site.connections[0] = connectionTo(host, { downloadOrigins: [store.origin] });
     redirectTo(`${store.origin}/moved?signature=1`);
     expect((await site.inspect()).commit).toBe(commit);
@@ -333,14 +333,14 @@ describe("a redirect of an archive (SRC-15, SRC-35)", () => {
     for (const { headers } of store.seen) expect(JSON.stringify([...headers])).not.toContain(TOKEN);
   });
 
-  test("to any other origin is refused, and nothing arrives there", async () => {
+  test("refuses a redirect to any other origin, and nothing arrives there", async () => {
     redirectTo(`${store.origin}/moved`);
     const refusal = await refusalOf(site.inspect());
     expect([refusal.kind, refusal.reason, store.seen]).toEqual(["invalid", "source.redirect_refused", []]);
   });
 
   test.each(["http://user:secret@127.0.0.1/", "file:///etc/passwd", "//", ""])(
-    "to %p is refused",
+    "refuses a redirect to %p",
     async (location) => {
       redirectTo(location);
       expect((await refusalOf(site.inspect())).reason).toBe("source.redirect_refused");
@@ -375,7 +375,7 @@ describe("a full disk is reported, and leaves nothing behind (SRC-41)", () => {
     expect([left, full.world.db.read.all("SELECT id FROM artifacts")]).toEqual([[], []]);
   };
 
-  test("while the archive is made", () =>
+  test("reports a full disk while the archive is made", () =>
     diskFullAt({
       repack: async (task) => {
         writeFileSync(join(task.folder, "spool"), "half");
@@ -383,6 +383,6 @@ describe("a full disk is reported, and leaves nothing behind (SRC-41)", () => {
       },
     }));
 
-  test("while it is stored", () =>
+  test("reports a full disk while the archive is stored", () =>
     diskFullAt({ blobs: { ...site.blobs, put: () => Promise.reject(diskFull(undefined)) } }));
 });

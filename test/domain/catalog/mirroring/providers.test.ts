@@ -88,7 +88,7 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     expect(site.sources.connections(organizationId).map(({ status }) => status)).toEqual(["failing"]);
   });
 
-  test("under a branch and a tag of one name is refused (SRC-10)", async () => {
+  test("refuses a branch and a tag of one name (SRC-10)", async () => {
     host.branches.set("main", host.commit(FILES));
     host.tags.set("main", host.commit(FILES));
     expect(await refusal(site.inspect())).toEqual(["invalid", "source.ref_ambiguous"]);

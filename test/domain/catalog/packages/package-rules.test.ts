@@ -314,7 +314,7 @@ describe("random variants agree with sets of whole versions", () => {
     return inside && disjoint && ascending && covered;
   };
 
-  test("over 4,000 cases, many of them valid and many invalid", () => {
+  test("agrees over 4,000 cases, many of them valid and many invalid", () => {
     const verdicts = { right: 0, wrong: 0 };
     for (let round = 0; round < 4_000; round += 1) {
       const adapter = chance(50) ? { from: 0, to: undefined } : span();

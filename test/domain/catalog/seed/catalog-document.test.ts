@@ -239,7 +239,7 @@ package_catalog:
     ]);
   });
 
-  test("in a plain list pointers start with the package", () => {
+  test("starts the pointers of a plain list with the package", () => {
     expect(failureOf(ONE.replace('"1"', '""')).problems).toMatchObject([{ pointer: "/0/version", line: 2 }]);
   });
 

@@ -145,7 +145,7 @@ describe("SRC-28 an update", () => {
     expect(update?.after.sha256).not.toBe(packages[0]?.sha256);
   });
 
-  test("to a tag takes its version and its ref", async () => {
+  test("takes the version and the ref of a tag", async () => {
     await publish("guide", "v1.0.0");
     host.tags.set("v1.1.0", host.commit({ "skills/a.md": "b" }));
     const [update] = await prepare({ ref: "v1.1.0" });

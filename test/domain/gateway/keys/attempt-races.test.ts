@@ -73,7 +73,7 @@ describe.each([true, false])("a key that was marked as due during a rotation sta
   test.each([
     ["a success", undefined, "key-2"],
     ["a failure", "unavailable", "key-1"],
-  ] as const)("after %s", async (_name, lateFailure, externalId) => {
+  ] as const)("stays due after %s", async (_name, lateFailure, externalId) => {
     await using world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");
     await ask(world, user);

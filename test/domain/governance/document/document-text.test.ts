@@ -219,7 +219,7 @@ describe("a document as YAML", () => {
     expect(documentYaml(reversed)).toBe(documentYaml(full));
   });
 
-  test("to edit has neither extensions nor stamps", () => {
+  test("writes neither extensions nor stamps into the document to edit", () => {
     expect(managedYaml(full)).toBe(`revision: any
 required_capabilities:
   - unverified_harness_versions
@@ -240,7 +240,7 @@ session_upload:
 `);
   });
 
-  test("to edit keeps a contract version that the author set", () => {
+  test("keeps a contract version that the author set in the document to edit", () => {
     expect(managedYaml(draft({ contract_version: 2 }))).toContain("contract_version: 2\n");
   });
 

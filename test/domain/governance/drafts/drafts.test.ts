@@ -252,7 +252,7 @@ describe("a comment is required", () => {
     [{ codex: { version_requirement: ">=1, <2" } }, { codex: { version_requirement: ">=1, <3" } }, []],
     [{ codex: { version_requirement: ">=1" } }, {}, []],
     [{}, { codex: { version_requirement: ">=1" } }, ["the range of codex is narrowed"]],
-  ])("from %p to %p: %p", async (before, after, reasons) => {
+  ])("requires a comment from %p to %p: %p", async (before, after, reasons) => {
     await using world = await createDraftWorld();
     const unverified = (harnesses: object) =>
       Object.fromEntries(
@@ -272,7 +272,7 @@ describe("a comment is required", () => {
     [["codex"], []],
     [[], ["no harness is allowed"]],
     [["opencode", "kimi", "codex", "claude"], []],
-  ])("CON-58 when no harness may run any longer: with %p allowed, %p", async (allowed, reasons) => {
+  ])("CON-58 requires a comment when no harness may run any longer: with %p allowed, %p", async (allowed, reasons) => {
     await using world = await createDraftWorld();
     await world.publish({});
     const text = managedText({ allowed_harnesses: allowed });
@@ -281,7 +281,7 @@ describe("a comment is required", () => {
     expect(commentReasons).toEqual(reasons);
   });
 
-  test("CON-55 for a package that is removed", async () => {
+  test("CON-55 requires a comment for a package that is removed", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const base = { baseRevision: world.inForce().id };

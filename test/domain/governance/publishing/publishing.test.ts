@@ -425,7 +425,7 @@ describe("rolling back", () => {
     expect(world.audited().action).toBe("policy.rollback");
   });
 
-  test("to the current revision changes nothing, and to an unknown one is refused", async () => {
+  test("changes nothing for the current revision, and refuses an unknown one", async () => {
     await using world = await createGovernanceWorld();
     const { id } = world.inForce();
     const rollback = (to: string) =>

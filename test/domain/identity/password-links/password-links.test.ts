@@ -282,7 +282,7 @@ describe("what voids an open link", () => {
     expect(await reasonOf(() => world.set(token))).toBe(UNAVAILABLE);
   });
 
-  test("not what happens to other users, if the operator gave it", async () => {
+  test("keeps the link after changes to other users, if the operator gave it", async () => {
     await using world = await createLinkWorld();
     await world.addUser("root@example.com", { role: "admin" });
     const { token } = await world.give(world.operator);

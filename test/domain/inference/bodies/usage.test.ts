@@ -44,7 +44,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
       expect(usageOf(created(tokens), { isWhole: false })).toEqual(NO_USAGE);
   });
 
-  test.each([-1, 0, 1])("from the last candidates only: %i more than the limit", (step) => {
+  test.each([-1, 0, 1])("reads the last candidates only: %i more than the limit", (step) => {
     const { usage } = JSON.parse(CHAT.json);
     const others = Array.from({ length: CANDIDATES_MAX + step - 1 }, () => ({ usage: null }));
     const isFound = step <= 0;
@@ -54,19 +54,19 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     expect(usageOf(JSON.stringify({ others, usage, filler }))).toMatchObject(expected);
   });
 
-  test("from a stream that is longer than both ends", () => {
+  test("reads usage from a stream that is longer than both ends", () => {
     const filler = `data: {"delta":"${"x".repeat(500)}"}\n\n`.repeat(200);
     const [start = "", ...rest] = MESSAGES.events;
     expect(usageOf(start + filler + rest.join(""), { pieceBytes: 333 })).toMatchObject(reported(MESSAGES));
     expect(usageOf(filler + CHAT.events.join(""), { pieceBytes: 333 })).toMatchObject(reported(CHAT));
   });
 
-  test("from a long JSON answer that states it first", () => {
+  test("reads usage from a long JSON answer that states it first", () => {
     const { usage } = JSON.parse(CHAT.json);
     expect(usageOf(JSON.stringify({ usage, text: "x".repeat(100_000) }))).toMatchObject(reported(CHAT));
   });
 
-  test("as partial where Anthropic's stream ended before its result", () => {
+  test("reads partial usage where Anthropic's stream ended before its result", () => {
     const early = MESSAGES.events.slice(0, 5).join("");
     expect(usageOf(early, { isWhole: false })).toEqual({
       inputTokens: 23,
@@ -77,7 +77,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     });
   });
 
-  test("as none where the answer ended before it was stated", () => {
+  test("reads no usage where the answer ended before it was stated", () => {
     expect(usageOf(RESPONSES.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
     expect(usageOf(CHAT.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
   });
@@ -90,7 +90,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     ["text that quotes it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })],
     ["counts that are no counts", '{"usage":{"prompt_tokens":-1,"completion_tokens":"7"}}'],
     ["bytes that are no text", Uint8Array.from({ length: 600 }, (_, at) => at * 37)],
-  ])("as none for %s", (_, answer) => {
+  ])("reads no usage for %s", (_, answer) => {
     expect(usageOf(answer)).toEqual(NO_USAGE);
   });
 

@@ -74,7 +74,7 @@ describe("CON-79 a summary from kept sums equals one from the rows", () => {
     expect(summaryOf(query)).toEqual(fromRows);
   });
 
-  test("after rows were added, completed, erased and swept", () => {
+  test("equals the rows after rows were added, completed, erased and swept", () => {
     const query = { by: ["model", "user"] };
     const changes = [
       () => write(rowOf(9_000, { occurredAtMs: START_MS + HOUR_MS })),

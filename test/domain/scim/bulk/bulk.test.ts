@@ -252,7 +252,7 @@ describe("references in a bulk request", () => {
     expect(membersOf(byReference)).not.toEqual([id]);
   });
 
-  test("SCIM-107 between users who manage each other are all set, with the last version in the response", async () => {
+  test("SCIM-107 sets users who manage each other, with the last version in the response", async () => {
     const outcomes = await bulk([
       userPost("ada", managedBy("bulkId:grace")),
       userPost("grace", managedBy("bulkId:hedy")),

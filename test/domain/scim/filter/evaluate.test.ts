@@ -70,7 +70,7 @@ describe("SCIM-53 to SCIM-58 true of Ada is", () => {
   });
 });
 
-describe("SCIM-53 to SCIM-58 not true of Ada is", () => {
+describe("SCIM-53 to SCIM-58 filters that do not match Ada", () => {
   test.each([
     'externalId eq "ext1"',
     'profileUrl co "x.example"',

@@ -151,7 +151,7 @@ describe("SCIM-51, SCIM-56, SCIM-57, SCIM-59 a filter is refused", () => {
     expect(refused).toContain(problem);
   });
 
-  test("for its use of a group's members", () => {
+  test("quotes a group's members in the refusal", () => {
     expect(refusal(() => parseFilter("Group", 'members.display eq "x"'))).toContain("names members.display");
   });
 

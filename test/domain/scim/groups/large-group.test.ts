@@ -97,7 +97,7 @@ const outsiders = (count: number) => people.slice(-count);
 
 describe("SCIM-120 a change of one member", () => {
   test.each(["add", "remove"])(
-    "to %s runs the same statements as in a group of five, and reads one row at most",
+    "runs the same statements to %s as in a group of five, and reads one row at most",
     async (op) => {
       await patch(small, op, outsiders(1));
       const inSmall = await statementsOf(() => patch(small, op === "add" ? "remove" : "add", outsiders(1)));

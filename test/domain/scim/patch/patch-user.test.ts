@@ -654,7 +654,7 @@ describe("a message", () => {
     expectInvalid(() => patched({ op: "remove", path: pathOf(FILTER_LENGTH_MAX + 1) }), "invalidPath");
   });
 
-  describe("on lists of 50 values", () => {
+  describe("lists of 50 values in a message", () => {
     const roles = Array.from({ length: 50 }, (_, at) => ({ value: `r${at}` }));
     const title = { op: "replace", path: "title", value: "Prof" };
     const filtered = { op: "remove", path: `roles[${Array(4).fill('value eq "z"').join(" or ")}]` };

@@ -408,7 +408,7 @@ describe("the last use", () => {
     [USE_NOTED_EVERY_MS - 1, 0],
     [USE_NOTED_EVERY_MS, USE_NOTED_EVERY_MS],
     [USE_NOTED_EVERY_MS + 1, USE_NOTED_EVERY_MS + 1],
-  ])("after a second use %d ms later is written as of %d ms", async (afterMs, notedMs) => {
+  ])("writes a second use %d ms later as of %d ms", async (afterMs, notedMs) => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret");
     const secrets = [await make(world, tokens), "configured-secret"];

@@ -307,14 +307,14 @@ describe("SSO-42 endpoints", () => {
     },
   );
 
-  test("at private addresses are accepted", async () => {
+  test("accepts endpoints at private addresses", async () => {
     idp.faults = {
       metadata: { token_endpoint: "https://10.0.0.1/token", jwks_uri: "https://[fd00::1]/keys" },
     };
     expect((await begin()).url).toStartWith(idp.issuer);
   });
 
-  test("on this machine may be http only if the issuer is", async () => {
+  test("accepts an http endpoint on this machine only with an http issuer", async () => {
     const settings = idp.settings({ issuer: "https://idp.example" });
     const answer = async () =>
       Response.json({

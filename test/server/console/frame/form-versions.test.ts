@@ -112,7 +112,7 @@ describe("CON-118 a form that changes something", () => {
     expect(unversioned.map(({ path }) => path).sort()).toEqual([...known, ...TESTED_THERE, ...FILES].sort());
   });
 
-  test.each(Object.entries(UPLOADS))("to %s carries a version on its page", async (path, page) => {
+  test.each(Object.entries(UPLOADS))("a form to %s carries a version on its page", async (path, page) => {
     const { status, forms: shown } = await browser.visit(`/console/${page}`);
     const action = path.includes(":") && page !== "mcp/new" ? page : path === "mcp/:name" ? "mcp/new" : path;
     const found = shown.filter((form) => form.action === `/console/${action}`);

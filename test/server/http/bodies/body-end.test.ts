@@ -104,7 +104,7 @@ const CHUNKED_REQUESTS: [string, string, number][] = [
   ["with a method that has no body here", headOf("/health", [CHUNKED], "GET"), 200],
 ];
 
-describe("on every listener, a body of small chunks", () => {
+describe("a body of small chunks on every listener", () => {
   const TINY = "1\r\n{\r\n";
   /** This many chunks of one byte are allowed, because their framing counts as well. */
   const TINY_CHUNKS = Math.floor((SMALL_CHUNKS_MAX * CHUNK_BYTES_MIN) / (CHUNK_BYTES_MIN - 1));
@@ -145,7 +145,7 @@ describe("on every listener, a body of small chunks", () => {
   });
 });
 
-describe("on every listener, after a chunked request", () => {
+describe("a chunked request on every listener", () => {
   test.each(CHUNKED_REQUESTS)("%s, the connection is closed with the answer", (_, head, status) =>
     onEachListener(async (kind) => {
       const whole = await talk(kind, [`${head}${chunksOf(freshBody())}\r\n`]);
@@ -183,7 +183,7 @@ describe("on every listener, after a chunked request", () => {
   );
 });
 
-describe("on every listener, a slow body", () => {
+describe("a slow body on every listener", () => {
   const drip = (piece: string, count: number): Step[] =>
     Array.from({ length: count }, () => [piece, 20]).flat();
   /** for longer than an unauthenticated caller may send */

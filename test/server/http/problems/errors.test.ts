@@ -221,7 +221,7 @@ describe("an unknown member is refused", () => {
 });
 
 describe("API-1 all problems are reported at once", () => {
-  test("in a body", async () => {
+  test("reports all problems of a body", async () => {
     const face = await sameServer();
     const response = await face.request("POST", "/admin/users/options", {
       ...(await asAdministrator(face)),
@@ -290,7 +290,7 @@ describe("API-1 all problems are reported at once", () => {
     expect(errors[0]?.pointer).toBe(shown);
   });
 
-  test("in a response of bounded size for any member names", async () => {
+  test("reports problems in a response of bounded size for any member names", async () => {
     const face = await sameServer();
     const names = Array.from({ length: 150 }, (_, at) => "\u0001".repeat(EXCERPT_CHARACTERS_MAX) + at);
     const body = Object.fromEntries(names.map((name) => [name, 0]));
@@ -303,7 +303,7 @@ describe("API-1 all problems are reported at once", () => {
     });
   });
 
-  test("for missing members, each once", async () => {
+  test("reports missing members, each once", async () => {
     const face = await sameServer();
     const response = await face.request("POST", "/admin/invitations", {
       ...(await asAdministrator(face)),
@@ -315,7 +315,7 @@ describe("API-1 all problems are reported at once", () => {
     ]);
   });
 
-  test("in a query with duplicate parameters", async () => {
+  test("reports duplicate parameters of a query", async () => {
     const face = await sameServer();
     const administrator = await asAdministrator(face);
     const ask = (query: string) => face.request("GET", `/admin/users?${query}`, administrator);
@@ -325,7 +325,7 @@ describe("API-1 all problems are reported at once", () => {
     expect((await ask("page=1&q=a")).status).toBe(200);
   });
 
-  test("in a query", async () => {
+  test("reports all problems of a query", async () => {
     const face = await sameServer();
     const query = new URLSearchParams({
       page: "x",
@@ -348,7 +348,7 @@ describe("API-1 all problems are reported at once", () => {
     ]);
   });
 
-  test("in a path", async () => {
+  test("reports all problems of a path", async () => {
     const face = await sameServer();
     const response = await face.request("GET", "/admin/users/no-uuid", await asAdministrator(face));
     const { errors, status } = await refusalOf(response);
@@ -443,7 +443,7 @@ describe("API-1 every response", () => {
     ["DELETE", "/health", 405],
   ];
 
-  test.each(WAYS)("to %s %s carries its own id and the standard headers", async (method, path, status) => {
+  test.each(WAYS)("has its own id and the standard headers after %s %s", async (method, path, status) => {
     const face = await sameServer();
     for (const origin of ["http://localhost", "http://q", "http://q:1", "http://[::1]"]) {
       const request = new Request(`${origin}${path}`, { method });

@@ -25,7 +25,7 @@ const guess = (server: TestServer, email: string, address = "192.0.2.9") =>
   server.request("POST", SIGN_IN, { body: { email, password: "a wrong password" }, address });
 
 describe("a refused request is logged", () => {
-  test("for a failed sign-in with request id, route, address and user id at the default level", async () => {
+  test("logs a failed sign-in with request id, route, address and user id at the default level", async () => {
     await using server = await createTestServer({ isOwn: true });
     const { user } = await server.signedIn("member", { email: EMAIL });
     const answer = await guess(server, EMAIL);
@@ -54,7 +54,7 @@ describe("a refused request is logged", () => {
     ]);
   });
 
-  test("for an unknown account with a stable keyed hash and never the submitted name", async () => {
+  test("logs an unknown account with a stable keyed hash and never the submitted name", async () => {
     await using server = await createTestServer({ isOwn: true });
     for (const email of ["nobody@example.com", " NOBODY@example.com", "hunter2"]) await guess(server, email);
     const lines = eventsOf(server, "http.refused");
@@ -66,7 +66,7 @@ describe("a refused request is logged", () => {
     expect(JSON.stringify(server.logged)).not.toMatch(/nobody@example|hunter2/i);
   });
 
-  test("for pages of the console, with the reason", async () => {
+  test("logs refusals of console pages with the reason", async () => {
     await using server = await createTestServer({ isOwn: true });
     const { cookie } = await server.signedIn("member", { email: EMAIL });
     const { cookie: administrator } = await server.signedIn("admin");
@@ -91,7 +91,7 @@ describe("a refused request is logged", () => {
     expect(Object.keys(JSON.parse(lines[0] ?? "{}"))).not.toContain("address");
   });
 
-  test("for a lockout, and for a sign-in on the page, which shows the form again", async () => {
+  test("logs a lockout, and a failed sign-in on the page, which shows the form again", async () => {
     await using server = await createTestServer({
       isOwn: true,
       limits: { passwordGuessesPerAccountAndAddress: 1 },
@@ -107,7 +107,7 @@ describe("a refused request is logged", () => {
     ]);
   });
 
-  test("for 401 and 403 of a guarded route", async () => {
+  test("logs 401 and 403 of a guarded route", async () => {
     await using server = await createTestServer({ isOwn: true });
     const { cookie, user } = await server.signedIn("member");
     await server.request("GET", "/admin/users", { token: "guess" });
@@ -121,7 +121,7 @@ describe("a refused request is logged", () => {
     expect(lines[0]?.user_id).toBeUndefined();
   });
 
-  test("as a count when a flood of unauthenticated callers requests SCIM routes", async () => {
+  test("logs a count when a flood of unauthenticated callers requests SCIM routes", async () => {
     await using server = await createTestServer({ isOwn: true });
     for (let asked = 0; asked < 500; asked += 1) await server.request("GET", "/scim/v2/Users");
     const { burst } = REFUSAL_LINES_PER_ADDRESS;

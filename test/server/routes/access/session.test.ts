@@ -178,7 +178,7 @@ describe("reading the session", () => {
   test.each<[string, string, TestServerOptions, string, string]>([
     ["https", "with the prefix", {}, SESSION, "better-auth.session_token"],
     ["http", "without a prefix", HTTP, "better-auth.session_token", SESSION],
-  ])("on %s reads the cookie only under its name %s", async (_scheme, _spelling, options, name, other) => {
+  ])("reads the cookie on %s only under its name %s", async (_scheme, _spelling, options, name, other) => {
     await using server = await createTestServer(options);
     const { sessionToken } = await server.signedIn("member");
     const outcomes = async (cookie: string) => {

@@ -263,19 +263,19 @@ describe("tokens are rejected at once", () => {
   });
   const reasonNow = async () => (await outcome(resolve(token)))[1];
 
-  test("after the browser signs out", async () => {
+  test("rejects tokens after the browser signs out", async () => {
     await site.domain.access.sessions.end(ana.sessionToken, ana.actor);
     expect(await reasonNow()).toBe("gateway.login_ended");
     expect(await outcome(mint())).toEqual([401, "gateway.login_ended"]);
   });
 
-  test("after the workstation's own login ends", async () => {
+  test("rejects tokens after the workstation's own login ends", async () => {
     const { refreshToken } = ana;
     await site.domain.access.grants.revoke({ token: refreshToken, clientId: "blue-cli" });
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("after a suspension, and stay rejected when the user is resumed", async () => {
+  test("rejects tokens after a suspension, and still when the user is resumed", async () => {
     const { users } = site.domain.identity;
     await users.setStatus(site.world.system, ana.user.id, "suspended");
     expect(await reasonNow()).toBe("gateway.user_inactive");
@@ -283,35 +283,35 @@ describe("tokens are rejected at once", () => {
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("after a removal", async () => {
+  test("rejects tokens after a removal", async () => {
     await site.domain.identity.users.remove(site.world.system, ana.user.id);
     expect(await reasonNow()).toBe("gateway.user_inactive");
   });
 
-  test("after all logins are ended", async () => {
+  test("rejects tokens after all logins are ended", async () => {
     await site.domain.identity.users.revokeLogins(site.world.system, ana.user.id);
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("after the login session expires", async () => {
+  test("rejects tokens after the login session expires", async () => {
     site.world.clock.advance(12 * HOUR_MS);
     expect(await reasonNow()).toBe("gateway.login_ended");
   });
 
-  test("after the workstation signs out, and it gets no new one", async () => {
+  test("rejects tokens after the workstation signs out, and gives it no new one", async () => {
     for (const _ of [1, 2]) expect((await revoke()).status).toBe(204);
     expect(await reasonNow()).toBe("gateway.session_revoked");
     expect(await outcome(mint())).toEqual([401, "gateway.session_revoked"]);
   });
 
-  test("after a sign-out, while a new login of the same browser works at the same moment", async () => {
+  test("rejects tokens after a sign-out, while a new login of the same browser works at the same moment", async () => {
     await revoke();
     const again = await sameBrowser(ana);
     expect((await resolve(await tokenOf(again))).status).toBe(200);
     expect(await reasonNow()).toBe("gateway.session_revoked");
   });
 
-  test("for every workstation of the browser, and the other workstations may request new ones", async () => {
+  test("rejects tokens of every workstation of the browser, and the other workstations may request new ones", async () => {
     const other = await sameBrowser(ana);
     const others = await tokenOf(other);
     await revoke();
@@ -326,7 +326,7 @@ describe("tokens are rejected at once", () => {
     expect((await resolve(others)).status).toBe(200);
   });
 
-  test("also for a workstation that signs out before it had one", async () => {
+  test("rejects tokens of a workstation that signs out before it had one", async () => {
     const other = await site.signInAgain(ana.user);
     expect((await revoke(other)).status).toBe(204);
     expect(await outcome(mint(other))).toEqual([401, "gateway.session_revoked"]);

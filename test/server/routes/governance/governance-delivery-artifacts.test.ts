@@ -171,13 +171,13 @@ describe("the bytes of an archive", () => {
 });
 
 describe("an archive is available", () => {
-  test("to users in the audience of its package, and not to an administrator outside it", async () => {
+  test("serves an archive to users in the audience of its package, and not to an administrator outside it", async () => {
     await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });
     expect((await ask(ana)).status).toBe(200);
     expect(await outcome(ask(ben))).toEqual([404, "artifact.not_found"]);
   });
 
-  test("to users in the audience of one of several packages that contain it", async () => {
+  test("serves an archive to users in the audience of one of several packages that contain it", async () => {
     await publishPackages(site, {
       packages: [packageWith(archive, "anas"), packageWith(archive, "bens")],
       audiences: { anas: [ana.user.id], bens: [ben.user.id] },
@@ -186,7 +186,7 @@ describe("an archive is available", () => {
     expect((await ask(await site.signedIn("member"))).status).toBe(404);
   });
 
-  test("to users whose platform it supports", async () => {
+  test("serves an archive to users whose platform it supports", async () => {
     const { id: artifact_id, sha256 } = archive;
     const source = { source_ref: "https://packages.example.com/mac.tar.gz", artifact_id, sha256 };
     await publishPackages(site, {
@@ -195,7 +195,7 @@ describe("an archive is available", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test("to browsers and to any token, whatever its scopes", async () => {
+  test("serves an archive to browsers and to any token, whatever its scopes", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     const narrow = await site.signInAgain(ana.user, { scope: "session:write" });
     expect((await ask(narrow)).status).toBe(200);
@@ -203,7 +203,7 @@ describe("an archive is available", () => {
     expect((await site.request("POST", path, { cookie: ana.cookie })).status).toBe(200);
   });
 
-  test("to no user if the id is unknown or malformed", async () => {
+  test("serves no archive if the id is unknown or malformed", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
     expect(await outcome(ask(ana, site.world.ids.uuid()))).toEqual([404, "artifact.not_found"]);
     expect((await ask(ana, "tool")).status).toBe(400);
@@ -211,7 +211,7 @@ describe("an archive is available", () => {
     expect(await outcome(ask(ana, unpublished.id))).toEqual([404, "artifact.not_found"]);
   });
 
-  test.each([0, 1, 3])("SRC-9 to workstations that follow one of the last %d revisions", async (former) => {
+  test.each([0, 1, 3])("SRC-9 serves archives to workstations that follow one of the last %d revisions", async (former) => {
     await site[Symbol.asyncDispose]();
     await open({ formerRevisionsServed: former });
     await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });

@@ -167,7 +167,7 @@ describe("a stream ends", () => {
     expect(await openCount()).toBe(0);
   });
 
-  test("at least one second after it began, even with a token about to expire", async () => {
+  test("lasts at least one second, even with a token about to expire", async () => {
     const principal = await principalOf(ana);
     site.world.clock.set(principal.expiresAtMs + 1);
     streams.open(principal);
@@ -195,7 +195,7 @@ describe("a stream ends", () => {
         tx.delete(grants).where(eq(grants.userId, ana.user.id)).run();
       }),
   };
-  test.each(Object.entries(takings))("when %s, and leaves the others open", async (_name, take) => {
+  test.each(Object.entries(takings))("ends when %s, and leaves the others open", async (_name, take) => {
     const other = await open(await site.signedIn("member"));
     const stream = await open();
     beats(1);
@@ -217,7 +217,7 @@ describe("a stream ends", () => {
     await stream.cancel();
   });
 
-  test("when its caller does not read the waiting events", async () => {
+  test("ends when its caller does not read the waiting events", async () => {
     const [stream] = await openMany(1); // its first event is already waiting
     beats(PARTS * (EVENTS_WAITING_MAX - 1));
     expect(await openCount()).toBe(1);
@@ -237,7 +237,7 @@ describe("a stream ends", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("when a revision may have been missed, with the reason in the log", async () => {
+  test("ends when a revision may have been missed, with the reason in the log", async () => {
     const stream = await open();
     await publishElsewhere("{");
     expect(idsIn(await saidBy(stream))).toEqual([first]); // the timer detected it
@@ -335,7 +335,7 @@ test("at most STREAMS_MAX streams are open, and a closed one can be replaced", a
   expect(await openCount()).toBe(STREAMS_MAX);
 });
 
-describe("over a socket", () => {
+describe("the socket", () => {
   let service: ListeningServer;
   let ben: Caller;
   beforeEach(async () => {

@@ -221,7 +221,7 @@ describe("a change", () => {
     for (const sent of credentialsOf(ben)) expect(await isIn(face, sent)).toBe(false);
   });
 
-  test("to the same values still ends every login", async () => {
+  test("ends every login, also after a change to the same values", async () => {
     const face = await createAdministration();
     const ben = await face.signedIn("member");
     await face.send("PATCH", `/admin/users/${ben.user.id}`, { role: "member" });
@@ -268,7 +268,7 @@ describe("a change", () => {
     [{ role: "admin", email: "x@example.com" }, "422 request.invalid"],
     [[], "422 request.invalid"],
   ];
-  test.each(WRONG)("to %j is refused: %s", async (body, outcome) => {
+  test.each(WRONG)("refuses a change to %j: %s", async (body, outcome) => {
     const face = await createAdministration();
     const ben = await face.add("ben@example.com");
     expect(await reasonOf(await face.send("PATCH", `/admin/users/${ben.id}`, body))).toBe(outcome);

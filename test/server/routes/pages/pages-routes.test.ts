@@ -601,7 +601,7 @@ describe("a form", () => {
     }
   });
 
-  test("from a visitor without cookies is refused", async () => {
+  test("refuses a form from a visitor without cookies", async () => {
     await using server = await withAda();
     const browser = browse(server);
     const page = await browser.visit("/login");

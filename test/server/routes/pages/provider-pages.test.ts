@@ -61,7 +61,7 @@ describe("SSO-15 the sign-in page", () => {
     expect((await site.browser().visit("/login")).html).not.toContain("/login/oidc");
   });
 
-  test("in mode oidc offers only the provider, and passwords behind a link for recovery", async () => {
+  test("shows only the provider in mode oidc, and passwords behind a link for recovery", async () => {
     await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
     const page = await site.browser().visit("/login?callbackURL=/device");
     expect(page.forms).toEqual([]);
@@ -102,7 +102,7 @@ test("SSO-24 a device login continues after a refusal at the provider", async ()
   );
 });
 
-test("SSO-3 in mode oidc an invited person is led to the provider, and the sign-in accepts the invitation", async () => {
+test("SSO-3 an invited person is led to the provider in mode oidc, and the sign-in accepts the invitation", async () => {
   const oidc = { access: { identityMode: "oidc" }, identity: { mode: "oidc", invites: true } } as const;
   await using site = await createProviderSite({ provisioning: "invited" }, oidc);
   const { domain, world } = site;
@@ -116,7 +116,7 @@ test("SSO-3 in mode oidc an invited person is led to the provider, and the sign-
   expect(domain.identity.findUserByEmail(world.db.read, world.organizationId, ADA)?.role).toBe("admin");
 });
 
-test("SSO-43 in mode oidc the protected administrator signs in with the password, which is always recorded", async () => {
+test("SSO-43 the protected administrator signs in with the password in mode oidc, which is always recorded", async () => {
   await using site = await createProviderSite({}, { access: { identityMode: "oidc" } });
   const root = { email: "root@example.com", password: PASSWORD };
   await site.domain.identity.bootstrap.run({
@@ -306,7 +306,7 @@ describe("SSO-19 SSO-20 what the browser brings back", () => {
     expect((await browser.visit(`${CALLBACK}?${query}`)).status).toBe(status);
   });
 
-  test("SSO-37 from another browser, without a cookie, or with a changed state never reaches the provider", async () => {
+  test("SSO-37 a callback from another browser, without a cookie, or with a changed state never reaches the provider", async () => {
     await using site = await createProviderSite(JIT);
     const mallory = site.browser();
     const callback = await leave(site, mallory);
@@ -441,7 +441,7 @@ describe("SSO-20 SSO-25 refusals are pages that repeat nothing", () => {
     expect((await site.browser().visit("/login/oidc")).path).toBe("/login");
   });
 
-  test("SSO-44 while the provider is down sign-ins wait, and sessions and passwords keep working", async () => {
+  test("SSO-44 sign-ins wait while the provider is down, and sessions and passwords keep working", async () => {
     await using site = await createProviderSite(JIT);
     await addUser(site, "root@example.com");
     site.idp.faults = { discovery: "down" };
@@ -488,7 +488,7 @@ describe("SSO-5 the proof of a password", () => {
     expect([late.heading, late.status]).toEqual(["Link your account", 409]);
   });
 
-  test("also needs the second factor of the account, which the provider would otherwise bypass", async () => {
+  test("needs the second factor of the account, too, which the provider would otherwise bypass", async () => {
     await using site = await createProviderSite({}, { access: { secondFactor: "everyone" } });
     const { recoveryCodes } = await giveApp(site, await site.signedIn("admin", { email: ADA }));
     const browser = site.browser();
@@ -576,7 +576,7 @@ describe("SSO-27 the provider announces a logout", () => {
     ]);
   });
 
-  test("for a session and its person also ends sessions of the person that the provider did not name", async () => {
+  test("ends sessions of the person that the provider did not name if the logout is for a session and its person", async () => {
     await using site = await createProviderSite(JIT);
     const [named, other, unnamed] = [site.browser(), site.browser(), site.browser()];
     const ada = site.idp.claims;

@@ -131,7 +131,7 @@ describe("sign-in", () => {
     },
   );
 
-  test("over JSON without a code is refused with the reason, and a code is taken along", async () => {
+  test("refuses a sign-in over JSON without a code with the reason, and takes a code along", async () => {
     const site = await sameServer();
     const { app } = await afterPassword(site);
     const signIn = async (body: object) => {

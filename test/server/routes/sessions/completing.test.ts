@@ -300,7 +300,7 @@ describe("SES-28 SES-51 a download", () => {
     for (const secret of ["secret title", "/home/ada", "signature="]) expect(written).not.toContain(secret);
   });
 
-  test("after the deadline is 410, and before it is offered", async () => {
+  test("answers 410 after the deadline and before the download is offered", async () => {
     await using face = await createSessionServer({
       sessions: { retentionDays: 1 },
       access: { browserSessionTtlSeconds: 2_592_000 },

@@ -167,7 +167,7 @@ describe("a repository of a git server", () => {
 });
 
 describe("SRC-12 git and its children are killed", () => {
-  test("when the inspection takes too long", async () => {
+  test("kills git when the inspection takes too long", async () => {
     const { site } = await siteWith({ lines: { fetch: "sleep 600 & wait" }, inspectionMsMax: 400 });
     expect(await reasonOf(site.inspect())).toBe("source.too_slow");
     expect([readdirSync(site.work), processesIn(site.work)]).toEqual([[], []]);
@@ -177,13 +177,13 @@ describe("SRC-12 git and its children are killed", () => {
     [-1, "undefined"],
     [0, "undefined"],
     [1, "source.repository_too_large"],
-  ])("when the folder has the limit and %i bytes more: %s", async (more, outcome) => {
+  ])("kills git when the folder has the limit and %i bytes more: %s", async (more, outcome) => {
     const bytes = `$((${GIT_FOLDER_BYTES_MAX} + ${more} - $(wc -c < authorities.pem)))`;
     const { path } = createFakeGit(join(folder, "fake"), FILES, { fetch: `truncate -s ${bytes} noise` });
     expect(await reasonOf(archive(path))).toBe(outcome);
   });
 
-  test("while it fills the folder", async () => {
+  test("kills git while it fills the folder", async () => {
     const { path } = createFakeGit(join(folder, "fake"), FILES, { fetch: `truncate -s 1G noise; sleep 600` });
     expect(await reasonOf(archive(path))).toBe("source.repository_too_large");
   });
@@ -192,7 +192,7 @@ describe("SRC-12 git and its children are killed", () => {
     [-1, "source.ref_not_found"],
     [0, "source.ref_not_found"],
     [1, "source.bad_answer"],
-  ])("when it prints the limit and %i bytes more: %s", async (more, reason) => {
+  ])("kills git when it prints the limit and %i bytes more: %s", async (more, reason) => {
     const lines = { "ls-remote": `head -c ${GIT_OUTPUT_BYTES_MAX + more} /dev/zero` };
     const { site } = await siteWith({ lines });
     expect(await reasonOf(site.inspect())).toBe(reason);

@@ -58,7 +58,7 @@ const diagnosisOf = (call: () => unknown): string => {
 };
 
 describe("a request", () => {
-  test("for a first key names the user and the reason", () => {
+  test("names the user and the reason in a request for a first key", () => {
     expect(JSON.parse(ensureMessage({ identity, reason: "missing", previous: null }))).toEqual({
       protocol_version: 1,
       operation: "ensure",
@@ -75,7 +75,7 @@ describe("a request", () => {
     });
   });
 
-  test("for a check of a key contains the last answer about it", () => {
+  test("sends the last answer about a key in a request for its check", () => {
     const previous = { externalId: "key-1", alias: "a", metadata: null };
     const message = ensureMessage({ identity, reason: "reconciliation_due", previous });
     expect(JSON.parse(message).request.previous).toEqual({
@@ -85,7 +85,7 @@ describe("a request", () => {
     });
   });
 
-  test("to revoke a key names its user", () => {
+  test("names the user in a request to revoke a key", () => {
     const { operation, request } = JSON.parse(revokeMessage(identity, "key-1"));
     expect(operation).toBe("revoke");
     expect(request.external_id).toBe("key-1");

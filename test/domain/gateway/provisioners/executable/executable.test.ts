@@ -94,7 +94,7 @@ describe("an executable that fails", () => {
     expect(failure.diagnosis).toContain("killed by a signal");
   });
 
-  test("because it is not the pinned one is reported as an outage, with the reason for the operator", async () => {
+  test("reports an executable that is not the pinned one as an outage, with the reason for the operator", async () => {
     await using example = await start();
     const path = example.settings.executable?.path ?? "";
     writeFileSync(path, "#!/bin/sh\n");
@@ -132,7 +132,7 @@ describe("an executable with unusual behavior", () => {
 });
 
 describe("a key that was created and not stored", () => {
-  test("because the call was interrupted is superseded by the next", async () => {
+  test("supersedes a key of an interrupted call with the next", async () => {
     await using example = await start();
     example.upstream.trouble("after:die");
     await failureOf(example.provisioner.provision(FIRST, never));
@@ -142,7 +142,7 @@ describe("a key that was created and not stored", () => {
     expect(await example.upstream.keys()).toMatchObject([{ externalId: key.externalId }]);
   });
 
-  test("because the call was interrupted is revoked if it is no longer needed", async () => {
+  test("revokes a key of an interrupted call if it is no longer needed", async () => {
     await using example = await start();
     example.upstream.trouble("after:hang");
     const deadline = new AbortController();
@@ -156,7 +156,7 @@ describe("a key that was created and not stored", () => {
   });
 
   test.each(["alias", "credential", "expires_at"])(
-    "because its %s is wrong is taken back at once",
+    "takes back a key at once because its %s is wrong",
     async (member) => {
       await using example = await start();
       example.upstream.trouble(`after:member:${member}`);
