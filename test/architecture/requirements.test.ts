@@ -32,8 +32,8 @@ test("titles are found in every form of a test, and comments are ignored", () =>
   const source = [
     'test("AB-1 does", () => {});',
     "describe(`AB-2: more`, () => {});",
-    'test.if(canMount)("AB-3 with a disk", () => {});',
-    '])("AB-4 for %s", () => {});',
+    'test.if(canMount)("AB-3 needs a disk", () => {});',
+    '])("AB-4 accepts %s", () => {});',
     'test.each(Object.entries(CASES))(\n  "AB-5 and AB-6 for each", () => {});',
     "// AB-7 is a comment",
     'const text = "AB-8";',

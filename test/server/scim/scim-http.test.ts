@@ -305,7 +305,7 @@ describe("a response", () => {
     }
   });
 
-  test("SCIM-81 to a group's PATCH is empty unless attributes are requested", async () => {
+  test("SCIM-81 answers a group's PATCH with an empty body unless attributes are requested", async () => {
     const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const rename = (displayName: string) => ({

@@ -317,7 +317,7 @@ async function callersOf(count: number): Promise<Caller[]> {
   return [...first, ...others.flat()];
 }
 
-test("at most STREAMS_MAX streams are open, and a closed one can be replaced", async () => {
+test("opens at most STREAMS_MAX streams, and replaces one that is closed", async () => {
   const callers = await callersOf(STREAMS_MAX);
   const opened: ReadableStream[] = [];
   for (const caller of callers) {

@@ -160,7 +160,7 @@ test(`SES-26 a session has at most ${RECIPIENTS_MAX} recipients`, async () => {
   expect(detail.sharing.user_ids).toHaveLength(RECIPIENTS_MAX);
 });
 
-test(`SES-24 at most ${RECIPIENTS_SHOWN_MAX} recipients of a session that everybody sees are listed`, async () => {
+test(`SES-24 lists at most ${RECIPIENTS_SHOWN_MAX} recipients of a session that everybody sees`, async () => {
   const { face, path, ada } = await site();
   await using _ = face;
   await put(face, path, ada, { mode: "workspace" });
