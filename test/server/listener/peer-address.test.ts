@@ -90,7 +90,7 @@ describe("a forwarding header is trusted", () => {
     expect(addressOf(headers, null)).toBeNull();
   });
 
-  test("only from a trusted peer, including its IPv4-mapped form", () => {
+  test("trusts only a trusted peer, including its IPv4-mapped form", () => {
     expect(addressFrom("x-forwarded-for", "203.0.113.7", "192.0.2.1")).toBe("192.0.2.1");
     expect(addressFrom("x-forwarded-for", "203.0.113.7", "::ffff:10.0.0.9")).toBe("203.0.113.7");
   });
@@ -113,7 +113,7 @@ describe("a forwarding header is trusted", () => {
     expect(addressFrom("x-forwarded-for", "unknown", null)).toBeNull();
   });
 
-  test("only if the setting names it", () => {
+  test("trusts a header only if the setting names it", () => {
     const headers = new Headers({ forwarded: "for=198.51.100.1", "x-forwarded-for": "203.0.113.7" });
     const addressBy = (forwardedHeader: ForwardedHeader) =>
       createPeerAddresses({ trustedProxies, forwardedHeader }).addressOf(headers, PROXY);
@@ -197,6 +197,6 @@ test.each<[string, AddressRange[], boolean]>([
   ["10.0.0.1", [range("fd00::", 8), range("10.0.0.0", 8)], true],
   ["10.0.0.1", [range("::ffff:10.0.0.0", 104)], true],
   ["11.0.0.1", [range("::ffff:10.0.0.0", 104)], false],
-])("whether the peer %s is in %j: %p", (peer, ranges, isTrusted) => {
+])("the peer %s is in %j: %p", (peer, ranges, isTrusted) => {
   expect(trustedPeerCheck(ranges)(peer)).toBe(isTrusted);
 });

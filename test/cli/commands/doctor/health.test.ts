@@ -115,7 +115,7 @@ test("OBS-5 status and doctor print the same for identical installations", async
   expectGolden("health", [...fresh, ...used], replacements(bench));
 });
 
-test("both exit with 6 without a service, with 0 under --offline-ok, and with 7 after a failed check", async () => {
+test("status and doctor exit with 6 without a service, with 0 under --offline-ok, and doctor with 7 after a failed check", async () => {
   using bench = await createInstallation();
   const codes = async () => {
     const lines = ["status", "status --offline-ok", "doctor", "doctor --offline-ok"];
@@ -148,7 +148,7 @@ gateway:
 });
 
 describe("a running service", () => {
-  test("OBS-5 both report its process and uptime, and find no problems", async () => {
+  test("OBS-5 status and doctor report its process and uptime, and find no problems", async () => {
     using bench = await createInstallation();
     const { clock, ids, data } = bench;
     const flags = { dataDir: data, serverListen: "127.0.0.1:0" };
