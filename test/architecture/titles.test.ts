@@ -23,8 +23,12 @@ const continuationsIn = (text: string): string[] =>
   });
 
 test("every title of a test begins with its subject or its verb", async () => {
-  const tests = (await readSources(["test"])).filter(({ path }) => path !== "test/architecture/titles.test.ts");
-  const found = tests.flatMap(({ path, text }) => continuationsIn(text).map((problem) => `${path}: ${problem}`));
+  const tests = (await readSources(["test"])).filter(
+    ({ path }) => path !== "test/architecture/titles.test.ts",
+  );
+  const found = tests.flatMap(({ path, text }) =>
+    continuationsIn(text).map((problem) => `${path}: ${problem}`),
+  );
   expect(found).toEqual([]);
 });
 

@@ -34,18 +34,21 @@ describe("clients that no longer report", () => {
     expect(total()).toBe(0);
   });
 
-  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("forgets all clients, %d of them", async (count) => {
-    await using clients = await createClientsWorld();
-    await reportMany(clients, count);
-    clients.world.clock.advance(366 * DAY_MS);
-    expect(await forget(clients)).toBe(count);
-    const entries = clients.world.db.read.select().from(auditEntries).all();
-    const counts = entries
-      .filter(({ action }) => action === "client.forget")
-      .map(({ after }) => JSON.parse(after ?? "").removed);
-    expect(counts.reduce((sum, removed) => sum + removed, 0)).toBe(count);
-    expect(counts).not.toContain(0); // a run that removes nothing is not audited
-  });
+  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])(
+    "forgets all clients, %d of them",
+    async (count) => {
+      await using clients = await createClientsWorld();
+      await reportMany(clients, count);
+      clients.world.clock.advance(366 * DAY_MS);
+      expect(await forget(clients)).toBe(count);
+      const entries = clients.world.db.read.select().from(auditEntries).all();
+      const counts = entries
+        .filter(({ action }) => action === "client.forget")
+        .map(({ after }) => JSON.parse(after ?? "").removed);
+      expect(counts.reduce((sum, removed) => sum + removed, 0)).toBe(count);
+      expect(counts).not.toContain(0); // a run that removes nothing is not audited
+    },
+  );
 
   test("stay if the run is aborted", async () => {
     await using clients = await createClientsWorld();
@@ -119,13 +122,16 @@ describe("verdicts", () => {
     expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
   });
 
-  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])("recomputes every verdict, %d of them", async (count) => {
-    await using clients = await createClientsWorld({ isOwn: true });
-    await reportMany(clients, count);
-    await age(clients);
-    expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(count);
-    expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
-  });
+  test.each([BATCH_ROWS - 1, BATCH_ROWS, BATCH_ROWS + 1])(
+    "recomputes every verdict, %d of them",
+    async (count) => {
+      await using clients = await createClientsWorld({ isOwn: true });
+      await reportMany(clients, count);
+      await age(clients);
+      expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(count);
+      expect(await clients.domain.clients.verdictRenewal.run(never())).toBe(0);
+    },
+  );
 
   test("leaves the computation of an aborted run to the next run", async () => {
     await using clients = await createClientsWorld({ isOwn: true });

@@ -25,12 +25,9 @@ function presented(count: number): PresentedCertificate {
   return first;
 }
 
-test.each([-1, 0, 1])(
-  "reads certificates up to the limit from a chain with %i more",
-  (step) => {
-    expect(chainOf(presented(CHAIN_MAX + step))).toHaveLength(Math.min(CHAIN_MAX, CHAIN_MAX + step));
-  },
-);
+test.each([-1, 0, 1])("reads certificates up to the limit from a chain with %i more", (step) => {
+  expect(chainOf(presented(CHAIN_MAX + step))).toHaveLength(Math.min(CHAIN_MAX, CHAIN_MAX + step));
+});
 
 test("names are the common name, or else the organization, or else a placeholder", () => {
   const expiresAtMs = Date.UTC(2030, 0, 1);

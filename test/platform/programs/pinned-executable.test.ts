@@ -127,17 +127,23 @@ describe("an executable", () => {
     expect(place.problems()).toEqual([expect.stringContaining("is not executable")]);
   });
 
-  test.each([0o775, 0o757, 0o777])("refuses an executable with the mode %o because others can change it", (mode) => {
-    using place = new Place();
-    chmodSync(place.path, mode);
-    expect(place.problems()).toEqual([expect.stringMatching(/^\/bin\/tool\.sh can be changed by others/)]);
-  });
+  test.each([0o775, 0o757, 0o777])(
+    "refuses an executable with the mode %o because others can change it",
+    (mode) => {
+      using place = new Place();
+      chmodSync(place.path, mode);
+      expect(place.problems()).toEqual([expect.stringMatching(/^\/bin\/tool\.sh can be changed by others/)]);
+    },
+  );
 
-  test.each([0o775, 0o757, 0o1777])("reports that a folder with the mode %o lets others replace the executable", (mode) => {
-    using place = new Place();
-    chmodSync(place.folder, mode);
-    expect(place.problems()).toEqual([expect.stringMatching(/^\/bin can be changed by others/)]);
-  });
+  test.each([0o775, 0o757, 0o1777])(
+    "reports that a folder with the mode %o lets others replace the executable",
+    (mode) => {
+      using place = new Place();
+      chmodSync(place.folder, mode);
+      expect(place.problems()).toEqual([expect.stringMatching(/^\/bin can be changed by others/)]);
+    },
+  );
 
   test("treats a link as safe as the folder of its target", () => {
     using place = new Place();

@@ -96,14 +96,11 @@ test("all reserved keys and infinite numbers have their places", () => {
   ]);
 });
 
-test.each([PROBLEMS_MAX - 1, PROBLEMS_MAX, PROBLEMS_MAX + 1])(
-  "counts %d infinite numbers",
-  (count) => {
-    const { problems } = readAtOnce(`[${Array(count).fill("1e999")}]`);
-    expect(problems).toHaveLength(count);
-    if (count > PROBLEMS_MAX) expect(problems.at(-1)?.detail).toBe("and 1 more");
-  },
-);
+test.each([PROBLEMS_MAX - 1, PROBLEMS_MAX, PROBLEMS_MAX + 1])("counts %d infinite numbers", (count) => {
+  const { problems } = readAtOnce(`[${Array(count).fill("1e999")}]`);
+  expect(problems).toHaveLength(count);
+  if (count > PROBLEMS_MAX) expect(problems.at(-1)?.detail).toBe("and 1 more");
+});
 
 test("gives the places of the first problems and counts those beyond the limit", () => {
   const numbers = readAtOnce(`[{"__proto__":1}${",\n1e999".repeat(PROBLEMS_MAX + 3)}]`).problems;

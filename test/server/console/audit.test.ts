@@ -111,9 +111,12 @@ describe("CON-90 one audit entry", () => {
     expect(html).not.toContain("<script>alert");
   });
 
-  test.each(["0", "999999", "x", "1e3", "%00"])("answers 404 for an audit entry that does not exist: %s", async (id) => {
-    expect((await browser.visit(`/console/audit/${id}`)).status).toBe(404);
-  });
+  test.each(["0", "999999", "x", "1e3", "%00"])(
+    "answers 404 for an audit entry that does not exist: %s",
+    async (id) => {
+      expect((await browser.visit(`/console/audit/${id}`)).status).toBe(404);
+    },
+  );
 });
 
 describe("CON-90 the chain", () => {

@@ -147,7 +147,7 @@ describe("CON-27 the selection", () => {
     [...html.matchAll(/<input type="checkbox" name="id"[^>]*>/g)].map(([box]) => box);
   const isChecked = (box: string) => box.includes(" checked");
 
-  test("of all rows on the page is a link, which works without the script and leads to nothing but these rows", async () => {
+  test("selects all rows of the page by a link, which works without the script and leads to nothing but these rows", async () => {
     await workstation("lab-1");
     await addMany(29);
     const plain = await list("?platform=linux");
@@ -163,7 +163,7 @@ describe("CON-27 the selection", () => {
     expect(whole).not.toMatch(/href="[^"]*select=page/);
   });
 
-  test("of everything says how many match, and sends the filter", async () => {
+  test("says how many rows match when everything is selected, and sends the filter", async () => {
     await workstation("lab-1");
     await addMany(29);
     const html = (await list("")).replaceAll(/<[^>]+>/g, "");

@@ -256,15 +256,18 @@ describe("the body (INF-19)", () => {
   test.each([
     ["buffered", BUFFER_BYTES],
     ["streamed", BUFFER_BYTES + 1],
-  ])("forwards a body whose length is declared twice alike (%s) whole, with one length", async (_, length) => {
-    const headers = `Content-Length: ${length}\r\n`;
-    const client = RawClient.post(site.port, CHAT.path, "x".repeat(length), { headers });
-    await client.until(({ isWhole }) => isWhole);
-    const exchange = await upstream.exchange();
-    expect(await exchange.body()).toHaveLength(length);
-    expect(exchange.header("content-length")).toBe(`${length}`);
-    client.leave();
-  });
+  ])(
+    "forwards a body whose length is declared twice alike (%s) whole, with one length",
+    async (_, length) => {
+      const headers = `Content-Length: ${length}\r\n`;
+      const client = RawClient.post(site.port, CHAT.path, "x".repeat(length), { headers });
+      await client.until(({ isWhole }) => isWhole);
+      const exchange = await upstream.exchange();
+      expect(await exchange.body()).toHaveLength(length);
+      expect(exchange.header("content-length")).toBe(`${length}`);
+      client.leave();
+    },
+  );
 
   /** Advances the time until the client gets a response; the idle time starts when the service waits for the next part. */
   const silence = (client: RawClient) =>

@@ -121,15 +121,18 @@ describe("failures before the first byte of an answer have a status (INF-30)", (
         exchange.close();
       },
     ],
-  ] satisfies [string, string, Script][])("answers with a status when the upstream %s", async (_, reason, script) => {
-    upstream.script = script;
-    const response = await post(CHAT.path, "{}");
-    const body = await response.json();
-    expect([response.status, body.reason, body.error.code]).toEqual([502, reason, "upstream_failed"]);
-    expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|socket|verbose|E[A-Z]+:/);
-    expect(await site.row()).toMatchObject({ outcome: "upstream_closed", refusal: reason });
-    expect([upstream.exchanges.length, site.held]).toEqual([1, 0]);
-  });
+  ] satisfies [string, string, Script][])(
+    "answers with a status when the upstream %s",
+    async (_, reason, script) => {
+      upstream.script = script;
+      const response = await post(CHAT.path, "{}");
+      const body = await response.json();
+      expect([response.status, body.reason, body.error.code]).toEqual([502, reason, "upstream_failed"]);
+      expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|socket|verbose|E[A-Z]+:/);
+      expect(await site.row()).toMatchObject({ outcome: "upstream_closed", refusal: reason });
+      expect([upstream.exchanges.length, site.held]).toEqual([1, 0]);
+    },
+  );
 
   test("answers unreachable when nothing listens, and for a second at once", async () => {
     await using down = await createForwardingSite();

@@ -264,16 +264,19 @@ describe("limits", () => {
     }
   });
 
-  test.each([-1, 0, 1])("SCIM-80 limits the members in a complete group, tested at the limit %i", async (more) => {
-    const entries = Array(REQUEST_MEMBERS_MAX + more - people.length).fill(`"${people[0]}"`);
-    const body = groupText(`${listOf(people)},${entries.join(",")}`, `Complete ${more}`);
-    const answered = await scim.ask("POST", "/Groups", { body });
-    if (more <= 0) expect([answered.status, await memberCount(answered.body.id)]).toEqual([201, MANY]);
-    else {
-      expect(expectRefusal(answered)).toBe("413");
-      expect(answered.body.detail).toContain(`at most ${REQUEST_MEMBERS_MAX} members`);
-    }
-  });
+  test.each([-1, 0, 1])(
+    "SCIM-80 limits the members in a complete group, tested at the limit %i",
+    async (more) => {
+      const entries = Array(REQUEST_MEMBERS_MAX + more - people.length).fill(`"${people[0]}"`);
+      const body = groupText(`${listOf(people)},${entries.join(",")}`, `Complete ${more}`);
+      const answered = await scim.ask("POST", "/Groups", { body });
+      if (more <= 0) expect([answered.status, await memberCount(answered.body.id)]).toEqual([201, MANY]);
+      else {
+        expect(expectRefusal(answered)).toBe("413");
+        expect(answered.body.detail).toContain(`at most ${REQUEST_MEMBERS_MAX} members`);
+      }
+    },
+  );
 
   test("reports too many members before the rest is read", async () => {
     const entries = Array(REQUEST_MEMBERS_MAX + MANY).fill(`"${people[0]}"`);
@@ -281,24 +284,27 @@ describe("limits", () => {
     expect(expectRefusal(await scim.ask("POST", "/Groups", { body }))).toBe("413");
   });
 
-  test.each([-1, 0, 1])("limits the values in lists and beside them, tested at the limit %i", async (more) => {
-    const inEntry = 100;
-    const entry = `{"value":"${people[0]}","x":[${Array(inEntry - 5)
-      .fill("0")
-      .join(",")}]}`;
-    const entries = Array(SCIM_VALUES_MAX["scim-group"] / inEntry - 1)
-      .fill(entry)
-      .join(",");
-    const beside = inEntry + more - 8; // the object, its three names, the text, and both lists with the object in one
-    const text = groupText(`${entries},{}`, `Values ${more}`).replace(
-      /^\{/,
-      `{"x":[${Array(beside).fill("1").join(",")}],`,
-    );
-    const detail = detailOf(await scim.ask("POST", "/Groups", { body: text }));
-    expect(detail).toContain(
-      more > 0 ? `more than ${SCIM_VALUES_MAX["scim-group"]} values` : "must have the id",
-    );
-  });
+  test.each([-1, 0, 1])(
+    "limits the values in lists and beside them, tested at the limit %i",
+    async (more) => {
+      const inEntry = 100;
+      const entry = `{"value":"${people[0]}","x":[${Array(inEntry - 5)
+        .fill("0")
+        .join(",")}]}`;
+      const entries = Array(SCIM_VALUES_MAX["scim-group"] / inEntry - 1)
+        .fill(entry)
+        .join(",");
+      const beside = inEntry + more - 8; // the object, its three names, the text, and both lists with the object in one
+      const text = groupText(`${entries},{}`, `Values ${more}`).replace(
+        /^\{/,
+        `{"x":[${Array(beside).fill("1").join(",")}],`,
+      );
+      const detail = detailOf(await scim.ask("POST", "/Groups", { body: text }));
+      expect(detail).toContain(
+        more > 0 ? `more than ${SCIM_VALUES_MAX["scim-group"]} values` : "must have the id",
+      );
+    },
+  );
 
   /** @returns the response for a group with 20 members of 50,000 characters, of which two are in a slice, and with other objects */
   const detailWith = async (names: (entry: number) => string, beside: string) => {
@@ -312,14 +318,17 @@ describe("limits", () => {
   const namesOf = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, at) => `"${prefix}${at}":0`).join(",");
 
-  test.each([-1, 0, 1])("limits the shapes of objects, added up over the slices, at the limit %i", async (more) => {
-    const inSlices = 20 * (50 + 1) + 10; // the names of an entry and `x`, and one for the ids of a slice
-    const beside = OBJECT_SHAPES_MAX - inSlices - 3 + more;
-    const objects = Array.from({ length: beside }, (_, at) => `{"o${at}":0}`).join(",");
-    expect(await detailWith((entry) => namesOf(50, `n${entry}-`), objects)).toContain(
-      more > 0 ? `more than ${OBJECT_SHAPES_MAX} different shapes` : "must have the id",
-    );
-  });
+  test.each([-1, 0, 1])(
+    "limits the shapes of objects, added up over the slices, at the limit %i",
+    async (more) => {
+      const inSlices = 20 * (50 + 1) + 10; // the names of an entry and `x`, and one for the ids of a slice
+      const beside = OBJECT_SHAPES_MAX - inSlices - 3 + more;
+      const objects = Array.from({ length: beside }, (_, at) => `{"o${at}":0}`).join(",");
+      expect(await detailWith((entry) => namesOf(50, `n${entry}-`), objects)).toContain(
+        more > 0 ? `more than ${OBJECT_SHAPES_MAX} different shapes` : "must have the id",
+      );
+    },
+  );
 
   test.each([-1, 0, 1])(
     "limits the members of large objects, added up over the slices, at the limit %i",

@@ -264,14 +264,17 @@ describe("INF-62 a process that only forwards does not start", () => {
   };
   const refusal = (exitCode: number, text: string) => [exitCode, expect.stringContaining(text)];
 
-  test.each(["proxy", "control"])("refuses to start where nothing is forwarded, or on one listener: %s", async (only) => {
-    const none = join(directory, "none");
-    expect(await fail(none, {}, only)).toEqual(
-      refusal(2, `serve --only ${only} is for installations that forward`),
-    );
-    const shared = await fail(none, { ...GATEWAY, ...NO_LISTENER }, only);
-    expect(shared).toEqual(refusal(2, `serve --only ${only} needs gateway.proxy.listen`));
-  });
+  test.each(["proxy", "control"])(
+    "refuses to start where nothing is forwarded, or on one listener: %s",
+    async (only) => {
+      const none = join(directory, "none");
+      expect(await fail(none, {}, only)).toEqual(
+        refusal(2, `serve --only ${only} is for installations that forward`),
+      );
+      const shared = await fail(none, { ...GATEWAY, ...NO_LISTENER }, only);
+      expect(shared).toEqual(refusal(2, `serve --only ${only} needs gateway.proxy.listen`));
+    },
+  );
 
   test("fails without an installation, and on a database of another schema, which it does not change", async () => {
     expect(await fail(join(directory, "none"), GATEWAY)).toEqual(refusal(3, "no Quartermaster data in"));

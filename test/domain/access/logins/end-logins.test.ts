@@ -196,21 +196,24 @@ test.each<[string, (world: AccessWorld, userId: string) => Promise<unknown>, str
     ["bob@example.com"],
   ],
   ["everybody", ({ db }) => endEverything(db, ending), []],
-])("ends the sign-ins that wait for a second factor with the logins of %s, too", async (_whose, end, left) => {
-  const { world, bob } = await withLogins();
-  await using _ = world;
-  const times = { userUpdatedAtMs: 0, createdAtMs: 0, expiresAtMs: 0 };
-  await world.db.write((tx) => {
-    for (const { id, email } of [world.user, bob])
-      tx.insert(signInAttempts)
-        .values({ id: email, userId: id, tokenHash: id, ...times })
-        .run();
-  });
-  await end(world, world.user.id);
-  expect(world.db.read.select({ id: signInAttempts.id }).from(signInAttempts).all()).toEqual(
-    left.map((id) => ({ id })),
-  );
-});
+])(
+  "ends the sign-ins that wait for a second factor with the logins of %s, too",
+  async (_whose, end, left) => {
+    const { world, bob } = await withLogins();
+    await using _ = world;
+    const times = { userUpdatedAtMs: 0, createdAtMs: 0, expiresAtMs: 0 };
+    await world.db.write((tx) => {
+      for (const { id, email } of [world.user, bob])
+        tx.insert(signInAttempts)
+          .values({ id: email, userId: id, tokenHash: id, ...times })
+          .run();
+    });
+    await end(world, world.user.id);
+    expect(world.db.read.select({ id: signInAttempts.id }).from(signInAttempts).all()).toEqual(
+      left.map((id) => ({ id })),
+    );
+  },
+);
 
 const PROVIDER = { issuer: "https://id.example.org/", providerSessionId: "one" };
 

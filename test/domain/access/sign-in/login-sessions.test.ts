@@ -189,17 +189,14 @@ test.each([
   ["password", "the provider", { method: "oidc", issuer: ISSUER }],
   ["oidc", "a password", { method: "password", is_recovery: true }],
   ["oidc", "the provider", { method: "oidc", issuer: ISSUER }],
-] as const)(
-  "identity mode %s records a session by %s as %j",
-  async (identityMode, by, after) => {
-    await using world = await createAccessWorld({ identityMode });
-    const entered = { actor: world.system, origin: { address: null, userAgent: null }, how: HOW[by] };
-    await world.db.write((tx) => void world.sessions.enter(tx, world.user, entered));
-    const isOpened = eq(auditEntries.action, "login_session.open");
-    const opened = world.db.read.select().from(auditEntries).where(isOpened).get();
-    expect(JSON.parse(opened?.after ?? "")).toEqual(after);
-  },
-);
+] as const)("identity mode %s records a session by %s as %j", async (identityMode, by, after) => {
+  await using world = await createAccessWorld({ identityMode });
+  const entered = { actor: world.system, origin: { address: null, userAgent: null }, how: HOW[by] };
+  await world.db.write((tx) => void world.sessions.enter(tx, world.user, entered));
+  const isOpened = eq(auditEntries.action, "login_session.open");
+  const opened = world.db.read.select().from(auditEntries).where(isOpened).get();
+  expect(JSON.parse(opened?.after ?? "")).toEqual(after);
+});
 
 test("signing out ends the session at once and keeps the grants it approved", async () => {
   await using world = await createAccessWorld();

@@ -226,17 +226,20 @@ test.each([
   [FAMILY_TOKENS_MAX - 1, "fine"],
   [FAMILY_TOKENS_MAX, "fine"],
   [FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP, "invalid_grant"],
-] as const)("a family with %p tokens within one grace window answers the oldest: %p", async (tokens, answer) => {
-  await using world = await createLoginWorld();
-  const { refreshToken } = await logIn(world);
-  let current: string | undefined = refreshToken;
-  for (let count = 1; count < tokens; count += 1) {
-    afterSeconds(world, 0.001);
-    ({ refresh_token: current } = await refresh(world, current));
-  }
-  expect(tokenRows(world)).toBeLessThan(FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP);
-  expect(await refusalOf(refresh(world, refreshToken))).toBe(answer);
-});
+] as const)(
+  "a family with %p tokens within one grace window answers the oldest: %p",
+  async (tokens, answer) => {
+    await using world = await createLoginWorld();
+    const { refreshToken } = await logIn(world);
+    let current: string | undefined = refreshToken;
+    for (let count = 1; count < tokens; count += 1) {
+      afterSeconds(world, 0.001);
+      ({ refresh_token: current } = await refresh(world, current));
+    }
+    expect(tokenRows(world)).toBeLessThan(FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP);
+    expect(await refusalOf(refresh(world, refreshToken))).toBe(answer);
+  },
+);
 
 test("a token that was rotated days ago and removed ends its family and no other", async () => {
   await using world = await createLoginWorld();

@@ -233,10 +233,13 @@ describe("a host", () => {
     [403, { ...DATE, "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1767225609" }, 9],
     [429, { ...DATE, "ratelimit-reset": "1767225610" }, 10],
     [429, {}, 60],
-  ])("reports how long to wait if the host limits requests: %d with %p (SRC-7)", async (status, headers, seconds) => {
-    archiveIs(() => new Response("", { status, headers }));
-    expect((await refusalOf(site.inspect())).retryAfterSeconds).toBe(seconds);
-  });
+  ])(
+    "reports how long to wait if the host limits requests: %d with %p (SRC-7)",
+    async (status, headers, seconds) => {
+      archiveIs(() => new Response("", { status, headers }));
+      expect((await refusalOf(site.inspect())).retryAfterSeconds).toBe(seconds);
+    },
+  );
 
   test("stops an endless download at the limit (SRC-22)", async () => {
     let sentBytes = 0;

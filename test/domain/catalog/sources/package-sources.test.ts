@@ -162,13 +162,16 @@ describe("a public archive", () => {
     ["below", -1, "outbound.failed"], // it is truncated
     ["at", 0, "outbound.failed"],
     ["above", 1, "outbound.too_large"],
-  ])("refuses an archive whose announced length is %s the limit as %p only above it", async (_name, more, reason) => {
-    const length = ARCHIVE_LIMITS.compressedBytesMax + more;
-    using raw = await createRawTlsServer(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n0123`);
-    sources = sourcesWith({ isOpen: true, hosts: raw.hosts });
-    expect(await reasonOf(raw.origin())).toBe(reason);
-    expect([keptFiles(), artifactRows()]).toEqual([[], []]);
-  });
+  ])(
+    "refuses an archive whose announced length is %s the limit as %p only above it",
+    async (_name, more, reason) => {
+      const length = ARCHIVE_LIMITS.compressedBytesMax + more;
+      using raw = await createRawTlsServer(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n0123`);
+      sources = sourcesWith({ isOpen: true, hosts: raw.hosts });
+      expect(await reasonOf(raw.origin())).toBe(reason);
+      expect([keptFiles(), artifactRows()]).toEqual([[], []]);
+    },
+  );
 
   test("ends with its caller and leaves nothing behind", async () => {
     const asked = Promise.withResolvers<void>();
@@ -188,12 +191,15 @@ describe("a public archive", () => {
     ["below", PATHS_LISTED_MAX - 1, PATHS_LISTED_MAX - 1],
     ["at", PATHS_LISTED_MAX, PATHS_LISTED_MAX],
     ["above", PATHS_LISTED_MAX + 1, PATHS_LISTED_MAX],
-  ])("lists the maximum number of paths for an archive with paths %s the limit", async (_name, count, listed) => {
-    const files = Array.from({ length: count }, (_, index) => tarFile(`file-${index}`));
-    answers["/tool.tar.gz"] = () => archive(tarGzOf(...files));
-    const { entries, paths } = await inspect(toolUrl());
-    expect([entries, paths.length]).toEqual([count, listed]);
-  });
+  ])(
+    "lists the maximum number of paths for an archive with paths %s the limit",
+    async (_name, count, listed) => {
+      const files = Array.from({ length: count }, (_, index) => tarFile(`file-${index}`));
+      answers["/tool.tar.gz"] = () => archive(tarGzOf(...files));
+      const { entries, paths } = await inspect(toolUrl());
+      expect([entries, paths.length]).toEqual([count, listed]);
+    },
+  );
 
   test.each([
     "http://packages.example/tool.tar.gz",

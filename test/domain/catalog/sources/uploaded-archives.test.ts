@@ -106,20 +106,23 @@ describe("an uploaded archive", () => {
     ["below", -1, "archive.not_gzip"],
     ["at", 0, "archive.not_gzip"],
     ["above", 1, "artifact.too_large"],
-  ])("refuses an upload whose size is %s the limit as too large only above it", async (_name, more, reason) => {
-    const piece = new Uint8Array(1024 * 1024);
-    const bytes = async function* () {
-      for (
-        let sent = 0;
-        sent < ARCHIVE_LIMITS.compressedBytesMax - piece.byteLength;
-        sent += piece.byteLength
-      )
-        yield piece;
-      yield new Uint8Array(piece.byteLength + more);
-    };
-    expect(await reasonOf(sources.upload(world.system, { name: "a.tar.gz", bytes: bytes() }))).toBe(reason);
-    expect(left()).toEqual(NOTHING);
-  });
+  ])(
+    "refuses an upload whose size is %s the limit as too large only above it",
+    async (_name, more, reason) => {
+      const piece = new Uint8Array(1024 * 1024);
+      const bytes = async function* () {
+        for (
+          let sent = 0;
+          sent < ARCHIVE_LIMITS.compressedBytesMax - piece.byteLength;
+          sent += piece.byteLength
+        )
+          yield piece;
+        yield new Uint8Array(piece.byteLength + more);
+      };
+      expect(await reasonOf(sources.upload(world.system, { name: "a.tar.gz", bytes: bytes() }))).toBe(reason);
+      expect(left()).toEqual(NOTHING);
+    },
+  );
 
   test.each([
     ["below", UPLOAD_NAME_CHARACTERS_MAX - 1, true],

@@ -156,10 +156,13 @@ describe("the version of a harness", () => {
     [VERSION_TEXT_MAX - 1, "matches"],
     [VERSION_TEXT_MAX, "matches"],
     [VERSION_TEXT_MAX + 1, "differs"],
-  ] as const)("finds a version within the limit only: one that ends after %d characters of a text %s", (length, verdict) => {
-    const version = ` codex 0.145.0`.padStart(length, "x");
-    expect(judged(withHarness({ version })).verdict).toBe(verdict);
-  });
+  ] as const)(
+    "finds a version within the limit only: one that ends after %d characters of a text %s",
+    (length, verdict) => {
+      const version = ` codex 0.145.0`.padStart(length, "x");
+      expect(judged(withHarness({ version })).verdict).toBe(verdict);
+    },
+  );
 
   test("must satisfy the policy, for which the same answer is given again and again", () => {
     const wrong = differs("codex: version 0.145.0 does not satisfy the required >=0.146.0");

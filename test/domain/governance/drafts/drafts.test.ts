@@ -272,14 +272,17 @@ describe("a comment is required", () => {
     [["codex"], []],
     [[], ["no harness is allowed"]],
     [["opencode", "kimi", "codex", "claude"], []],
-  ])("CON-58 requires a comment when no harness may run any longer: with %p allowed, %p", async (allowed, reasons) => {
-    await using world = await createDraftWorld();
-    await world.publish({});
-    const text = managedText({ allowed_harnesses: allowed });
-    const draft = await world.governance.drafts.savePolicy(world.ana, { version: 0 }, text);
-    const { commentReasons } = await world.governance.draftPublishing.review(world.ana, draft);
-    expect(commentReasons).toEqual(reasons);
-  });
+  ])(
+    "CON-58 requires a comment when no harness may run any longer: with %p allowed, %p",
+    async (allowed, reasons) => {
+      await using world = await createDraftWorld();
+      await world.publish({});
+      const text = managedText({ allowed_harnesses: allowed });
+      const draft = await world.governance.drafts.savePolicy(world.ana, { version: 0 }, text);
+      const { commentReasons } = await world.governance.draftPublishing.review(world.ana, draft);
+      expect(commentReasons).toEqual(reasons);
+    },
+  );
 
   test("CON-55 requires a comment for a package that is removed", async () => {
     await using world = await createDraftWorld();

@@ -19,6 +19,9 @@ test.each([
   ["patch", "members", 4, true],
   ["patch", "value", 4, false],
   ["patch", "value", 1, false],
-] as const)("a %s takes a list %s of an object at level %i as one of members: %p", (body, name, depth, is) => {
-  expect(intakes[body].isMemberList(name, depth)).toBe(is);
-});
+] as const)(
+  "a %s takes a list %s of an object at level %i as one of members: %p",
+  (body, name, depth, is) => {
+    expect(intakes[body].isMemberList(name, depth)).toBe(is);
+  },
+);

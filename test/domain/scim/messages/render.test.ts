@@ -149,12 +149,15 @@ describe("a manager", () => {
   test.each<[string, AskedView]>([
     ["everything shown", {}],
     ["something left out", { excludedAttributes: ["title"] }],
-  ])("renders a manager who is a user with a reference and name, whatever reference was sent (%s)", (_, asked) => {
-    expect(managerOf({ value: GRACE.id }, GRACE, asked)).toEqual({ manager: resolved });
-    expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, asked)).toEqual({
-      manager: resolved,
-    });
-  });
+  ])(
+    "renders a manager who is a user with a reference and name, whatever reference was sent (%s)",
+    (_, asked) => {
+      expect(managerOf({ value: GRACE.id }, GRACE, asked)).toEqual({ manager: resolved });
+      expect(managerOf({ value: GRACE.id, $ref: '../Users/x\\"}' }, GRACE, asked)).toEqual({
+        manager: resolved,
+      });
+    },
+  );
 
   test.each<[string, AskedView]>([
     ["everything shown", {}],

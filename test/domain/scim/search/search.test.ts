@@ -308,35 +308,38 @@ async function addStranger({ caller, db, ids }: SearchWorld): Promise<ScimCaller
 }
 
 describe("a look-up of one user", () => {
-  test.each(["id", "userName", "externalId"])("looks up one user by %s with the same result as other filters", async (name) => {
-    await using world = await createSearchWorld();
-    const [id = ""] = await world.addUsers({ userName: "Ada", active: true, externalId: "e1", title: "x" });
-    await world.addUsers({ userName: "bob", active: true, externalId: "E1" });
-    await world.addGroup('Engineers \u{1F600} "1"', [id]);
-    await world.addGroup("Engineers \uFF5E", [id]);
-    const filter = `${name} eq "${{ id, userName: "ADA", externalId: "e1" }[name]}"`;
-    const variants: readonly AskedList[] = [
-      {},
-      { count: 0 },
-      { count: 1 },
-      { startIndex: 2 },
-      { sortBy: "title", sortOrder: "descending" },
-      { attributes: ["groups.display", "title"] },
-      { excludedAttributes: ["groups"] },
-    ];
-    for (const asked of variants) {
-      const answer = await world.list("User", { ...asked, filter });
-      expect(answer).toEqual(await world.list("User", { ...asked, filter: `${filter} and active pr` }));
-      expect(answer.totalResults).toBe(1);
-    }
-    const stranger = await addStranger(world);
-    expect(JSON.parse(await listText(world.search.list(stranger, "User", { filter })))).toMatchObject({
-      totalResults: 0,
-      startIndex: 1,
-      itemsPerPage: 0,
-      Resources: [],
-    });
-  });
+  test.each(["id", "userName", "externalId"])(
+    "looks up one user by %s with the same result as other filters",
+    async (name) => {
+      await using world = await createSearchWorld();
+      const [id = ""] = await world.addUsers({ userName: "Ada", active: true, externalId: "e1", title: "x" });
+      await world.addUsers({ userName: "bob", active: true, externalId: "E1" });
+      await world.addGroup('Engineers \u{1F600} "1"', [id]);
+      await world.addGroup("Engineers \uFF5E", [id]);
+      const filter = `${name} eq "${{ id, userName: "ADA", externalId: "e1" }[name]}"`;
+      const variants: readonly AskedList[] = [
+        {},
+        { count: 0 },
+        { count: 1 },
+        { startIndex: 2 },
+        { sortBy: "title", sortOrder: "descending" },
+        { attributes: ["groups.display", "title"] },
+        { excludedAttributes: ["groups"] },
+      ];
+      for (const asked of variants) {
+        const answer = await world.list("User", { ...asked, filter });
+        expect(answer).toEqual(await world.list("User", { ...asked, filter: `${filter} and active pr` }));
+        expect(answer.totalResults).toBe(1);
+      }
+      const stranger = await addStranger(world);
+      expect(JSON.parse(await listText(world.search.list(stranger, "User", { filter })))).toMatchObject({
+        totalResults: 0,
+        startIndex: 1,
+        itemsPerPage: 0,
+        Resources: [],
+      });
+    },
+  );
 
   test("compares as the attribute does", async () => {
     await using world = await createSearchWorld();

@@ -8,19 +8,16 @@ import {
 } from "../../../../src/platform/database/maintenance/integrity.ts";
 import { isOutOfMemory } from "../../../../src/platform/memory/memory-limits.ts";
 
-test.each([0, 1, FAULTS_MAX - 1, FAULTS_MAX, FAULTS_MAX + 1])(
-  "names some of %d missing rows",
-  (missing) => {
-    using connection = new Database(":memory:");
-    connection.run("CREATE TABLE parent (id INTEGER PRIMARY KEY)");
-    connection.run("CREATE TABLE child (parent_id INTEGER REFERENCES parent)");
-    for (let id = 1; id <= missing; id += 1) connection.run("INSERT INTO child VALUES (?)", [id]);
-    const named = Math.min(missing, FAULTS_MAX);
-    expect(foreignKeyViolations(connection)).toEqual(
-      Array.from({ length: named }, () => "from child to parent"),
-    );
-  },
-);
+test.each([0, 1, FAULTS_MAX - 1, FAULTS_MAX, FAULTS_MAX + 1])("names some of %d missing rows", (missing) => {
+  using connection = new Database(":memory:");
+  connection.run("CREATE TABLE parent (id INTEGER PRIMARY KEY)");
+  connection.run("CREATE TABLE child (parent_id INTEGER REFERENCES parent)");
+  for (let id = 1; id <= missing; id += 1) connection.run("INSERT INTO child VALUES (?)", [id]);
+  const named = Math.min(missing, FAULTS_MAX);
+  expect(foreignKeyViolations(connection)).toEqual(
+    Array.from({ length: named }, () => "from child to parent"),
+  );
+});
 
 test("pages that the check has no memory to read are not reported as damaged", () => {
   // printed with `ulimit -v 445000` for an intact database of 37 MB

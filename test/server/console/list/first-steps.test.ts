@@ -78,8 +78,11 @@ describe("CON-28 the empty list", () => {
     ["jobs", jobsPage([])],
     ["backups", backupsPage({ items: [], folder: "/backups", failure: null, making: false }, "once")],
   ];
-  test.each(pages)("names a command in an empty list of %s, which the pages of a server never show", async (name, { content }) => {
-    const value = readerOf("https://control.example.com/console", "");
-    await expectFirstStep(name, renderToString(h(ReaderContext.Provider, { value }, content)));
-  });
+  test.each(pages)(
+    "names a command in an empty list of %s, which the pages of a server never show",
+    async (name, { content }) => {
+      const value = readerOf("https://control.example.com/console", "");
+      await expectFirstStep(name, renderToString(h(ReaderContext.Provider, { value }, content)));
+    },
+  );
 });

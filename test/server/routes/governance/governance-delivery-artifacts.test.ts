@@ -211,16 +211,19 @@ describe("an archive is available", () => {
     expect(await outcome(ask(ana, unpublished.id))).toEqual([404, "artifact.not_found"]);
   });
 
-  test.each([0, 1, 3])("SRC-9 serves archives to workstations that follow one of the last %d revisions", async (former) => {
-    await site[Symbol.asyncDispose]();
-    await open({ formerRevisionsServed: former });
-    await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });
-    const statuses: number[] = [];
-    for (let later = 1; later <= former + 1; later++) {
-      await publishPackages(site, { packages: [packageOf(`other-${later}`)] });
-      statuses.push((await ask(ana)).status);
-      expect((await ask(ben)).status).toBe(404);
-    }
-    expect(statuses).toEqual([...Array(former).fill(200), 404]);
-  });
+  test.each([0, 1, 3])(
+    "SRC-9 serves archives to workstations that follow one of the last %d revisions",
+    async (former) => {
+      await site[Symbol.asyncDispose]();
+      await open({ formerRevisionsServed: former });
+      await publishPackages(site, { packages: [packageWith(archive)], audiences: { tool: [ana.user.id] } });
+      const statuses: number[] = [];
+      for (let later = 1; later <= former + 1; later++) {
+        await publishPackages(site, { packages: [packageOf(`other-${later}`)] });
+        statuses.push((await ask(ana)).status);
+        expect((await ask(ben)).status).toBe(404);
+      }
+      expect(statuses).toEqual([...Array(former).fill(200), 404]);
+    },
+  );
 });

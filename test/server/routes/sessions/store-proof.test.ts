@@ -141,19 +141,22 @@ describe("SES-54 SES-57 a store that fails", () => {
       () => new Response(`<Error>${TEST_KEYS.accessKeyId} sessions</Error>`, { status: 403 }),
     ],
     ["redirects elsewhere", () => Response.redirect("http://127.0.0.1:1/", 307)],
-  ])("answers 503 without a word of a store that %s, and uploads can still be announced", async (_, instead) => {
-    await using site = await createSite();
-    const presigned = await announced(site);
-    await upload(presigned);
-    site.store.instead = instead;
-    const refused = await complete(site, presigned);
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
-    for (const detail of [TEST_KEYS.accessKeyId, "127.0.0.1", "captured/", "Error"])
-      expect(refused.text).not.toContain(detail);
-    expect((await presign(site.face, site.credential, announcementOf("other"))).status).toBe(200);
-    site.store.instead = undefined;
-    expect((await complete(site, presigned)).status).toBe(200);
-  });
+  ])(
+    "answers 503 without a word of a store that %s, and uploads can still be announced",
+    async (_, instead) => {
+      await using site = await createSite();
+      const presigned = await announced(site);
+      await upload(presigned);
+      site.store.instead = instead;
+      const refused = await complete(site, presigned);
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+      for (const detail of [TEST_KEYS.accessKeyId, "127.0.0.1", "captured/", "Error"])
+        expect(refused.text).not.toContain(detail);
+      expect((await presign(site.face, site.credential, announcementOf("other"))).status).toBe(200);
+      site.store.instead = undefined;
+      expect((await complete(site, presigned)).status).toBe(200);
+    },
+  );
 
   test("completes nothing if the store answers 200 to everything", async () => {
     await using site = await createSite();
