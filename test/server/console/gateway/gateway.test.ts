@@ -107,7 +107,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
       .listByKey(admin.actor.organizationId, { limit: 10 })
       .items.map(({ action }) => action);
 
-  test("are provided, replaced and revoked after a question that names them, with the result of each", async () => {
+  test("provides, replaces and revokes selected keys after a question that names them, with the result of each", async () => {
     const eve = await site.signedIn("member", { email: "eve@example.com" });
     await site.domain.identity.users.update(admin.actor, eve.user.id, { status: "suspended" });
     const ids = [ana, bob, eve].map(({ user }) => `id=${user.id}`).join("&");
@@ -135,7 +135,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     );
   });
 
-  test("that match the filters are counted again, and confirmed with their number", async () => {
+  test("counts the keys that match the filters again and asks for their number", async () => {
     for (const { user } of [ana, bob]) await act(user.id, "ensure");
     const list = await browser.visit(`${KEYS}?state=ready`);
     expect(list.html).toContain("All that match, on every page");
@@ -148,7 +148,7 @@ describe("CON-77 CON-99 the keys of many users", () => {
     expect((await ask(`act=revoke&all=1&filter=${encodeURIComponent("?state=x")}`)).status).toBe(400);
   });
 
-  test("of one user lead to the question for one key, and auditors have no boxes", async () => {
+  test("leads to the question for one key if one user is selected, and auditors have no boxes", async () => {
     expect((await ask(`act=rotate&id=${ana.user.id}`)).path).toBe(`${KEYS}/${ana.user.id}/rotate`);
     await act(ana.user.id, "ensure");
     expect((await browser.visit(KEYS)).html).toContain(`value="${ana.user.id}"`);
