@@ -2,7 +2,14 @@
 import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
-import { changesOf, insertAll, named, overwriteAll, updateAll } from "../../platform/database/drizzle.ts";
+import {
+  changesOf,
+  equalAll,
+  insertAll,
+  named,
+  overwriteAll,
+  updateAll,
+} from "../../platform/database/drizzle.ts";
 import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import { BATCH_ROWS, CLIENTS_PER_USER_MAX } from "./limits.ts";
 import { clientReports } from "./tables.ts";
@@ -20,7 +27,7 @@ const {
   firstSeenAtMs: _first,
   ...changing
 } = getTableColumns(clientReports);
-const { judgedBy, hostname, clientVersion, ...reported } = changing;
+const { judgedBy, hostname, clientVersion: _clientVersion, ...reported } = changing;
 
 /**
  * The common case: a known installation that was judged under the same rules and has kept its name and version. Less than half the
@@ -32,10 +39,7 @@ const rewrite = statement((connection) =>
     .set(updateAll(reported))
     .where(
       and(
-        eq(clientReports.userId, named("userId")),
-        eq(clientReports.instanceId, named("instanceId")),
-        eq(judgedBy, named("judgedBy")),
-        eq(clientVersion, named("clientVersion")),
+        equalAll(clientReports, "userId", "instanceId", "judgedBy", "clientVersion"),
         sql`${hostname} IS ${named("hostname")}`,
       ),
     )
@@ -58,7 +62,7 @@ const deleteSurplus = statement((connection) => {
   const surplus = connection
     .select({ id: clientReports.id })
     .from(clientReports)
-    .where(eq(clientReports.userId, named("userId")))
+    .where(equalAll(clientReports, "userId"))
     .orderBy(desc(clientReports.lastSeenAtMs), desc(clientReports.id))
     .limit(BATCH_ROWS)
     .offset(CLIENTS_PER_USER_MAX);
@@ -82,10 +86,7 @@ export interface RowId {
   id: string;
 }
 
-const isRow = and(
-  eq(clientReports.organizationId, named("organizationId")),
-  eq(clientReports.id, named("id")),
-);
+const isRow = equalAll(clientReports, "organizationId", "id");
 
 const selectRow = statement((connection) => connection.select().from(clientReports).where(isRow).prepare());
 
@@ -97,13 +98,7 @@ const selectCompanion = statement((connection) =>
   connection
     .select({ id: clientReports.id })
     .from(clientReports)
-    .where(
-      and(
-        eq(clientReports.userId, named("userId")),
-        eq(clientReports.loginSessionId, named("loginSessionId")),
-        ne(clientReports.id, named("id")),
-      ),
-    )
+    .where(and(equalAll(clientReports, "userId", "loginSessionId"), ne(clientReports.id, named("id"))))
     .limit(1)
     .prepare(),
 );
@@ -169,8 +164,7 @@ const selectInUse = statement((connection) =>
     .from(clientReports)
     .where(
       and(
-        eq(clientReports.userId, named("userId")),
-        eq(clientReports.loginSessionId, named("loginSessionId")),
+        equalAll(clientReports, "userId", "loginSessionId"),
         gte(clientReports.lastSeenAtMs, named("seenSinceMs")),
       ),
     )
@@ -214,7 +208,7 @@ const updateJudgment = statement((connection) =>
   connection
     .update(clientReports)
     .set(updateAll({ verdict, reasons, judgedBy, ...figures }))
-    .where(and(eq(clientReports.id, named("id")), eq(clientReports.lastSeenAtMs, named("lastSeenAtMs"))))
+    .where(equalAll(clientReports, "id", "lastSeenAtMs"))
     .prepare(),
 );
 

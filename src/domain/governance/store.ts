@@ -1,7 +1,7 @@
 // SQL of policy revisions and of the deployment file as it was last read. Revisions are only added.
 import { and, desc, eq, lt, type SQL } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
-import { named } from "../../platform/database/drizzle.ts";
+import { equalAll } from "../../platform/database/drizzle.ts";
 import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { GovernanceConfig, PackageAudiences, Revision } from "./model.ts";
 import { governanceDeployments, governanceRevisions } from "./tables.ts";
@@ -40,7 +40,7 @@ const newest = statement((connection) =>
   connection
     .select({ id: governanceRevisions.id })
     .from(governanceRevisions)
-    .where(eq(governanceRevisions.organizationId, named("organizationId")))
+    .where(equalAll(governanceRevisions, "organizationId"))
     .orderBy(desc(governanceRevisions.sequence))
     .limit(1)
     .prepare(),

@@ -2,7 +2,7 @@
 import { and, asc, count, desc, eq, getTableColumns, inArray, ne, sql } from "drizzle-orm";
 import { markTopicChanged } from "../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../platform/database/database.ts";
-import { named } from "../../platform/database/drizzle.ts";
+import { equalAll, named } from "../../platform/database/drizzle.ts";
 import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { Organization, ProvisioningSource, Role, SignInUser, User, UserStatus } from "./model.ts";
 import { organizations, users } from "./tables.ts";
@@ -41,19 +41,14 @@ const { passwordHash, emailKey, workstations: _, ...columns } = getTableColumns(
 export const shown = columns;
 
 const selectUserById = statement((connection) =>
-  connection
-    .select(shown)
-    .from(users)
-    .where(eq(users.id, named("id")))
-    .limit(1)
-    .prepare(),
+  connection.select(shown).from(users).where(equalAll(users, "id")).limit(1).prepare(),
 );
 
 const selectUserByEmailKey = statement((connection) =>
   connection
     .select({ ...shown, passwordHash })
     .from(users)
-    .where(and(eq(users.organizationId, named("organizationId")), eq(emailKey, named("emailKey"))))
+    .where(and(equalAll(users, "organizationId"), eq(emailKey, named("emailKey"))))
     .orderBy(asc(eq(users.status, "removed")), desc(users.updatedAtMs), desc(users.id))
     .limit(1)
     .prepare(),

@@ -23,16 +23,16 @@ export const scimUsers = sqliteTable("scim_users", {
   docKey: text("doc_key").notNull(),
 });
 
-/**
- * The part of a user that changes with its groups, one row for each user. Documents are not in it: 70 of its rows fit in a page,
- * so a change of a group with many members writes few pages.
- */
 /** Numbers for the organizations of rows that must be narrow. */
 export const scimOrganizations = sqliteTable("scim_organizations", {
   number: integer("number").primaryKey(),
   organizationId: text("organization_id").notNull(),
 });
 
+/**
+ * The part of a user that changes with its groups, one row for each user. Documents are not in it: 70 of its rows fit in a page,
+ * so a change of a group with many members writes few pages.
+ */
 export const scimUserRevisions = sqliteTable("scim_user_revisions", {
   /** of the user */
   sequence: integer("sequence").primaryKey(),

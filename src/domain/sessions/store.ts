@@ -1,8 +1,8 @@
 // SQL that reads single sessions and artifacts, for every part of the area. uploads/, downloads/ and removal have statements of
 // their own.
-import { and, eq, getTableColumns } from "drizzle-orm";
+import { eq, getTableColumns } from "drizzle-orm";
 import { type Connection, statement } from "../../platform/database/database.ts";
-import { named } from "../../platform/database/drizzle.ts";
+import { equalAll } from "../../platform/database/drizzle.ts";
 import { timedRows } from "../../platform/database/maintenance/timed-rows.ts";
 import type { ArtifactRow, SessionRow, StoreKind } from "./model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants, sessionTotals } from "./tables.ts";
@@ -19,9 +19,7 @@ const selectSession = statement((connection) =>
   connection
     .select()
     .from(capturedSessions)
-    .where(
-      and(eq(capturedSessions.id, named("id")), eq(capturedSessions.organizationId, named("organizationId"))),
-    )
+    .where(equalAll(capturedSessions, "id", "organizationId"))
     .limit(1)
     .prepare(),
 );
@@ -34,9 +32,7 @@ const selectArtifact = statement((connection) =>
   connection
     .select()
     .from(sessionArtifacts)
-    .where(
-      and(eq(sessionArtifacts.id, named("id")), eq(sessionArtifacts.organizationId, named("organizationId"))),
-    )
+    .where(equalAll(sessionArtifacts, "id", "organizationId"))
     .limit(1)
     .prepare(),
 );
@@ -55,7 +51,7 @@ const selectLinked = statement((connection) =>
     })
     .from(sessionArtifacts)
     .innerJoin(capturedSessions, eq(capturedSessions.id, sessionArtifacts.sessionId))
-    .where(eq(sessionArtifacts.id, named("id")))
+    .where(equalAll(sessionArtifacts, "id"))
     .limit(1)
     .prepare(),
 );
@@ -67,7 +63,7 @@ const selectGrant = statement((connection) =>
   connection
     .select({ userId: sessionGrants.userId })
     .from(sessionGrants)
-    .where(and(eq(sessionGrants.sessionId, named("sessionId")), eq(sessionGrants.userId, named("userId"))))
+    .where(equalAll(sessionGrants, "sessionId", "userId"))
     .limit(1)
     .prepare(),
 );

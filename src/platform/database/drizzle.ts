@@ -30,11 +30,30 @@ class OpaqueParameters extends SQLiteSyncDialect {
 /** @returns a parameter of a compiled statement; `run`, `get` and `all` take its value under this name */
 export const named = (name: string): SQL => sql`${sql.placeholder(name)}`;
 
-/** @returns the values of a compiled INSERT: a parameter for each column, under the column's name in the table's definition */
-export function insertAll<T extends SQLiteTable>(table: T): { [Name in keyof T["_"]["columns"]]: SQL };
+/** @returns a condition of a compiled statement: each of these columns equals the parameter with its name */
+export function equalAll<T extends SQLiteTable>(
+  table: T,
+  ...names: readonly [ColumnName<T>, ...ColumnName<T>[]]
+): SQL {
+  const columns: Columns = getTableColumns(table);
+  const tests = names.map((name) => sql`${columns[name]} = ${named(name)}`);
+  return sql`(${sql.join(tests, sql` AND `)})`;
+}
+
+type ColumnName<T extends SQLiteTable> = keyof T["_"]["columns"] & string;
+
+/**
+ * @param without the column that SQLite numbers
+ * @returns the values of a compiled INSERT: a parameter for each column, under the column's name in the table's definition
+ */
+export function insertAll<T extends SQLiteTable, Without extends ColumnName<T> = never>(
+  table: T,
+  without?: Without,
+): { [Name in Exclude<keyof T["_"]["columns"], Without>]: SQL };
 /** The overload above names the members, which TypeScript cannot derive from this one. */
-export function insertAll(table: SQLiteTable): Record<string, SQL> {
-  return updateAll(getTableColumns(table));
+export function insertAll(table: SQLiteTable, without = ""): Record<string, SQL> {
+  const { [without]: _, ...values } = updateAll(getTableColumns(table));
+  return values;
 }
 
 /** @returns the changes of a compiled UPDATE: a parameter for each of the columns */

@@ -1,14 +1,14 @@
 // SQL of the attempt counters. budgets.ts defines what a counter means and when it is full.
 import { and, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf, insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
+import { changesOf, equalAll, insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { budgets } from "../tables.ts";
 
 export type BudgetRow = typeof budgets.$inferSelect;
 
 const { name, subject, ...counted } = getTableColumns(budgets);
-const byKey = and(eq(name, named("name")), eq(subject, named("subject")));
+const byKey = equalAll(budgets, "name", "subject");
 
 const selectOne = statement((connection) =>
   connection.select().from(budgets).where(byKey).limit(1).prepare(),

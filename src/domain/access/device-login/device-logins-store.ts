@@ -16,7 +16,7 @@ import {
 } from "drizzle-orm";
 import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf, insertAll, named } from "../../../platform/database/drizzle.ts";
+import { changesOf, equalAll, insertAll, named } from "../../../platform/database/drizzle.ts";
 import {
   type DeviceLoginEvent,
   STORED_STATES,
@@ -66,12 +66,7 @@ const POLLED = {
 export type PolledLogin = Pick<DeviceLoginRow, keyof typeof POLLED>;
 
 const selectPolled = statement((connection) =>
-  connection
-    .select(POLLED)
-    .from(deviceLogins)
-    .where(eq(deviceLogins.id, named("id")))
-    .limit(1)
-    .prepare(),
+  connection.select(POLLED).from(deviceLogins).where(equalAll(deviceLogins, "id")).limit(1).prepare(),
 );
 
 /** The expression of the index on user codes, which stores the beginnings of the hashes. */
@@ -145,7 +140,7 @@ export const countPendingFor = (
 /** Matches the row of `id` if it has not expired and its state allows the event. */
 const allows = (event: DeviceLoginEvent) =>
   and(
-    eq(deviceLogins.id, named("id")),
+    equalAll(deviceLogins, "id"),
     eq(deviceLogins.state, transitionOf(event).from),
     gt(deviceLogins.expiresAtMs, named("nowMs")),
   );
@@ -154,7 +149,7 @@ const claimOne = statement((connection) =>
   connection
     .update(deviceLogins)
     .set({ state: transitionOf("claim").to, userId: named("userId") })
-    .where(and(allows("claim"), or(isNull(deviceLogins.userId), eq(deviceLogins.userId, named("userId")))))
+    .where(and(allows("claim"), or(isNull(deviceLogins.userId), equalAll(deviceLogins, "userId"))))
     .returning()
     .prepare(),
 );
@@ -177,7 +172,7 @@ const decideOne = (event: "approve" | "refuse") =>
       .where(
         and(
           allows(event),
-          eq(deviceLogins.userId, named("userId")),
+          equalAll(deviceLogins, "userId"),
           exists(openSession(connection, named("loginSessionId"))),
         ),
       )

@@ -2,7 +2,7 @@
 import { and, eq, inArray, isNull, lte, notExists } from "drizzle-orm";
 import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { insertAll, named } from "../../../platform/database/drizzle.ts";
+import { equalAll, insertAll } from "../../../platform/database/drizzle.ts";
 import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { deviceLogins, grants, loginSessions } from "../tables.ts";
@@ -15,7 +15,7 @@ const selectByToken = statement((connection) =>
   connection
     .select()
     .from(loginSessions)
-    .where(and(eq(loginSessions.tokenHash, named("tokenHash")), isNull(loginSessions.endedAtMs)))
+    .where(and(equalAll(loginSessions, "tokenHash"), isNull(loginSessions.endedAtMs)))
     .limit(1)
     .prepare(),
 );

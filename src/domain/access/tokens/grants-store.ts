@@ -3,7 +3,7 @@
 import { and, desc, eq, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
 import { markTopicChanged } from "../../../platform/database/changed-topics.ts";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { named } from "../../../platform/database/drizzle.ts";
+import { equalAll, named } from "../../../platform/database/drizzle.ts";
 import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
 import { SWEEP_BATCH_ROWS } from "../model.ts";
 import { grants, refreshTokens } from "../tables.ts";
@@ -24,15 +24,12 @@ export const timedGrants = timedRows(grants, grants.refreshedAtMs);
 export const insert = (tx: Tx, grant: NewGrant): void => void tx.insert(grants).values(grant).run();
 
 const selectFamily = statement((connection) => {
-  const isPresented = and(
-    eq(refreshTokens.grantId, grants.id),
-    eq(refreshTokens.tokenHash, named("tokenHash")),
-  );
+  const isPresented = and(eq(refreshTokens.grantId, grants.id), equalAll(refreshTokens, "tokenHash"));
   return connection
     .select({ grant: grants, token: refreshTokens })
     .from(grants)
     .leftJoin(refreshTokens, isPresented)
-    .where(eq(grants.familyHash, named("familyHash")))
+    .where(equalAll(grants, "familyHash"))
     .limit(1)
     .prepare();
 });
@@ -51,7 +48,7 @@ const selectToken = statement((connection) =>
   connection
     .select()
     .from(refreshTokens)
-    .where(and(eq(refreshTokens.grantId, named("grantId")), eq(refreshTokens.tokenHash, named("tokenHash"))))
+    .where(equalAll(refreshTokens, "grantId", "tokenHash"))
     .limit(1)
     .prepare(),
 );
@@ -91,7 +88,7 @@ const rotateToken = statement((connection) => {
 });
 
 const deleteFormer = statement((connection) => {
-  const isOfGrant = eq(refreshTokens.grantId, named("grantId"));
+  const isOfGrant = equalAll(refreshTokens, "grantId");
   const newest = connection
     .select({ tokenHash: refreshTokens.tokenHash })
     .from(refreshTokens)
@@ -120,7 +117,7 @@ const extendGrant = statement((connection) =>
       expiresAtMs: named("expiresAtMs"),
       rotations: sql`${grants.rotations} + 1`,
     })
-    .where(and(eq(grants.id, named("id")), isNull(grants.revokedAtMs)))
+    .where(and(equalAll(grants, "id"), isNull(grants.revokedAtMs)))
     .prepare(),
 );
 

@@ -1,7 +1,7 @@
 // SQL of mirrored commits.
 import { and, desc, eq } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { named } from "../../../platform/database/drizzle.ts";
+import { equalAll } from "../../../platform/database/drizzle.ts";
 import { artifacts } from "../tables.ts";
 import { mirrors } from "./tables.ts";
 
@@ -34,15 +34,7 @@ const joined = (connection: Connection) =>
 
 const withKey = statement((connection) =>
   joined(connection)
-    .where(
-      and(
-        eq(mirrors.organizationId, named("organizationId")),
-        eq(mirrors.connectionId, named("connectionId")),
-        eq(mirrors.repository, named("repository")),
-        eq(mirrors.path, named("path")),
-        eq(mirrors.commit, named("commit")),
-      ),
-    )
+    .where(equalAll(mirrors, "organizationId", "connectionId", "repository", "path", "commit"))
     .limit(1)
     .prepare(),
 );

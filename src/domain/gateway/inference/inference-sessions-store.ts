@@ -1,30 +1,20 @@
 // SQL for gateway sessions. A session lets one grant use the gateway. Callers decide whether a session is valid.
 import { and, eq, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { named } from "../../../platform/database/drizzle.ts";
+import { equalAll } from "../../../platform/database/drizzle.ts";
 import { gatewaySessions } from "../tables.ts";
 
 export type GatewaySessionRow = typeof gatewaySessions.$inferSelect;
 
 const selectByGrant = statement((connection) =>
-  connection
-    .select()
-    .from(gatewaySessions)
-    .where(eq(gatewaySessions.grantId, named("grantId")))
-    .limit(1)
-    .prepare(),
+  connection.select().from(gatewaySessions).where(equalAll(gatewaySessions, "grantId")).limit(1).prepare(),
 );
 
 export const findByGrant = (connection: Connection, grantId: string): GatewaySessionRow | undefined =>
   selectByGrant(connection).get({ grantId });
 
 const selectOne = statement((connection) =>
-  connection
-    .select()
-    .from(gatewaySessions)
-    .where(eq(gatewaySessions.id, named("id")))
-    .limit(1)
-    .prepare(),
+  connection.select().from(gatewaySessions).where(equalAll(gatewaySessions, "id")).limit(1).prepare(),
 );
 
 export const find = (connection: Connection, id: string): GatewaySessionRow | undefined =>

@@ -15,7 +15,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
+import { equalAll, insertAll, overwriteAll } from "../../../platform/database/drizzle.ts";
 import { timedRows } from "../../../platform/database/maintenance/timed-rows.ts";
 import type { DueTimes, KeyRow } from "../model.ts";
 import { gatewayKeys, gatewayRevocations } from "../tables.ts";
@@ -31,12 +31,7 @@ const isDue = (column: SQLiteColumn, { untilMs, fromMs }: DueTimes) =>
   or(lte(column, untilMs), gt(column, fromMs));
 
 const keyOfUser = statement((connection) =>
-  connection
-    .select()
-    .from(gatewayKeys)
-    .where(eq(gatewayKeys.userId, named("userId")))
-    .limit(1)
-    .prepare(),
+  connection.select().from(gatewayKeys).where(equalAll(gatewayKeys, "userId")).limit(1).prepare(),
 );
 
 export const findKey = (connection: Connection, userId: string): KeyRow | undefined =>
@@ -71,7 +66,7 @@ const credentialOfUser = statement((connection) =>
   connection
     .select(credentialColumns)
     .from(gatewayKeys)
-    .where(eq(gatewayKeys.userId, named("userId")))
+    .where(equalAll(gatewayKeys, "userId"))
     .limit(1)
     .prepare(),
 );
@@ -200,10 +195,7 @@ export function postponeRevocation(
 
 /** Cancels the revocation of a key that is stored again. */
 const forget = statement((connection) =>
-  connection
-    .delete(gatewayRevocations)
-    .where(eq(gatewayRevocations.externalId, named("externalId")))
-    .prepare(),
+  connection.delete(gatewayRevocations).where(equalAll(gatewayRevocations, "externalId")).prepare(),
 );
 
 export function forgetRevocation(tx: Tx, externalId: string): void {

@@ -1,23 +1,20 @@
 // SQL for the model catalog. model.ts says how rows change.
-import { and, asc, eq, getTableColumns } from "drizzle-orm";
+import { asc, getTableColumns } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { insertAll, named, overwriteAll } from "../../../platform/database/drizzle.ts";
+import { equalAll, insertAll, overwriteAll } from "../../../platform/database/drizzle.ts";
 import type { ModelRow, SyncRow } from "./model.ts";
 import { gatewayModelSync, gatewayModels } from "./tables.ts";
 
 /** More than one list, the removed models and the assigned models together. */
 const ROWS_MAX = 20_000;
 
-const ofModel = and(
-  eq(gatewayModels.organizationId, named("organizationId")),
-  eq(gatewayModels.id, named("id")),
-);
+const ofModel = equalAll(gatewayModels, "organizationId", "id");
 
 const all = statement((connection) =>
   connection
     .select()
     .from(gatewayModels)
-    .where(eq(gatewayModels.organizationId, named("organizationId")))
+    .where(equalAll(gatewayModels, "organizationId"))
     .orderBy(asc(gatewayModels.id))
     .limit(ROWS_MAX)
     .prepare(),
@@ -59,7 +56,7 @@ const syncOf = statement((connection) =>
   connection
     .select()
     .from(gatewayModelSync)
-    .where(eq(gatewayModelSync.organizationId, named("organizationId")))
+    .where(equalAll(gatewayModelSync, "organizationId"))
     .limit(1)
     .prepare(),
 );

@@ -1,6 +1,6 @@
 // SQL of the rows of groups. members-store.ts has their members; the folder search has searches.
-import { and, eq, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { equalAll, insertAll, updateAll } from "../../../platform/database/drizzle.ts";
 import type { GroupRow } from "../model.ts";
 import { scimGroups } from "../tables.ts";
 
@@ -21,9 +21,7 @@ export const GROUP_ROW = {
   updatedAtMs: scimGroups.updatedAtMs,
 };
 
-const named = sql.placeholder;
-const isTheGroup = () =>
-  and(eq(scimGroups.id, named("id")), eq(scimGroups.organizationId, named("organizationId")));
+const isTheGroup = () => equalAll(scimGroups, "id", "organizationId");
 
 const selectOne = statement((connection) =>
   connection.select(GROUP_ROW).from(scimGroups).where(isTheGroup()).limit(1).prepare(),
@@ -36,20 +34,7 @@ export const findGroup = (
 ): GroupRow | undefined => selectOne(connection).get(group);
 
 const insertOne = statement((connection) =>
-  connection
-    .insert(scimGroups)
-    .values({
-      id: named("id"),
-      organizationId: named("organizationId"),
-      externalId: named("externalId"),
-      displayName: named("displayName"),
-      displayNameKey: named("displayNameKey"),
-      memberCount: named("memberCount"),
-      version: named("version"),
-      createdAtMs: named("createdAtMs"),
-      updatedAtMs: named("updatedAtMs"),
-    })
-    .prepare(),
+  connection.insert(scimGroups).values(insertAll(scimGroups, "sequence")).prepare(),
 );
 
 /** @throws SQLiteError for a name or an external id that another group has */
@@ -57,17 +42,12 @@ export function insertGroup(tx: Tx, group: StoredGroup): void {
   insertOne(tx).run({ ...group });
 }
 
+const { externalId, displayName, displayNameKey, memberCount, version, updatedAtMs } = scimGroups;
+
 const updateOne = statement((connection) =>
   connection
     .update(scimGroups)
-    .set({
-      externalId: sql`${named("externalId")}`,
-      displayName: sql`${named("displayName")}`,
-      displayNameKey: sql`${named("displayNameKey")}`,
-      memberCount: sql`${named("memberCount")}`,
-      version: sql`${named("version")}`,
-      updatedAtMs: sql`${named("updatedAtMs")}`,
-    })
+    .set(updateAll({ externalId, displayName, displayNameKey, memberCount, version, updatedAtMs }))
     .where(isTheGroup())
     .prepare(),
 );

@@ -2,11 +2,11 @@
 // members that it does not change (SCIM-120, SCIM-123, SCIM-124). Rows name users and groups by their sequences.
 import { and, asc, eq, gt, inArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { equalAll, named } from "../../../platform/database/drizzle.ts";
 import { locationOf } from "../messages/messages.ts";
 import { IS_OWN_REVISION } from "../organization-store.ts";
 import { scimGroupMembers, scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
 
-const named = sql.placeholder;
 const { groupSequence, userSequence } = scimGroupMembers;
 
 /** @returns the elements of a JSON list that is bound under this name */
@@ -91,7 +91,7 @@ const selectGroups = statement((connection) =>
   connection
     .select({ id: scimGroups.id })
     .from(scimGroups)
-    .where(and(inArray(scimGroups.id, asList("ids")), eq(scimGroups.organizationId, named("organizationId"))))
+    .where(and(inArray(scimGroups.id, asList("ids")), equalAll(scimGroups, "organizationId")))
     .prepare(),
 );
 
@@ -107,7 +107,7 @@ export const findGroups = (
 const bumpListedVersions = statement((connection) =>
   connection
     .update(scimUserRevisions)
-    .set({ version: sql`${scimUserRevisions.version} + 1`, updatedAtMs: sql`${named("nowMs")}` })
+    .set({ version: sql`${scimUserRevisions.version} + 1`, updatedAtMs: named("nowMs") })
     .where(inArray(scimUserRevisions.sequence, asList("sequences")))
     .prepare(),
 );
@@ -126,7 +126,7 @@ const selectSequences = statement((connection) =>
     .from(scimGroupMembers)
     .where(and(isOfTheGroup, gt(userSequence, named("after"))))
     .orderBy(asc(userSequence))
-    .limit(named("limit"))
+    .limit(sql.placeholder("limit"))
     .prepare(),
 );
 
@@ -177,7 +177,7 @@ const bumpLeftGroupVersions = statement((connection) =>
     .set({
       version: sql`${scimGroups.version} + 1`,
       memberCount: sql`${scimGroups.memberCount} - 1`,
-      updatedAtMs: sql`${named("nowMs")}`,
+      updatedAtMs: named("nowMs"),
     })
     .where(
       inArray(
@@ -213,7 +213,7 @@ const selectSlice = statement((connection) => {
     .innerJoin(scimUsers, isTheMember)
     .where(and(isOfTheGroup, gt(userSequence, named("after"))))
     .orderBy(asc(userSequence))
-    .limit(named("limit"))
+    .limit(sql.placeholder("limit"))
     .as("slice");
   return connection
     .select({

@@ -1,11 +1,10 @@
 // SQL of the role mapping: the groups it names, their members, and the mapping that the stored roles follow.
 import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { equalAll, named } from "../../../platform/database/drizzle.ts";
 import { asList } from "../groups/members-store.ts";
 import { IS_OWN_REVISION } from "../organization-store.ts";
 import { scimGroupMembers, scimGroups, scimState, scimUserRevisions, scimUsers } from "../tables.ts";
-
-const named = sql.placeholder;
 
 /** A group as the mapping sees it. */
 export interface MappedGroup {
@@ -25,7 +24,7 @@ const selectMapped = (is: SQL) =>
         externalId: scimGroups.externalId,
       })
       .from(scimGroups)
-      .where(and(eq(scimGroups.organizationId, named("organizationId")), is))
+      .where(and(equalAll(scimGroups, "organizationId"), is))
       .prepare(),
   );
 
@@ -86,7 +85,7 @@ const selectUserIds = statement((connection) =>
       ),
     )
     .orderBy(asc(scimUsers.accountId))
-    .limit(named("limit"))
+    .limit(sql.placeholder("limit"))
     .prepare(),
 );
 

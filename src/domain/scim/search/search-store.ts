@@ -4,6 +4,7 @@ import { count, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteSelect } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
 import type { Connection } from "../../../platform/database/database.ts";
+import { named } from "../../../platform/database/drizzle.ts";
 import type { Filter } from "../filter/model.ts";
 import { isOfRevision, orderOf } from "../filter/order-store.ts";
 import { type Shape, shapeOf } from "../filter/shape.ts";
@@ -65,7 +66,6 @@ const USER_COLUMNS = {
   doc: scimUsers.doc,
 };
 
-const named = sql.placeholder;
 const TOTAL = { total: count() };
 const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
 
@@ -76,8 +76,8 @@ const prepared = <Query extends SQLiteSelect>(query: Query, { where, order }: Te
   query
     .where(where)
     .orderBy(...order)
-    .limit(named("limit"))
-    .offset(named("offset"))
+    .limit(sql.placeholder("limit"))
+    .offset(sql.placeholder("offset"))
     .prepare();
 
 const USER_SQL_BY_REVISION: TypeSql<UserRow> = {

@@ -1,31 +1,18 @@
 // SQL of the stored refusals.
 import { and, desc, eq, getTableColumns, lte, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { equalAll, insertAll } from "../../../platform/database/drizzle.ts";
 import { scimRefusals } from "../tables.ts";
 
 /** A refused request, as the status shows it. */
 export type Refusal = Omit<typeof scimRefusals.$inferSelect, "id" | "organizationId">;
 
-const named = sql.placeholder;
 const { id: _id, organizationId: _organizationId, ...shown } = getTableColumns(scimRefusals);
 
-const isOurs = eq(scimRefusals.organizationId, named("organizationId"));
+const isOurs = equalAll(scimRefusals, "organizationId");
 
 const insertOne = statement((connection) =>
-  connection
-    .insert(scimRefusals)
-    .values({
-      organizationId: named("organizationId"),
-      atMs: named("atMs"),
-      requestId: named("requestId"),
-      actor: named("actor"),
-      method: named("method"),
-      route: named("route"),
-      status: named("status"),
-      scimType: named("scimType"),
-      detail: named("detail"),
-    })
-    .prepare(),
+  connection.insert(scimRefusals).values(insertAll(scimRefusals, "id")).prepare(),
 );
 
 const deleteOlder = statement((connection) => {
@@ -35,7 +22,7 @@ const deleteOlder = statement((connection) => {
     .where(isOurs)
     .orderBy(desc(scimRefusals.id))
     .limit(1)
-    .offset(named("kept"));
+    .offset(sql.placeholder("kept"));
   return connection
     .delete(scimRefusals)
     .where(and(isOurs, lte(scimRefusals.id, firstTooMany)))

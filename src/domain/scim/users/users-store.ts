@@ -1,6 +1,7 @@
 // SQL of the rows of users and of their e-mails. members-store.ts has their groups; the folder search has searches.
-import { and, eq, isNotNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
+import { equalAll, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
 import type { Named, UserRow } from "../model.ts";
 import { ORGANIZATION_NUMBER } from "../organization-store.ts";
 import {
@@ -26,24 +27,20 @@ const ROW = {
   doc: scimUsers.doc,
 };
 
-const named = sql.placeholder;
-const isTheUser = () =>
-  and(eq(scimUsers.accountId, named("id")), eq(scimUsers.organizationId, named("organizationId")));
+const isTheUser = () => and(eq(scimUsers.accountId, named("id")), equalAll(scimUsers, "organizationId"));
 
 const selectUser = (connection: Connection, same: SQL) =>
   connection
     .select(ROW)
     .from(scimUsers)
     .innerJoin(scimUserRevisions, eq(scimUserRevisions.sequence, scimUsers.sequence))
-    .where(and(eq(scimUsers.organizationId, named("organizationId")), same))
+    .where(and(equalAll(scimUsers, "organizationId"), same))
     .limit(1)
     .prepare();
 const selectById = statement((connection) => selectUser(connection, eq(scimUsers.accountId, named("id"))));
-const selectByName = statement((connection) =>
-  selectUser(connection, eq(scimUsers.userNameKey, named("userNameKey"))),
-);
+const selectByName = statement((connection) => selectUser(connection, equalAll(scimUsers, "userNameKey")));
 const selectByExternalId = statement((connection) =>
-  selectUser(connection, sql`${scimUsers.externalId} = ${named("externalId")}`),
+  selectUser(connection, equalAll(scimUsers, "externalId")),
 );
 
 /** @returns the user with an id, which is compared exactly */
@@ -68,16 +65,14 @@ const selectOther = (connection: Connection, same: SQL) =>
   connection
     .select({ id: scimUsers.accountId })
     .from(scimUsers)
-    .where(
-      and(eq(scimUsers.organizationId, named("organizationId")), same, ne(scimUsers.accountId, named("id"))),
-    )
+    .where(and(equalAll(scimUsers, "organizationId"), same, ne(scimUsers.accountId, named("id"))))
     .limit(1)
     .prepare();
 const selectOtherByName = statement((connection) =>
-  selectOther(connection, eq(scimUsers.userNameKey, named("userNameKey"))),
+  selectOther(connection, equalAll(scimUsers, "userNameKey")),
 );
 const selectOtherByExternalId = statement((connection) =>
-  selectOther(connection, sql`${scimUsers.externalId} = ${named("externalId")}`),
+  selectOther(connection, equalAll(scimUsers, "externalId")),
 );
 
 /** @returns whether another user has the name */
@@ -112,50 +107,27 @@ export const hasExternalId = (connection: Connection, organizationId: string, ac
 const insertRow = statement((connection) =>
   connection
     .insert(scimUsers)
-    .values({
-      accountId: named("id"),
-      organizationId: named("organizationId"),
-      externalId: named("externalId"),
-      userName: named("userName"),
-      userNameKey: named("userNameKey"),
-      displayNameKey: named("displayNameKey"),
-      familyNameKey: named("familyNameKey"),
-      givenNameKey: named("givenNameKey"),
-      active: named("active"),
-      display: named("display"),
-      label: named("label"),
-      createdAtMs: named("createdAtMs"),
-      doc: named("doc"),
-      docKey: named("docKey"),
-    })
+    .values(insertAll(scimUsers, "sequence"))
     .returning({ sequence: scimUsers.sequence })
     .prepare(),
 );
 
+const {
+  sequence: _sequence,
+  accountId: _accountId,
+  organizationId: _organizationId,
+  createdAtMs: _createdAtMs,
+  ...CHANGING
+} = getTableColumns(scimUsers);
+
 const updateRow = statement((connection) =>
-  connection
-    .update(scimUsers)
-    .set({
-      externalId: sql`${named("externalId")}`,
-      userName: sql`${named("userName")}`,
-      userNameKey: sql`${named("userNameKey")}`,
-      displayNameKey: sql`${named("displayNameKey")}`,
-      familyNameKey: sql`${named("familyNameKey")}`,
-      givenNameKey: sql`${named("givenNameKey")}`,
-      active: sql`${named("active")}`,
-      display: sql`${named("display")}`,
-      label: sql`${named("label")}`,
-      doc: sql`${named("doc")}`,
-      docKey: sql`${named("docKey")}`,
-    })
-    .where(isTheUser())
-    .prepare(),
+  connection.update(scimUsers).set(updateAll(CHANGING)).where(isTheUser()).prepare(),
 );
 
 const numberOrganization = statement((connection) =>
   connection
     .insert(scimOrganizations)
-    .values({ organizationId: named("organizationId") })
+    .values(insertAll(scimOrganizations, "number"))
     .onConflictDoNothing()
     .prepare(),
 );
@@ -163,20 +135,15 @@ const numberOrganization = statement((connection) =>
 const insertRevision = statement((connection) =>
   connection
     .insert(scimUserRevisions)
-    .values({
-      sequence: named("sequence"),
-      organizationNumber: ORGANIZATION_NUMBER,
-      version: named("version"),
-      updatedAtMs: named("updatedAtMs"),
-    })
+    .values({ ...insertAll(scimUserRevisions), organizationNumber: ORGANIZATION_NUMBER })
     .prepare(),
 );
 
 const updateRevision = statement((connection) =>
   connection
     .update(scimUserRevisions)
-    .set({ version: sql`${named("version")}`, updatedAtMs: sql`${named("updatedAtMs")}` })
-    .where(eq(scimUserRevisions.sequence, named("sequence")))
+    .set(updateAll({ version: scimUserRevisions.version, updatedAtMs: scimUserRevisions.updatedAtMs }))
+    .where(equalAll(scimUserRevisions, "sequence"))
     .prepare(),
 );
 
@@ -186,7 +153,7 @@ export function insertUser(
   user: UserId & Omit<UserRow, "doc" | "sequence">,
   columns: UserColumns,
 ): number {
-  const inserted = insertRow(tx).get({ ...user, ...columns });
+  const inserted = insertRow(tx).get({ ...user, accountId: user.id, ...columns });
   numberOrganization(tx).run({ ...user });
   insertRevision(tx).run({ ...user, ...inserted });
   return inserted.sequence;
@@ -205,29 +172,18 @@ export function deleteUser(tx: Tx, user: UserId): void {
 }
 
 const deleteEmails = statement((connection) =>
-  connection
-    .delete(scimUserEmails)
-    .where(eq(scimUserEmails.userId, named("id")))
-    .prepare(),
+  connection.delete(scimUserEmails).where(equalAll(scimUserEmails, "userId")).prepare(),
 );
 const insertEmail = statement((connection) =>
-  connection
-    .insert(scimUserEmails)
-    .values({
-      userId: named("id"),
-      position: named("position"),
-      organizationId: named("organizationId"),
-      valueKey: named("valueKey"),
-      typeKey: named("typeKey"),
-      isPrimary: named("isPrimary"),
-    })
-    .prepare(),
+  connection.insert(scimUserEmails).values(insertAll(scimUserEmails)).prepare(),
 );
 
 /** Replaces the user's e-mails. */
 export function replaceEmails(tx: Tx, user: UserId, emails: readonly EmailColumns[]): void {
-  deleteEmails(tx).run({ id: user.id });
-  for (const [position, email] of emails.entries()) insertEmail(tx).run({ ...user, ...email, position });
+  const { id: userId, organizationId } = user;
+  deleteEmails(tx).run({ userId });
+  for (const [position, email] of emails.entries())
+    insertEmail(tx).run({ userId, organizationId, position, ...email });
 }
 
 const GROUP = { id: scimGroups.id, display: scimGroups.displayName };

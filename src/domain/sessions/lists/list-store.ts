@@ -2,7 +2,7 @@
 import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { type Connection, statement } from "../../../platform/database/database.ts";
-import { named } from "../../../platform/database/drizzle.ts";
+import { equalAll } from "../../../platform/database/drizzle.ts";
 import {
   boundsOf,
   isAmong,
@@ -237,7 +237,7 @@ const selectGrantees = statement((connection) =>
   connection
     .select({ userId: sessionGrants.userId })
     .from(sessionGrants)
-    .where(eq(sessionGrants.sessionId, named("sessionId")))
+    .where(equalAll(sessionGrants, "sessionId"))
     .orderBy(asc(sessionGrants.userId))
     .prepare(),
 );
@@ -252,7 +252,7 @@ const selectArtifacts = statement((connection) =>
   connection
     .select()
     .from(sessionArtifacts)
-    .where(eq(sessionArtifacts.sessionId, named("sessionId")))
+    .where(equalAll(sessionArtifacts, "sessionId"))
     .orderBy(desc(sessionArtifacts.createdAtMs), desc(sessionArtifacts.id))
     .limit(sql.placeholder("limit"))
     .prepare(),

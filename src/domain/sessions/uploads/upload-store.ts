@@ -2,7 +2,7 @@
 // old state in its condition, so that only one of two concurrent changes succeeds.
 import { and, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
+import { changesOf, equalAll, insertAll, named, updateAll } from "../../../platform/database/drizzle.ts";
 import { type ArtifactRow, metadataOf, type SessionRow } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants, sessionPending } from "../tables.ts";
 
@@ -10,14 +10,7 @@ const selectNative = statement((connection) =>
   connection
     .select()
     .from(capturedSessions)
-    .where(
-      and(
-        eq(capturedSessions.userId, named("userId")),
-        eq(capturedSessions.harness, named("harness")),
-        eq(capturedSessions.profile, named("profile")),
-        eq(capturedSessions.nativeSessionId, named("nativeSessionId")),
-      ),
-    )
+    .where(equalAll(capturedSessions, "userId", "harness", "profile", "nativeSessionId"))
     .limit(1)
     .prepare(),
 );
@@ -38,13 +31,7 @@ const selectArtifacts = statement((connection) =>
   connection
     .select()
     .from(sessionArtifacts)
-    .where(
-      and(
-        eq(sessionArtifacts.sessionId, named("sessionId")),
-        eq(sessionArtifacts.sha256, named("sha256")),
-        ne(sessionArtifacts.status, "superseded"),
-      ),
-    )
+    .where(and(equalAll(sessionArtifacts, "sessionId", "sha256"), ne(sessionArtifacts.status, "superseded")))
     .limit(SAME_BYTES_MAX)
     .prepare(),
 );
@@ -73,11 +60,11 @@ const updateAnnounced = statement((connection) =>
     .set({
       ...updateAll(announced),
       status: "pending",
-      storedAtMs: sql`${named("storedAtMs")}`,
+      storedAtMs: named("storedAtMs"),
       failedAtMs: null,
       failureReason: null,
     })
-    .where(eq(sessionArtifacts.id, named("id")))
+    .where(equalAll(sessionArtifacts, "id"))
     .prepare(),
 );
 
@@ -88,7 +75,7 @@ const selectPending = statement((connection) =>
   connection
     .select({ uploads: sessionPending.uploads, bytes: sessionPending.bytes })
     .from(sessionPending)
-    .where(eq(sessionPending.userId, named("userId")))
+    .where(equalAll(sessionPending, "userId"))
     .limit(1)
     .prepare(),
 );
@@ -100,8 +87,8 @@ export const pendingOf = (connection: Connection, userId: string): { uploads: nu
 const updateStored = statement((connection) =>
   connection
     .update(sessionArtifacts)
-    .set({ status: "pending", storedAtMs: sql`${named("nowMs")}`, failedAtMs: null, failureReason: null })
-    .where(and(eq(sessionArtifacts.id, named("id")), inArray(sessionArtifacts.status, ["pending", "failed"])))
+    .set({ status: "pending", storedAtMs: named("nowMs"), failedAtMs: null, failureReason: null })
+    .where(and(equalAll(sessionArtifacts, "id"), inArray(sessionArtifacts.status, ["pending", "failed"])))
     .prepare(),
 );
 
@@ -140,10 +127,10 @@ const updateComplete = statement((connection) =>
     .update(sessionArtifacts)
     .set({
       status: "complete",
-      completedAtMs: sql`${named("nowMs")}`,
-      expiresAtMs: sql`${named("expiresAtMs")}`,
+      completedAtMs: named("nowMs"),
+      expiresAtMs: named("expiresAtMs"),
     })
-    .where(and(eq(sessionArtifacts.id, named("id")), eq(sessionArtifacts.status, "pending")))
+    .where(and(equalAll(sessionArtifacts, "id"), eq(sessionArtifacts.status, "pending")))
     .prepare(),
 );
 
@@ -158,12 +145,12 @@ const updateSuperseded = statement((connection) =>
     .update(sessionArtifacts)
     .set({
       status: "superseded",
-      supersededAtMs: sql`${named("nowMs")}`,
+      supersededAtMs: named("nowMs"),
       expiresAtMs: sql`min(${sessionArtifacts.expiresAtMs}, ${named("expiresAtMs")})`,
     })
     .where(
       and(
-        eq(sessionArtifacts.sessionId, named("sessionId")),
+        equalAll(sessionArtifacts, "sessionId"),
         eq(sessionArtifacts.status, "complete"),
         ne(sessionArtifacts.id, named("id")),
       ),
@@ -192,7 +179,7 @@ const updateCurrent = statement((connection) =>
   connection
     .update(capturedSessions)
     .set({ ...updateAll(promoted), searchNumber: keptNumber, goneAtMs: null })
-    .where(eq(capturedSessions.id, named("id")))
+    .where(equalAll(capturedSessions, "id"))
     .prepare(),
 );
 

@@ -1,7 +1,7 @@
 // SQL of users who are expected at a provider that replaces another.
 import { and, eq, gt, lte } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf, named } from "../../../platform/database/drizzle.ts";
+import { changesOf, equalAll, named } from "../../../platform/database/drizzle.ts";
 import { expectedIdentities } from "../tables.ts";
 
 export type ExpectedRow = typeof expectedIdentities.$inferSelect;
@@ -19,8 +19,7 @@ const selectOne = statement((connection) =>
     .from(expectedIdentities)
     .where(
       and(
-        eq(expectedIdentities.userId, named("userId")),
-        eq(expectedIdentities.issuer, named("issuer")),
+        equalAll(expectedIdentities, "userId", "issuer"),
         gt(expectedIdentities.expiresAtMs, named("nowMs")),
       ),
     )

@@ -1,7 +1,7 @@
 // SQL of identities at providers: which user each (issuer, subject) identifies.
 import { and, asc, count, eq, gt, max, or, sql } from "drizzle-orm";
 import { type Connection, statement, type Tx } from "../../../platform/database/database.ts";
-import { changesOf, named, updateAll } from "../../../platform/database/drizzle.ts";
+import { changesOf, equalAll, updateAll } from "../../../platform/database/drizzle.ts";
 import { userIdentities } from "../tables.ts";
 
 export type IdentityRow = typeof userIdentities.$inferSelect;
@@ -10,7 +10,7 @@ const selectBySubject = statement((connection) =>
   connection
     .select()
     .from(userIdentities)
-    .where(and(eq(userIdentities.issuer, named("issuer")), eq(userIdentities.subject, named("subject"))))
+    .where(equalAll(userIdentities, "issuer", "subject"))
     .limit(1)
     .prepare(),
 );
@@ -39,7 +39,7 @@ const updateLastSignIn = statement((connection) =>
   connection
     .update(userIdentities)
     .set(updateAll({ lastSignInAtMs: userIdentities.lastSignInAtMs }))
-    .where(and(eq(userIdentities.userId, named("userId")), eq(userIdentities.issuer, named("issuer"))))
+    .where(equalAll(userIdentities, "userId", "issuer"))
     .prepare(),
 );
 
@@ -63,7 +63,7 @@ const selectLastSignIn = statement((connection) =>
   connection
     .select({ atMs: max(userIdentities.lastSignInAtMs) })
     .from(userIdentities)
-    .where(eq(userIdentities.userId, named("userId")))
+    .where(equalAll(userIdentities, "userId"))
     .prepare(),
 );
 
