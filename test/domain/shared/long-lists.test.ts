@@ -149,31 +149,3 @@ test.each([0, 1])("CON-132 a step looks at few users if each needs its workstati
   const steps = stepsIn(users.listInSteps(organizationId, { sets: [{ holds }] }));
   expect(steps).toBeGreaterThan(ROWS / JOINED_STEP_ROWS);
 });
-
-test("gateway keys are listed and counted in the order of an index", () => {
-  const { directory, figures } = site.domain.gateway;
-  statements.take();
-  const after = { email: "ana@example.com", userId: "x" };
-  for (const query of [{}, { page: 3 }, { after, known: 9 }, { state: "error" as const }])
-    directory.list(site.world.organizationId, query);
-  figures();
-  const details = plans().map(({ detail }) => detail);
-  expect(details.filter((detail) => !/^(?:SEARCH|SCAN) .* USING (?:COVERING )?INDEX/.test(detail))).toEqual([
-    "MULTI-INDEX OR",
-    "INDEX 1",
-    "INDEX 2",
-  ]);
-});
-
-test("a change of one administrator looks at no other user, invitation or workstation", async () => {
-  const { users } = site.domain.identity;
-  await site.signedIn("admin", { email: "first@example.com" });
-  const { user } = await site.signedIn("admin", { email: "second@example.com" });
-  statements.take();
-  await users.setRole(site.world.system, user.id, "member");
-  site.domain.clients.inventory.list(site.world.organizationId, { userId: user.id });
-  const wide = plans().filter(({ detail }) =>
-    /^SCAN (?!json_each|audit_entries$)|\(organization_id=\?\)$/.test(detail),
-  );
-  expect(wide).toEqual([]);
-});

@@ -46,15 +46,3 @@ export function listenToStatements(): StatementLog {
     },
   };
 }
-
-/** @returns how SQLite reads each table of the statements, except lists of ids */
-export function plansOf(file: string, statements: readonly string[]): string[] {
-  const connection = new Database(file);
-  const steps = statements.flatMap((text) =>
-    connection.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all(),
-  );
-  connection.close();
-  return steps
-    .map(({ detail }) => detail)
-    .filter((detail) => /^(?:SCAN|SEARCH) /.test(detail) && !detail.includes("json_each"));
-}

@@ -6,7 +6,6 @@ import type { ScimCaller } from "../../../../src/domain/scim/model.ts";
 import { scimUserEmails } from "../../../../src/domain/scim/tables.ts";
 import { ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
 import { BASE_URL } from "../../../support/server.ts";
-import { listenToStatements } from "../search/statement-log.ts";
 import {
   ADA,
   addLocal,
@@ -364,31 +363,3 @@ test("responses to changes contain the requested attributes", async () => {
   const both = { attributes: ["id"], excludedAttributes: ["meta"] };
   expect(await refusalOf(() => world.users.create(world.caller, body, both))).toMatchObject({ 0: 400 });
 });
-
-test("every lookup for a response or a change uses an index", async () => {
-  using log = listenToStatements();
-  await using world = await createUsersWorld();
-  const { id: manager } = await world.add({ userName: "grace@example.com" });
-  log.take();
-  const { id } = await world.add({
-    userName: ADA,
-    externalId: "1",
-    [ENTERPRISE_USER]: { manager: { value: manager } },
-  });
-  await world.patch(id, { op: "replace", value: { active: false, userName: "lovelace@example.com" } });
-  world.shown(id);
-  await world.users.remove(world.caller, id, {});
-  await world.add();
-  const statements = [...new Set(log.take().map(({ sql: text }) => text))].filter((text) =>
-    /^(?:select|update|delete)/i.test(text),
-  );
-  expect(statements.length).toBeGreaterThan(15);
-  for (const text of statements) expect([text, scansOf(world, text)]).toEqual([text, []]);
-});
-
-/** @returns the steps of a plan that scan a whole table */
-const scansOf = ({ world: { db } }: UsersWorld, text: string): string[] =>
-  db.read
-    .all<{ detail: string }>(sql.raw(`EXPLAIN QUERY PLAN ${text}`))
-    .map(({ detail }) => detail)
-    .filter((detail) => /^SCAN (?!json_each|audit_entries)/.test(detail) && !detail.includes("USING"));

@@ -11,7 +11,6 @@ import {
 } from "../../../../src/domain/shared/text-search/trigram-store.ts";
 import { announcementOf, capture, createSessionServer, presign } from "../../../support/content/sessions.ts";
 import type { TestServer } from "../../../support/server.ts";
-import { listenToStatements, plansOf } from "../../scim/search/statement-log.ts";
 
 const never = new AbortController().signal;
 const add = ({ domain }: TestServer) => domain.sessions.searchIndex.add(never);
@@ -252,18 +251,3 @@ test(`SES-62 more than ${SEARCH_CANDIDATES_MAX} sessions that may have the text 
   expect(await add(face)).toBe(SEARCH_CANDIDATES_MAX + 2);
   expect(await total()).toBe(SEARCH_CANDIDATES_MAX + 2);
 }, 20_000);
-
-test("SES-62 sessions whose text is not indexed yet are found without reading the others", async () => {
-  using log = listenToStatements();
-  const { face, find, captured } = await site();
-  await using _ = face;
-  await captured("one", "a text to find");
-  await add(face);
-  log.take();
-  expect(await find("text to find")).toEqual(["one"]);
-  expect(await add(face)).toBe(0);
-  const waiting = log.take().flatMap(({ sql: text }) => (/search_number" is null/.test(text) ? [text] : []));
-  expect(waiting).toHaveLength(2);
-  for (const plan of plansOf(face.world.file, waiting))
-    expect(plan).toBe("SCAN captured_sessions USING INDEX captured_sessions_unnumbered");
-});
