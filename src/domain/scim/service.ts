@@ -7,12 +7,12 @@ import type { ScimDependencies } from "./dependencies.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
 import { GroupDirectory } from "./groups/group-directory.ts";
 import { GroupStreams } from "./groups/group-streams.ts";
-import { createScimGroups } from "./groups/groups.ts";
+import { ScimGroups } from "./groups/groups.ts";
 import { createRoles } from "./roles/roles.ts";
 import { ScimSearch } from "./search/search.ts";
 import { Refusals } from "./status/refusals.ts";
 import { createScimStatus } from "./status/status.ts";
-import { createScimTokens, type ScimTokensDependencies } from "./tokens/tokens.ts";
+import { ScimTokens, type ScimTokensDependencies } from "./tokens/tokens.ts";
 import { ScimUsers } from "./users/users.ts";
 
 export type { GroupsChanged } from "./dependencies.ts";
@@ -38,9 +38,9 @@ export function createScim({ configuredToken, organization, ...dependencies }: S
   const { baseUrl } = settings;
   const roles = createRoles(dependencies);
   const streams = new GroupStreams(dependencies.openSnapshot);
-  const groups = createScimGroups({ ...dependencies, roles, streams });
+  const groups = new ScimGroups({ ...dependencies, roles, streams });
   const users = new ScimUsers({ ...dependencies, leaveAll: (tx, userId) => groups.leaveAll(tx, userId) });
-  const tokens = createScimTokens({ ...dependencies, organization, configured: configuredToken });
+  const tokens = new ScimTokens({ ...dependencies, organization, configured: configuredToken });
   const refusals = new Refusals(dependencies);
   return {
     settings,

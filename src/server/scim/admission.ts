@@ -36,7 +36,7 @@ export function createAdmission(
   /** A valid token is admitted regardless of failures: other callers behind the same proxy must not stop provisioning. */
   const authenticate = (request: Request, exchange: Exchange) => {
     try {
-      return tokens.authenticate(presentedToken(request));
+      return tokens.check.authenticate(presentedToken(request));
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
       const waitSeconds = failures.take(countedAddress(exchange.address));

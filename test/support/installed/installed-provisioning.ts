@@ -9,7 +9,7 @@ export const presentOn = (place: DataInUse, file: string, token: string): Promis
   inInstallation(
     place,
     async ({ domain }) => {
-      domain.scim.tokens.authenticate(token);
+      domain.scim.tokens.check.authenticate(token);
     },
     { scimTokenFile: file },
   );

@@ -24,9 +24,7 @@ export interface GroupDependencies extends ScimDependencies {
   streams: GroupStreams;
 }
 
-/** @returns the operations on groups; created once, when the area is assembled */
-export const createScimGroups = (dependencies: GroupDependencies): ScimGroups => new ScimGroups(dependencies);
-
+/** The operations on groups; created once, when the area is assembled. */
 export class ScimGroups implements ScimResources {
   readonly #changes: GroupChanges;
 

@@ -15,6 +15,7 @@ import type { GroupRow, UserRow } from "../model.ts";
 import { IS_OWN_GROUP, IS_OWN_REVISION, IS_OWN_USER } from "../organization-store.ts";
 import { type AttributePath, pathText } from "../schema/attribute-path.ts";
 import { scimGroups, scimUserRevisions, scimUsers } from "../tables.ts";
+import { USER_ROW } from "../users/users-store.ts";
 
 /** Cached compiled statements of one type and one kind, less than 200 in total (SCIM-131). */
 export const STATEMENTS_MAX = 32;
@@ -57,15 +58,6 @@ interface RowsSql<Row> extends TypeSql<Row> {
   byRevision?: TypeSql<Row>;
 }
 
-const USER_COLUMNS = {
-  sequence: scimUsers.sequence,
-  id: scimUsers.accountId,
-  version: scimUserRevisions.version,
-  createdAtMs: scimUsers.createdAtMs,
-  updatedAtMs: scimUserRevisions.updatedAtMs,
-  doc: scimUsers.doc,
-};
-
 const TOTAL = { total: count() };
 const listed = sql`(SELECT value FROM json_each(${named("sequences")}))`;
 
@@ -84,7 +76,7 @@ const USER_SQL_BY_REVISION: TypeSql<UserRow> = {
   isOwn: IS_OWN_REVISION,
   sequence: sql`${scimUserRevisions.sequence}`,
   page: (connection, terms) => {
-    const query = connection.select(USER_COLUMNS).from(scimUserRevisions).$dynamic();
+    const query = connection.select(USER_ROW).from(scimUserRevisions).$dynamic();
     return prepared(query.innerJoin(scimUsers, IS_ITS_REVISION), terms);
   },
   // A LEFT JOIN, because SQLite leaves the users out if nothing else names them.
@@ -108,7 +100,7 @@ const USER_SQL: RowsSql<UserRow> = {
   isOwn: IS_OWN_USER,
   sequence: sql`${scimUsers.sequence}`,
   page: (connection, terms) => {
-    const query = connection.select(USER_COLUMNS).from(scimUsers).$dynamic();
+    const query = connection.select(USER_ROW).from(scimUsers).$dynamic();
     return prepared(query.innerJoin(scimUserRevisions, IS_ITS_REVISION), terms);
   },
   sequences: (connection, terms) =>
@@ -116,7 +108,7 @@ const USER_SQL: RowsSql<UserRow> = {
   count: (connection, where) => connection.select(TOTAL).from(scimUsers).where(where).prepare(),
   ofSequences: (connection) =>
     connection
-      .select(USER_COLUMNS)
+      .select(USER_ROW)
       .from(scimUsers)
       .innerJoin(scimUserRevisions, IS_ITS_REVISION)
       .where(inArray(scimUsers.sequence, listed))

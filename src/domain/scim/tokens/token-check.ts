@@ -45,7 +45,12 @@ export class TokenCheck {
     return this.#configured !== undefined;
   }
 
-  /** See ScimTokens.authenticate. */
+  /**
+   * Identifies the caller of a token and records the use.
+   * @param presented the text after `Bearer` in the header; undefined without one
+   * @throws ScimError 401, the same for every cause
+   * @source SCIM-2 to SCIM-6
+   */
   authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
     const token = presented?.trim() ?? "";
     const isPlausible = token !== "" && token.length <= PRESENTED_LENGTH_MAX;

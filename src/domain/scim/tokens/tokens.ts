@@ -8,7 +8,6 @@ import { Secret } from "../../../platform/secret.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { AnswerForm, Idempotency } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
-import type { ScimCaller } from "../model.ts";
 import type { TokenRow } from "../tables.ts";
 import { TokenCheck, type TokenCheckDependencies } from "./token-check.ts";
 import {
@@ -47,31 +46,18 @@ const CREATED_FORM: AnswerForm<CreatedScimToken> = {
   },
 };
 
-/** @returns the tokens of this data directory; created once, in service.ts */
-export const createScimTokens = (own: ScimTokensDependencies): ScimTokens => new ScimTokens(own);
-
-/** Tokens, and the operator's actions on them. */
+/** The tokens of this data directory, and the operator's actions on them; created once, in service.ts. */
 export class ScimTokens {
-  readonly #check: TokenCheck;
+  readonly check: TokenCheck;
 
   constructor(private readonly own: ScimTokensDependencies) {
-    this.#check = new TokenCheck(own);
-  }
-
-  /**
-   * Identifies the caller of a token and records the use.
-   * @param presented the text after `Bearer` in the header; undefined without one
-   * @throws ScimError 401, the same for every cause
-   * @source SCIM-2 to SCIM-6
-   */
-  authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
-    return this.#check.authenticate(presented);
+    this.check = new TokenCheck(own);
   }
 
   /** @returns whether any token is valid */
   hasActive(): boolean {
     const { db, clock } = this.own;
-    return this.#check.isConfigured || store.hasLive(db.read, clock.nowMs());
+    return this.check.isConfigured || store.hasLive(db.read, clock.nowMs());
   }
 
   /**
@@ -113,7 +99,7 @@ export class ScimTokens {
     const { db, clock } = this.own;
     const made = store.list(db.read, organizationId).map((row) => viewOf(row, clock.nowMs()));
     const row = store.findConfigured(db.read);
-    const { isConfigured } = this.#check;
+    const { isConfigured } = this.check;
     return isConfigured || row ? [configuredView(row, isConfigured), ...made] : made;
   }
 

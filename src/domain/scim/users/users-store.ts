@@ -18,7 +18,8 @@ import type { EmailColumns, UserColumns } from "./user-columns.ts";
 /** One row and the organization it must belong to. */
 export type UserId = { organizationId: string; id: string };
 
-const ROW = {
+/** The columns of a user as it is shown. */
+export const USER_ROW = {
   sequence: scimUsers.sequence,
   id: scimUsers.accountId,
   version: scimUserRevisions.version,
@@ -31,7 +32,7 @@ const isTheUser = () => and(eq(scimUsers.accountId, named("id")), equalAll(scimU
 
 const selectUser = (connection: Connection, same: SQL) =>
   connection
-    .select(ROW)
+    .select(USER_ROW)
     .from(scimUsers)
     .innerJoin(scimUserRevisions, eq(scimUserRevisions.sequence, scimUsers.sequence))
     .where(and(equalAll(scimUsers, "organizationId"), same))

@@ -13,7 +13,7 @@ import { presentOn } from "../../../support/installed/installed-provisioning.ts"
 const heard = (bench: Bench, token: string): Promise<string | number> =>
   inInstallation(bench, async ({ domain }) => {
     try {
-      return domain.scim.tokens.authenticate(token).actor.label;
+      return domain.scim.tokens.check.authenticate(token).actor.label;
     } catch (error) {
       if (error instanceof ScimError) return error.status;
       throw error;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { GroupDirectory } from "../../../../src/domain/scim/groups/group-directory.ts";
 import { createScimStatus } from "../../../../src/domain/scim/status/status.ts";
-import { createScimTokens } from "../../../../src/domain/scim/tokens/tokens.ts";
+import { ScimTokens } from "../../../../src/domain/scim/tokens/tokens.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { addProvisionedGroup, addProvisionedUser } from "../../../support/content/provisioned-rows.ts";
 import { idempotencyOf } from "../../../support/identity-world.ts";
@@ -116,7 +116,7 @@ describe("the status", () => {
     await addProvisionedUser(world, "ana@example.org");
     await addProvisionedUser(world, "bob@example.org", { active: false });
     await addProvisionedGroup(world, "Engineering");
-    const tokens = createScimTokens({
+    const tokens = new ScimTokens({
       ...world,
       idempotency: idempotencyOf(world),
       organization: () => world.organizationId,

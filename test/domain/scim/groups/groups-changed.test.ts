@@ -1,7 +1,7 @@
 // Who is notified that users' groups changed: for each change exactly those users, and nobody if nothing differs.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
-import { createScimGroups, type ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
+import { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
 import { groupNamesOf } from "../../../../src/domain/scim/service.ts";
 import { openSnapshot } from "../../../../src/platform/database/snapshot.ts";
 import { addScimUsers, createGroupsWorld, type GroupsWorld, membersOf, patchOf } from "./groups-world.ts";
@@ -15,7 +15,7 @@ let grace: string;
 beforeEach(async () => {
   world = await createGroupsWorld();
   told = [];
-  groups = createScimGroups({
+  groups = new ScimGroups({
     ...world.dependencies,
     groupsChanged: (_tx, userIds) => void told.push(userIds),
     roles: world.roles,

@@ -7,7 +7,7 @@ import { users } from "../../../../src/domain/identity/tables.ts";
 import type { ScimDependencies } from "../../../../src/domain/scim/dependencies.ts";
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
-import { createScimGroups, type ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
+import { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
 import type { GroupRow, ScimAnswer, ScimCaller } from "../../../../src/domain/scim/model.ts";
 import { createRoles, type Roles } from "../../../../src/domain/scim/roles/roles.ts";
 import {
@@ -54,7 +54,7 @@ export async function createGroupsWorld(
     const dependencies = dependenciesWith(mapping);
     const roles = createRoles(dependencies);
     const streams = new GroupStreams(() => openSnapshot(world.file));
-    const groups = createScimGroups({ ...dependencies, roles, streams });
+    const groups = new ScimGroups({ ...dependencies, roles, streams });
     return { groups, roles };
   };
   const { organizationId } = world;

@@ -14,7 +14,7 @@ import {
   PRESENTED_LENGTH_MAX,
   TOKENS_LISTED_MAX,
 } from "../../../../src/domain/scim/tokens/token-model.ts";
-import { createScimTokens, type ScimTokens } from "../../../../src/domain/scim/tokens/tokens.ts";
+import { ScimTokens } from "../../../../src/domain/scim/tokens/tokens.ts";
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/platform/clock.ts";
 import { openDatabase } from "../../../../src/platform/database/database.ts";
@@ -25,7 +25,7 @@ import { idempotencyOf } from "../../../support/identity-world.ts";
 import { createWorld, START_MS, type World } from "../../../support/world.ts";
 
 const tokensOf = (world: World, configured?: string): ScimTokens =>
-  createScimTokens({
+  new ScimTokens({
     ...world,
     idempotency: idempotencyOf(world),
     organization: () => world.organizationId,
@@ -41,7 +41,7 @@ async function make(world: World, tokens: ScimTokens, label = "entra"): Promise<
 /** @returns the label of the accepted token, or the status and detail of the refusal */
 function heard(tokens: ScimTokens, presented: string | undefined): string {
   try {
-    return tokens.authenticate(presented).actor.label;
+    return tokens.check.authenticate(presented).actor.label;
   } catch (error) {
     if (error instanceof ScimError) return `${error.status} ${error.message}`;
     throw error;
@@ -71,7 +71,7 @@ describe("a created token", () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const { token, view } = await tokens.create(operatorOf(world), { label: "entra", profile: "entra" });
-    expect(tokens.authenticate(token.reveal())).toEqual({
+    expect(tokens.check.authenticate(token.reveal())).toEqual({
       tokenId: view.id,
       profile: "entra",
       actor: {
@@ -103,7 +103,7 @@ describe("a created token", () => {
     await using world = await createWorld();
     const tokens = tokensOf(world);
     const secret = await make(world, tokens);
-    tokens.authenticate(secret);
+    tokens.check.authenticate(secret);
     await settled(world);
     const files = readdirSync(world.directory).filter((name) => name.startsWith("quartermaster.db"));
     const atRest = files.map((name) => readFileSync(join(world.directory, name), "latin1")).join("");
@@ -137,7 +137,7 @@ describe("a created token", () => {
     await world.db.write((tx) => void tx.insert(organizations).values(row).run());
     const tokens = tokensOf(world);
     const { token } = await tokens.create(other, { label: "theirs", profile: "standard" });
-    expect(tokens.authenticate(token.reveal()).actor.organizationId).toBe(other.organizationId);
+    expect(tokens.check.authenticate(token.reveal()).actor.organizationId).toBe(other.organizationId);
     expect(tokens.list(world.organizationId)).toEqual([]);
     expect((await refusalOf(tokens.revoke(operatorOf(world), "theirs"))).reason).toBe("scim_token.not_found");
   });
@@ -184,7 +184,7 @@ describe("the configured token", () => {
   test("authenticates as `configured`, and line breaks of its file are ignored", async () => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret\n");
-    expect(tokens.authenticate("configured-secret")).toEqual({
+    expect(tokens.check.authenticate("configured-secret")).toEqual({
       tokenId: CONFIGURED,
       profile: "standard",
       actor: {
@@ -201,7 +201,7 @@ describe("the configured token", () => {
     await using world = await createWorld();
     const configured = new Secret("configured-secret");
     const idempotency = idempotencyOf(world);
-    const tokens = createScimTokens({ ...world, idempotency, organization: () => undefined, configured });
+    const tokens = new ScimTokens({ ...world, idempotency, organization: () => undefined, configured });
     expect(heard(tokens, "configured-secret")).toBe(REFUSED);
   });
 
@@ -211,7 +211,7 @@ describe("the configured token", () => {
     await make(world, tokens);
     expect(tokens.list(world.organizationId).map(({ label }) => label)).toEqual([CONFIGURED, "entra"]);
     expect(tokens.list(world.organizationId)[0]).toMatchObject({ state: "active", lastUsedAtMs: null });
-    tokens.authenticate("configured-secret");
+    tokens.check.authenticate("configured-secret");
     await settled(world);
     const [listed] = tokens.list(world.organizationId);
     expect(listed).toEqual({
@@ -233,7 +233,7 @@ describe("the configured token", () => {
 
   test("is refused and listed as not set after it was removed from the configuration", async () => {
     await using world = await createWorld();
-    tokensOf(world, "configured-secret").authenticate("configured-secret");
+    tokensOf(world, "configured-secret").check.authenticate("configured-secret");
     await settled(world);
     const tokens = tokensOf(world);
     expect(heard(tokens, "configured-secret")).toBe(REFUSED);
@@ -412,10 +412,10 @@ describe("the last use", () => {
     await using world = await createWorld();
     const tokens = tokensOf(world, "configured-secret");
     const secrets = [await make(world, tokens), "configured-secret"];
-    for (const secret of secrets) tokens.authenticate(secret);
+    for (const secret of secrets) tokens.check.authenticate(secret);
     await settled(world);
     world.clock.advance(afterMs);
-    for (const secret of secrets) tokens.authenticate(secret);
+    for (const secret of secrets) tokens.check.authenticate(secret);
     await settled(world);
     const used = tokens.list(world.organizationId).map(({ lastUsedAtMs }) => lastUsedAtMs);
     expect(used).toEqual([START_MS + notedMs, START_MS + notedMs]);
@@ -435,7 +435,7 @@ describe("the last use", () => {
     const unchanged = { read, readConsistently, hold, writeInSteps, writeGrouped, writeInBackground };
     const db = { ...unchanged, write, revision: world.db.revision, close: world.db.close };
     const counted = tokensOf({ ...world, db });
-    for (let request = 0; request < 100; request += 1) counted.authenticate(secret);
+    for (let request = 0; request < 100; request += 1) counted.check.authenticate(secret);
     await settled(world);
     expect(writes).toBe(1);
     expect(world.db.revision("access")).toBe(revision);
