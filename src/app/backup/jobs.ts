@@ -5,6 +5,7 @@ import type { Domain } from "../../domain/domain.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, HOUR_MS, SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import type { Connection } from "../../platform/database/database.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -27,7 +28,7 @@ export function registerBackupJob(
   const everyHours = config.get("backup.every_hours");
   if (everyHours === 0) return;
   const folder = backupFolder(config, directory);
-  const keyIdsIn = domain.sealingKeys.idsIn.bind(domain.sealingKeys);
+  const keyIdsIn = (connection: Connection) => domain.sealingKeys.idsIn(connection);
   scheduler.register({
     name: BACKUP_JOB,
     everyMs: everyHours * HOUR_MS,

@@ -187,7 +187,11 @@ async function contentFindings(directory: DataDirectory, options: DiagnoseOption
   const { config, clock, deep, startWatch } = options;
   const looks = Object.entries({ ...DATABASE_CHECKS, ...(deep && DEEP_DATABASE_CHECKS) });
   const opened: ExistingInstallation[] = [];
-  const opening = await examine("database", open.bind(undefined, directory, { ...options, opened }), RESTORE);
+  const opening = await examine(
+    "database",
+    (check) => open(directory, { ...options, opened }, check),
+    RESTORE,
+  );
   const [installation] = opened;
   if (!installation) {
     const skip = (check: Check) => check.skipped("requires an open database");

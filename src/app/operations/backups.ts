@@ -10,6 +10,7 @@ import type {
 } from "../../domain/system/operations.ts";
 import { type Clock, SECOND_MS, toRfc3339, within } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
+import type { Connection } from "../../platform/database/database.ts";
 import { DomainError } from "../../platform/errors.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { quoted } from "../../platform/text/problem-list.ts";
@@ -27,7 +28,7 @@ interface Parts {
   config: Config;
   clock: Clock;
   log: Pick<Log, "info" | "warning" | "error">;
-  /** does the tasks of a backup; a thread does each when left out */
+  /** does the tasks of a backup; a thread does each if omitted */
   perform?: PerformTask | undefined;
 }
 
@@ -89,7 +90,7 @@ export class BackupWork implements BackupOperations {
   async #make(actor: Actor, key: string | undefined): Promise<string> {
     const { directory, domain } = this.installation;
     const { config, clock, log, perform } = this.parts;
-    const keyIdsIn = domain.sealingKeys.idsIn.bind(domain.sealingKeys);
+    const keyIdsIn = (connection: Connection) => domain.sealingKeys.idsIn(connection);
     try {
       const { manifest, differences, ...made } = await makeBackup({
         kind: "manual",

@@ -1,4 +1,5 @@
 // Distinguishes keys without a known form from names: a random text has few runs of letters that could be words.
+import { UUID_PATTERN } from "../../../platform/ids.ts";
 
 export const RANDOM_CHARACTERS_MIN = 20;
 /** A longer text is a picture or an archive. */
@@ -6,7 +7,6 @@ export const RANDOM_CHARACTERS_MAX = 4_096;
 const CHARACTERS = /^[\w+/=.~-]+$/;
 /** a path, or a digest as in lock files */
 const ORDINARY_START = /^(?:\.{0,2}\/|~\/|sha\d{1,3}[-:])/;
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const HEXADECIMAL = /^[\da-f]{32,}$/i;
 /** Forty lower-case digits are more often a commit than a key. */
 const COMMIT = /^[\da-f]{40}$/;
@@ -25,7 +25,7 @@ const CHANGES_MIN = 0.28;
 /** @returns whether a text looks like a random key: hexadecimal, base64 or letters mixed with digits */
 export function isRandomText(text: string): boolean {
   if (text.length < RANDOM_CHARACTERS_MIN || text.length > RANDOM_CHARACTERS_MAX) return false;
-  if (!CHARACTERS.test(text) || ORDINARY_START.test(text) || UUID.test(text)) return false;
+  if (!CHARACTERS.test(text) || ORDINARY_START.test(text) || UUID_PATTERN.test(text)) return false;
   if (HEXADECIMAL.test(text)) return !COMMIT.test(text);
   if (!/\d/.test(text)) return false;
   if (ONE_CASE.test(text)) return changesIn(text) >= CHANGES_MIN * text.length;

@@ -1,4 +1,5 @@
 // Names that say what a value is: a secret, or something that only looks random.
+import { LRUCache } from "lru-cache";
 
 /** qualifiers that make a key a secret; a key without one is usually the key of a mapping */
 const KEY =
@@ -32,7 +33,7 @@ const normalized = (name: string): string =>
 
 /** A policy uses the same names for each harness and package. */
 const NAMES_KEPT = 1_000;
-const known = new Map<string, boolean>();
+const known = new LRUCache<string, boolean>({ max: NAMES_KEPT });
 
 /** @returns whether the name says that its value is a key, a token or a password */
 export function isSecretName(name: string): boolean {
@@ -40,7 +41,6 @@ export function isSecretName(name: string): boolean {
   if (kept !== undefined) return kept;
   const plain = normalized(name);
   const isSecret = SECRET_NAME.test(plain) && !LIMIT_OR_SWITCH.test(plain);
-  if (known.size >= NAMES_KEPT) known.clear();
   if (name.length <= LONGEST_NAME_CHARACTERS) known.set(name, isSecret);
   return isSecret;
 }

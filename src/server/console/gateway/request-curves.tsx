@@ -5,6 +5,7 @@ import type { SummaryView } from "../../../domain/inference/log/request-logs.ts"
 import type { Bucket } from "../../../domain/inference/log/summary/model.ts";
 import type { Figures } from "../../../domain/inference/log/summary/tally.ts";
 import { addressWith } from "../list/address.ts";
+import { TableHead } from "../parts/table-head.tsx";
 import { dayText, exactTime, numberText } from "../parts/texts.ts";
 import { useReader } from "../parts/values.tsx";
 
@@ -151,16 +152,9 @@ function Numbers({ points, bucket }: { points: readonly Point[]; bucket: Bucket 
       <section class="scroll" tabIndex={0} aria-label="Numbers">
         <table>
           <caption class="visually-hidden">Requests per {bucket}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{bucket === "day" ? "Day" : "Hour"}</th>
-              {HEADINGS.map((label) => (
-                <th key={label} scope="col" class="number">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead
+            labels={[bucket === "day" ? "Day" : "Hour", ...HEADINGS.map((number) => ({ number }))]}
+          />
           <tbody>
             {shown.map((point) => (
               <tr key={point.atMs}>

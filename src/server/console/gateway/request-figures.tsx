@@ -6,6 +6,7 @@ import type { Figures } from "../../../domain/inference/log/summary/tally.ts";
 import { asSentence } from "../../pages/words.ts";
 import { fromStart } from "../list/address.ts";
 import { AsCommand, type Equivalents } from "../parts/command.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 import { percentText } from "../parts/texts.ts";
 import { Count, Facts, Text, useReader } from "../parts/values.tsx";
 import { Curves, errorsOf } from "./request-curves.tsx";
@@ -111,16 +112,7 @@ function Group({ title, rows }: { title: string; rows: readonly GroupRow[] }) {
       <h2>{title}</h2>
       <table class="rows">
         <caption class="visually-hidden">{title}, most requests first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            {["Requests", "Errors", "95% (ms)"].map((label) => (
-              <th key={label} scope="col" class="number">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead labels={["Name", { number: "Requests" }, { number: "Errors" }, { number: "95% (ms)" }]} />
         <tbody>
           {shown.map(({ key, name, href, figures }) => (
             <tr key={key}>

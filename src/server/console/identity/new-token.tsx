@@ -18,7 +18,7 @@ export interface TokenInput {
   once: string;
   label?: string | undefined;
   profile?: string | undefined;
-  /** days; never when left out */
+  /** days; never if omitted */
   expires?: string | undefined;
 }
 

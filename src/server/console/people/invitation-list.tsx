@@ -18,19 +18,13 @@ import { ConsoleForm } from "../parts/form.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Copy, State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
 import { INVITATION_ACTION_LABELS, INVITATION_ACTIONS, invitationActionPath } from "./invitation-words.ts";
-import { INVITATIONS_PATH } from "./words.ts";
+import { INVITATIONS_PATH, PERSON_FILTERS } from "./words.ts";
 
 /** Addresses that one form may have. */
 export const INVITED_AT_ONCE_MAX = 100;
 
 const FILTERS: readonly Filter[] = [
-  { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
-  {
-    name: "role",
-    label: "Role",
-    kind: "choice",
-    choices: ROLES.map((value) => ({ value, label: roleText(value) })),
-  },
+  ...PERSON_FILTERS,
   {
     name: "status",
     label: "Status",

@@ -3,7 +3,7 @@
 
 import type { UserFigures } from "../../../domain/clients/service.ts";
 import type { KeyState } from "../../../domain/gateway/model.ts";
-import { PROVISIONING_SOURCES, ROLES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
+import { PROVISIONING_SOURCES, USER_STATUSES, type User } from "../../../domain/identity/model.ts";
 import { BULK_USER_ACTIONS } from "../../../domain/identity/users/bulk-changes.ts";
 import type { Page } from "../../../domain/shared/page.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
@@ -17,7 +17,7 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { type Equivalents, options } from "../parts/command.tsx";
 import { Count, State, Text, Time } from "../parts/values.tsx";
 import { USER_BULK } from "./user-bulk.ts";
-import { INVITATIONS_PATH, KEY_LABELS, SOURCE_LABELS, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
+import { INVITATIONS_PATH, KEY_LABELS, PERSON_FILTERS, SOURCE_LABELS, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
 
 /** One row. */
 export interface ListedUser extends User, UserFigures {
@@ -30,13 +30,7 @@ export const NOT_SEEN_DAYS = ["7", "30", "90"] as const;
 export const NO_WORKSTATION = "none";
 
 const FILTERS: readonly Filter[] = [
-  { name: "q", label: "Search", kind: "search", hint: "Part of an address" },
-  {
-    name: "role",
-    label: "Role",
-    kind: "choice",
-    choices: ROLES.map((value) => ({ value, label: roleText(value) })),
-  },
+  ...PERSON_FILTERS,
   {
     name: "status",
     label: "Status",

@@ -16,6 +16,7 @@ import { BREADCRUMBS, exampleText, HISTORY_PATH, revisionText } from "./words.ts
 
 const KINDS = ["current", "outdated", "attention"] as const;
 const WORDS = { current: "Follow it", outdated: "Not yet", attention: "Need attention" } as const;
+const COUNTS = KINDS.map((kind) => ({ number: WORDS[kind] }));
 
 const totalOf = (counts: HealthCounts): number => KINDS.reduce((sum, kind) => sum + counts[kind], 0);
 
@@ -154,16 +155,7 @@ function Curve({ samples }: Pick<Rollout, "samples">) {
         <section class="scroll" tabIndex={0} aria-label="Numbers">
           <table>
             <caption class="visually-hidden">Workstations at each count</caption>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                {KINDS.map((kind) => (
-                  <th scope="col" class="number" key={kind}>
-                    {WORDS[kind]}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead labels={["Time", ...COUNTS]} />
             <tbody
               dangerouslySetInnerHTML={{
                 __html: samples
@@ -247,16 +239,7 @@ function Groups({
       {hint && <p class="hint">{hint}</p>}
       <table class="rows">
         <caption class="visually-hidden">{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{label}</th>
-            {KINDS.map((kind) => (
-              <th scope="col" class="number" key={kind}>
-                {WORDS[kind]}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead labels={[label, ...COUNTS]} />
         <tbody>
           {[...groups].map(([name, counts]) => (
             <tr key={name}>

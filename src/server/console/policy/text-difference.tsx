@@ -9,7 +9,7 @@ import { textHtml } from "../parts/values.tsx";
 export const TEXT_ROWS_SHOWN_MAX = 2_000;
 
 /**
- * Not a component, so that callers draw thousands of lines in a turn before the one that renders their page.
+ * Not a component, so that callers can render thousands of lines in one turn and the rest of the page in the next.
  * @param hunks undefined if the texts differ too much to be compared
  * @returns the lines that differ; nothing for equal texts
  */
