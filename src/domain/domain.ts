@@ -107,7 +107,7 @@ export interface DomainOptions {
   runCatalogTask?: RunCatalogTask | undefined;
   /** reads the configured harness file; without it only the program's facts apply */
   readHarnesses?: (() => HarnessesInForce) | undefined;
-  /** repository connections; none when left out */
+  /** repository connections; none if omitted */
   mirroring?: Mirroring | undefined;
   records: RecordsOptions;
   settings: DomainSettings;

@@ -43,7 +43,7 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .command("verify")
     .description("Checks the digest of one stored archive, or of all.")
     .examples("quartermaster artifacts verify", "quartermaster artifacts verify ID --json")
-    .argument("[id]", "id of the archive; all when left out")
+    .argument("[id]", "id of the archive; all if omitted")
     .printsTable()
     .action(readingAction(context, async () => (await import("./verify.ts")).verify)),
 ];

@@ -27,7 +27,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
         `quartermaster packages update --from forge --dry-run ${CONFIG}`,
         `quartermaster packages update guide --from forge --ref v1.3.0 --yes ${CONFIG}`,
       )
-      .argument("[packages...]", "ids of packages; all of the connection when left out")
+      .argument("[packages...]", "ids of packages; all of the connection if omitted")
       .requiredOption("--from <connection>", "connection of the configuration file")
       .option(
         "--ref <ref>",

@@ -41,7 +41,7 @@ export interface TaskOptions {
   signal?: AbortSignal | undefined;
   /** @param phase names the part of the work that the amounts belong to; a task of one part has none */
   onProgress?: ((doneBytes: number, totalBytes: number, phase?: string) => void) | undefined;
-  /** runs the task here; a thread runs it when left out */
+  /** runs the task here; a thread runs it if omitted */
   perform?: PerformTask | undefined;
 }
 

@@ -102,7 +102,7 @@ export interface InstallationOptions extends RecordOptions {
   writeUploads?: OpenWriter;
   /** only while tracing is on */
   tracing?: UpstreamTracing | undefined;
-  /** reads captured sessions; in this thread when left out */
+  /** reads captured sessions; in this thread if omitted */
   transcriptReader?: TranscriptReader;
 }
 

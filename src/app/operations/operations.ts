@@ -23,11 +23,11 @@ export interface OperationsOptions {
   config: Config;
   clock: Clock;
   log: Pick<Log, "info" | "warning" | "error">;
-  /** runs the checks of doctor; in a thread when left out */
+  /** runs the checks of doctor; in a thread if omitted */
   diagnose?: () => Promise<Finding[]>;
-  /** runs every check; in a thread when left out */
+  /** runs every check; in a thread if omitted */
   examine?: Examine;
-  /** does the tasks of a backup; a thread does each when left out */
+  /** does the tasks of a backup; a thread does each if omitted */
   perform?: PerformTask | undefined;
 }
 

@@ -41,7 +41,7 @@ export type Sort = (typeof SORTS)[number];
 /** What a list shows of each client. */
 export const VIEWS = ["full", "summary"] as const;
 
-/** By what clients are counted. */
+/** The keys by which clients are counted. */
 export const COUNT_KINDS = ["health", "harness_version"] as const;
 export type CountKind = (typeof COUNT_KINDS)[number];
 

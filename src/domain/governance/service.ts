@@ -134,7 +134,7 @@ export function createGovernance(dependencies: GovernanceDependencies) {
       uploadWarningsOf(document, dependencies.settings.presignUrl()),
 
     /**
-     * @param revision the current one when left out
+     * @param revision the current one if omitted
      * @returns what it means for a user on a harness
      * @throws DomainError `governance.no_policy`, `governance.unknown_harness`, `governance.bad_version`
      */

@@ -26,6 +26,6 @@ export interface SessionsDependencies {
   /** of the local store */
   blobs: Blobs;
   links: ObjectLinks;
-  /** reads transcripts; in this process when left out */
+  /** reads transcripts; in this process if omitted */
   transcriptReader?: TranscriptReader | undefined;
 }

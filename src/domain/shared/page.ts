@@ -123,7 +123,7 @@ export interface KeyedPage<T> {
   next: string | null;
 }
 
-/** @returns the number of items of a page by key, PER_PAGE_MAX when left out */
+/** @returns the number of items of a page by key, PER_PAGE_MAX if omitted */
 export function readLimit(text: string | undefined, problems: Problem[]): number {
   if (text === undefined) return PER_PAGE_MAX;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;

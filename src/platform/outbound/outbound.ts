@@ -33,7 +33,7 @@ export interface Destination {
 export interface PeerTls {
   /** PEM certificates that are trusted in addition to the built-in ones */
   ca: string | undefined;
-  /** `allowed` for a peer whose every address the operator wrote; saves looking its name up */
+  /** `allowed` for a peer whose every address the operator wrote; saves looking up its name */
   linkLocal?: "allowed";
   /** certificate chain and private key in PEM, by which the peer knows us */
   client?: { cert: string; key: string } | undefined;
@@ -118,7 +118,7 @@ export interface OutboundOptions {
   /** peers that change while the service runs; asked at every use */
   found?: () => readonly Destination[];
   publicHosts?: PublicHosts;
-  /** makes the streaming client of a destination; a plain `Upstream` when left out */
+  /** makes the streaming client of a destination; a plain `Upstream` if omitted */
   openUpstream?: ((options: UpstreamOptions, destinationName: string) => Upstream) | undefined;
 }
 
@@ -160,7 +160,7 @@ export function createOutbound({
       const { deliver } = await import("./tls-delivery.ts");
       await deliver(url, bytes, { ...(await tlsOptions(request.tls)), signal: boundedSignal(request) }).catch(
         (cause: unknown) => {
-          throw unavailable("outbound.failed", `${destinationName} did not take what was sent`, cause);
+          throw unavailable("outbound.failed", `${destinationName} did not accept the data`, cause);
         },
       );
     },
@@ -228,8 +228,8 @@ function boundedSignal({ timeoutMs, signal }: Pick<OutboundRequest, "timeoutMs" 
 }
 
 /**
- * Also refuses a name with such an address. A proxy resolves names by itself. A name that does not resolve fails when it is
- * fetched; one that changes between the two fails by its certificate.
+ * Also refuses a name with such an address. A proxy resolves names by itself. A name that does not resolve fails at the fetch.
+ * A name whose address changes in between fails the check of the certificate.
  */
 async function refuseLinkLocal(
   { hostname }: URL,

@@ -31,7 +31,7 @@ export interface TracerOptions {
   /** of this service and process */
   resource: SpanFacts;
   version: string;
-  /** a number from 0 to less than 1; the machine's when left out */
+  /** a number from 0 to less than 1; the machine's if omitted */
   random?: () => number;
 }
 
@@ -132,7 +132,7 @@ export class Span {
     return { traceId, spanId, isSampled: true };
   }
 
-  /** @param startMs UTC milliseconds; now when left out */
+  /** @param startMs UTC milliseconds; now if omitted */
   child(name: string, kind: Kind, startMs?: number): Span {
     const startTime = startMs === undefined ? {} : { startTime: startMs };
     const parent = trace.setSpan(ROOT_CONTEXT, this.span);

@@ -24,7 +24,7 @@ export const PageParameters = {
     type: "integer",
     minimum: 1,
     maximum: PER_PAGE_MAX,
-    description: `${PER_PAGE_DEFAULT} when left out`,
+    description: `${PER_PAGE_DEFAULT} if omitted`,
   }),
   q: parameter({ maxLength: SEARCH_LENGTH_MAX, description: "Text to find, without regard to letter case" }),
 };
@@ -36,7 +36,7 @@ export const KeyedParameters = {
     type: "integer",
     minimum: 1,
     maximum: PER_PAGE_MAX,
-    description: `${PER_PAGE_MAX} when left out`,
+    description: `${PER_PAGE_MAX} if omitted`,
   }),
 };
 

@@ -50,11 +50,11 @@ const ClientParameters = Type.Object(
       description: `Without a report for ${STALE_AFTER_DAYS} days, or not`,
     }),
     not_seen_for_days: parameter({ type: "integer", minimum: 1, maximum: NOT_SEEN_DAYS_MAX }),
-    sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} when left out` }),
+    sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} if omitted` }),
     cursor: parameter({ type: "string", description: "`next_cursor` of the previous page, instead of page" }),
     view: parameter({
       enum: VIEWS,
-      description: "summary: without the reported inventories; full when left out",
+      description: "summary: without the reported inventories; full if omitted",
     }),
   },
   { additionalProperties: false },
@@ -64,7 +64,7 @@ const CountParameters = Type.Object(
   {
     by: parameter({
       type: "string",
-      description: `One or more of ${COUNT_KINDS.join(", ")}, separated by commas; all when left out`,
+      description: `One or more of ${COUNT_KINDS.join(", ")}, separated by commas; all if omitted`,
     }),
   },
   { additionalProperties: false },

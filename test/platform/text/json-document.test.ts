@@ -19,7 +19,7 @@ function read(text: string, isOver = () => false) {
   return { content, problems: problems.list() };
 }
 
-/** Reads a text that must not reach a reader of YAML, which would stop at once. */
+/** Reads a text that must not reach the YAML reader, which would stop at once. */
 const readAtOnce = (text: string) => read(text, () => true);
 
 const nested = (levels: number) => `${"[".repeat(levels)}\n${"]".repeat(levels)}`;

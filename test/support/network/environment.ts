@@ -1,6 +1,6 @@
 // Temporary environment variables.
 
-/** @param variables that the environment lacks */
+/** @param variables that are not set in the environment; disposal removes them */
 export function withVariables(variables: Readonly<Record<string, string>>): Disposable {
   Object.assign(process.env, variables);
   return {

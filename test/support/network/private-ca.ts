@@ -16,7 +16,7 @@ export interface Certified {
 }
 
 export interface CertificateOptions {
-  /** DNS name in the certificate; localhost when left out */
+  /** DNS name in the certificate; localhost if omitted */
   name?: string;
   expiresAtMs?: number;
 }

@@ -5,7 +5,7 @@ import type { DataDirectory } from "../../../platform/data-directory/data-direct
 import { TemporaryFolders } from "../../../platform/files/temporary-folders.ts";
 import type { ConfiguredConnections } from "./configured-connections.ts";
 
-/** @param options `repack` runs inline when left out */
+/** @param options `repack` runs inline if omitted */
 export const mirroringOf = (
   { sources }: Pick<DataDirectory, "sources">,
   connections: ConfiguredConnections,

@@ -1,4 +1,4 @@
-// What users do with their own second factors in a browser session: confirm that it is them, add and remove factors, and draw new
+// What users do with their own second factors in a browser session: confirm their identity, add and remove factors, and draw new
 // recovery codes. Every change needs a confirmation of the last ten minutes, so that a browser left open changes nothing.
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db, Tx } from "../../../platform/database/database.ts";

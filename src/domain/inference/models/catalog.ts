@@ -53,7 +53,7 @@ export class ModelCatalog {
   constructor(private readonly own: ModelCatalogDependencies) {}
 
   /**
-   * @param policy whose assignments are shown; the one in force if left out
+   * @param policy whose assignments are shown; the one in force if omitted
    * @throws DomainError `gateway.off`, `governance.no_policy`
    */
   view(organizationId: string, policy?: Pick<Revision, "id" | "document">): ModelCatalogView {

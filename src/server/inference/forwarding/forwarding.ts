@@ -27,11 +27,11 @@ export interface ForwardingOptions extends Pick<RefusedKeyOptions, "classify"> {
   /** models that the organization has assigned; undefined while none are, which allows all */
   allowedModels(): ReadonlySet<string> | undefined;
   clock: Clock;
-  /** after which a connection without a request is closed; the listener's when left out */
+  /** after which a connection without a request is closed; the listener's if omitted */
   connectionIdleSeconds?: number;
-  /** milliseconds of a monotonic clock; the machine's when left out */
+  /** milliseconds of a monotonic clock; the machine's if omitted */
   nowMs?: () => number;
-  /** the engine's when left out */
+  /** the engine's if omitted */
   collectGarbage?: () => void;
   metrics: Registry;
   finished(request: FinishedRequest): void;

@@ -31,7 +31,7 @@ const KeyedPage = {
     type: "integer",
     minimum: 1,
     maximum: LOGINS_PER_PAGE_MAX,
-    description: `${LOGINS_PER_PAGE_MAX} when left out`,
+    description: `${LOGINS_PER_PAGE_MAX} if omitted`,
   }),
 };
 const OwnParameters = Type.Object(KeyedPage, { additionalProperties: false });
@@ -39,7 +39,7 @@ const AdminParameters = Type.Object(
   {
     ...KeyedPage,
     user_id: parameter({ format: "uuid", description: "Logins of this user" }),
-    show: parameter({ enum: LOGIN_SHOWS, description: `${LOGIN_SHOWS[0]} when left out` }),
+    show: parameter({ enum: LOGIN_SHOWS, description: `${LOGIN_SHOWS[0]} if omitted` }),
   },
   { additionalProperties: false },
 );

@@ -46,7 +46,7 @@ const LogParameters = Type.Object(
   {
     ...PageParameters,
     ...filters,
-    sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} when left out` }),
+    sort: parameter({ type: "string", enum: SORTS, description: `${SORTS[0]} if omitted` }),
   },
   { additionalProperties: false },
 );
@@ -58,7 +58,7 @@ const SummaryParameters = Type.Object(
     bucket: parameter({
       type: "string",
       enum: BUCKETS,
-      description: `What one of at most ${POINTS_MAX} points covers, in UTC; when left out, hours for up to three days`,
+      description: `What one of at most ${POINTS_MAX} points covers, in UTC; if omitted, hours for up to three days`,
     }),
     by: parameter({
       type: "string",

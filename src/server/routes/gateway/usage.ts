@@ -11,9 +11,9 @@ import type { RouteContext } from "../../router.ts";
 
 const day = (description: string) => parameter({ type: "string", format: "date", description });
 const group = (fallback: string) =>
-  parameter({ type: "string", enum: GROUPS, description: `${fallback} when left out` });
+  parameter({ type: "string", enum: GROUPS, description: `${fallback} if omitted` });
 const period = {
-  from: day("First day in UTC; 29 days before `to` when left out"),
+  from: day("First day in UTC; 29 days before `to` if omitted"),
   to: day("Last day in UTC"),
 };
 

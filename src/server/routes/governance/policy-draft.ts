@@ -34,7 +34,7 @@ type PackageChange = NonNullable<Static<typeof SavePolicyDraft>["package"]>;
 const DraftQuery = Type.Object(
   {
     draft: parameter({
-      description: "Id of a draft that is shared, or of the own one; the own one when left out",
+      description: "Id of a draft that is shared, or of the own one; the own one if omitted",
     }),
   },
   { additionalProperties: false },

@@ -16,8 +16,8 @@ const revisionNamed = { type: "string", description: "Id or number of a revision
 const RevisionPath = Type.Object({ revision: Type.Unknown(revisionNamed) });
 const DiffParameters = Type.Object(
   {
-    from: parameter({ ...revisionNamed, description: "Id or number; the one before `to` when left out" }),
-    to: parameter({ ...revisionNamed, description: "Id or number; the current one when left out" }),
+    from: parameter({ ...revisionNamed, description: "Id or number; the one before `to` if omitted" }),
+    to: parameter({ ...revisionNamed, description: "Id or number; the current one if omitted" }),
   },
   { additionalProperties: false },
 );
@@ -26,7 +26,7 @@ const ExplainParameters = Type.Object(
     user_id: parameter({ description: "Needed: id or address of the user" }),
     harness: parameter({ enum: HARNESS_KEYS, description: "Needed" }),
     installed: parameter({ description: "Installed version of the harness, such as 1.2.3" }),
-    revision: parameter({ ...revisionNamed, description: "Id or number; the current one when left out" }),
+    revision: parameter({ ...revisionNamed, description: "Id or number; the current one if omitted" }),
   },
   { additionalProperties: false },
 );

@@ -32,11 +32,11 @@ const NewToken = Type.Object(
       description: `1 to ${LABEL_LENGTH_MAX} characters; names the token in lists and logs`,
     }),
     profile: Type.Optional(
-      Type.String({ description: `${SCIM_PROFILES.join(" or ")}; ${SCIM_PROFILES[0]} when left out` }),
+      Type.String({ description: `${SCIM_PROFILES.join(" or ")}; ${SCIM_PROFILES[0]} if omitted` }),
     ),
     expires_at: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: `date or RFC 3339 time, at most ${EXPIRY_DAYS_MAX} days from now; never when left out`,
+        description: `date or RFC 3339 time, at most ${EXPIRY_DAYS_MAX} days from now; never if omitted`,
       }),
     ),
   },

@@ -86,7 +86,7 @@ const ListParameters = Type.Object(
     sort: parameter({
       type: "string",
       enum: SESSION_SORTS,
-      description: `${SESSION_SORTS[0]} when left out`,
+      description: `${SESSION_SORTS[0]} if omitted`,
     }),
     resumable: parameter({ type: "boolean", description: "Own and shared portable sessions only" }),
   },

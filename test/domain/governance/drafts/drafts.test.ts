@@ -154,7 +154,7 @@ describe("a draft", () => {
     expect(saved).toMatchObject([{ version: 1 }]);
   });
 
-  test("CON-51 begins above the version of a removed one: what was made from that changes nothing of a later draft", async () => {
+  test("CON-51 starts above the version of a removed draft, so a form made from the removed one cannot change a later draft", async () => {
     await using world = await createDraftWorld();
     const { drafts, draftPublishing } = world.governance;
     const begin = () => drafts.savePolicy(world.ana, { version: 0 }, required);

@@ -22,7 +22,7 @@ export interface SummaryQuery extends LogFilterQuery {
   q?: string | undefined;
   bucket?: string | undefined;
   by?: readonly string[] | undefined;
-  /** known IANA name; days begin there. UTC when left out */
+  /** known IANA name; days begin there. UTC if omitted */
   zone?: string | undefined;
 }
 

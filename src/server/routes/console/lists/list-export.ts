@@ -6,7 +6,7 @@ import type { Reader } from "../../../console/reader.ts";
 interface Exported<Row> extends Pick<CsvFile<Row>, "columns" | "pages"> {
   /** for example `users` */
   list: string;
-  /** of the file without its ending; `list` if left out */
+  /** of the file without its ending; `list` if omitted */
   name?: string;
 }
 

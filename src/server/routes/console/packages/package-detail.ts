@@ -14,14 +14,14 @@ import type { HarnessUse } from "../../../console/packages/package-uses.tsx";
 import { versionText } from "../../../console/parts/stated-version.ts";
 import type { Reader } from "../../../console/reader.ts";
 
-/** People of an audience who are named. */
+/** Number of people of an audience whose names are shown. */
 export const PEOPLE_NAMED_MAX = 10;
 
 /** A form that was not saved. */
 export interface RefusedUse {
   error: string;
   problems?: readonly Problem[];
-  /** of the answer; 400 when left out */
+  /** of the answer; 400 if omitted */
   status?: number;
   /** what was entered for a harness */
   entered?: HarnessUse;
