@@ -17,7 +17,15 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { type Equivalents, options } from "../parts/command.tsx";
 import { Count, State, Text, Time } from "../parts/values.tsx";
 import { USER_BULK } from "./user-bulk.ts";
-import { INVITATIONS_PATH, KEY_LABELS, PERSON_FILTERS, SOURCE_LABELS, STATUS_LABELS, USERS_PATH, userPath } from "./words.ts";
+import {
+  INVITATIONS_PATH,
+  KEY_LABELS,
+  PERSON_FILTERS,
+  SOURCE_LABELS,
+  STATUS_LABELS,
+  USERS_PATH,
+  userPath,
+} from "./words.ts";
 
 /** One row. */
 export interface ListedUser extends User, UserFigures {

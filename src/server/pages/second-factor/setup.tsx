@@ -20,8 +20,8 @@ export function setupChoicePage({ appPath, passkeyPath, branding }: SetupChoiceP
     { title: "Set up a second factor", branding },
     <>
       <p>
-        Your organization asks for a second factor in addition to your password. Set one up to finish signing in. You
-        can add more later.
+        Your organization asks for a second factor in addition to your password. Set one up to finish signing
+        in. You can add more later.
       </p>
       {passkeyPath === undefined ? null : (
         <a class="button primary" href={passkeyPath}>
