@@ -38,27 +38,29 @@ export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
         Allowed and refused are workstations, by the version that they report. A version that cannot be read
         is counted as unreadable, too.
       </p>
-      <table class="rows">
-        <caption class="visually-hidden">Harnesses of the policy in force</caption>
-        <TableHead
-          labels={[
-            "Harness",
-            "May run",
-            "Versions",
-            { number: "Allowed" },
-            { number: "Refused" },
-            { number: "Unreadable" },
-            { number: "Settings" },
-            { number: "MCP servers" },
-            { number: "Packages" },
-          ]}
-        />
-        <tbody>
-          {views.map((view) => (
-            <HarnessRow key={view.harness} view={view} />
-          ))}
-        </tbody>
-      </table>
+      <div id="harnesses" data-region>
+        <table class="rows">
+          <caption class="visually-hidden">Harnesses of the policy in force</caption>
+          <TableHead
+            labels={[
+              "Harness",
+              "May run",
+              "Versions",
+              { number: "Allowed" },
+              { number: "Refused" },
+              { number: "Unreadable" },
+              { number: "Settings" },
+              { number: "MCP servers" },
+              { number: "Packages" },
+            ]}
+          />
+          <tbody>
+            {views.map((view) => (
+              <HarnessRow key={view.harness} view={view} />
+            ))}
+          </tbody>
+        </table>
+      </div>
       <AsCommand
         command={["harnesses", "list"]}
         api={{ method: "GET", path: "/admin/harnesses/managed-configs" }}

@@ -43,7 +43,6 @@ interface PolicyProps {
 export function policyPage({ revision, text, conflicts, draft }: PolicyProps): ConsolePage {
   return {
     title: "Policy",
-    live: ["revision"],
     content: revision ? (
       <>
         <RevisionFacts revision={revision} />

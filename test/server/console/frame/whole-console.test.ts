@@ -149,6 +149,17 @@ test("CON-16 revisions are named by their numbers, and their ids are copied from
   expect(text).toContain(`r1 <button class="copy" type="button" data-copy="${id}"`);
 });
 
+test("CON-115 every page that follows events has a region that they update", async () => {
+  let followed = 0;
+  for (const path of pages) {
+    const { html } = await open(path);
+    if (!html.includes(" data-live=")) continue;
+    followed += 1;
+    expect([path, / data-region[=>\s]/.test(html)]).toEqual([path, true]);
+  }
+  expect(followed).toBeGreaterThan(2);
+});
+
 const FIXTURES = join(import.meta.dir, "../../fixtures");
 
 /** Compares with a file, or writes it where QUARTERMASTER_UPDATE_GOLDEN is set. */
