@@ -1,7 +1,7 @@
 // Lists of the sessions that a caller may see: numbered pages, pages after a cursor, and portable sessions to resume.
 import type { Steps } from "../../../platform/steps.ts";
 import { offsetOf, type Page, type PageRequest, WALK_PAGE_MAX } from "../../shared/page.ts";
-import { type PageWindow, pageInSteps } from "../../shared/page-steps.ts";
+import { type OrderedRows, type PageWindow, pageInSteps } from "../../shared/page-steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { Viewer } from "../model.ts";
 import { Recipients } from "../sharing/recipients.ts";
@@ -17,6 +17,7 @@ import {
 } from "./list-query.ts";
 import { type ListedSession, listedSessions, sessionsLike } from "./list-store.ts";
 import { pageStart } from "./page-start.ts";
+import { countWithText } from "./search-store.ts";
 
 /** A session as lists show it. */
 export interface SessionView extends ListedSession {
@@ -117,6 +118,17 @@ export class SessionLists {
     return { mode, items, nextCursor: found.items.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
+  /** @returns the total of an administrator's search that the index does not answer; undefined for all others */
+  *#textTotal(
+    { kind, organizationId }: Scope,
+    { q, harness, status, updated: { fromMs, beforeMs } }: SessionFilter,
+    { isComplete }: Pick<OrderedRows<unknown>, "isComplete">,
+  ): Steps<number | undefined> {
+    const isWhole = [harness, status, fromMs, beforeMs].every((value) => value === undefined);
+    if (kind !== "organization" || q === undefined || isComplete || !isWhole) return undefined;
+    return yield* countWithText(this.own.db.read, organizationId, q);
+  }
+
   *#page(
     scope: Scope,
     filter: SessionFilter,
@@ -124,7 +136,8 @@ export class SessionLists {
   ): Steps<{ items: SessionView[]; total: number }> {
     const { db } = this.own;
     const rows = sessionsLike(db.read, scope, filter);
-    const { items: places, total } = yield* pageInSteps(rows, window);
+    const known = window.known ?? (yield* this.#textTotal(scope, filter, rows));
+    const { items: places, total } = yield* pageInSteps(rows, { ...window, known });
     const items: SessionView[] = [];
     for (const session of listedSessions(
       db.read,
