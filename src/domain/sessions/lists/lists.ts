@@ -136,8 +136,10 @@ export class SessionLists {
   ): Steps<{ items: SessionView[]; total: number }> {
     const { db } = this.own;
     const rows = sessionsLike(db.read, scope, filter);
-    const known = window.known ?? (yield* this.#textTotal(scope, filter, rows));
-    const { items: places, total } = yield* pageInSteps(rows, { ...window, known });
+    const counted = window.known === undefined ? yield* this.#textTotal(scope, filter, rows) : undefined;
+    const limit = Math.min(window.limit, Math.max(0, (counted ?? Number.POSITIVE_INFINITY) - window.offset));
+    const known = window.known ?? counted;
+    const { items: places, total } = yield* pageInSteps(rows, { ...window, known, limit });
     const items: SessionView[] = [];
     for (const session of listedSessions(
       db.read,
