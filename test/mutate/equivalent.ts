@@ -137,8 +137,8 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/access/budgets/budgets-store.ts",
     kind: "dropped SQL condition",
-    contains: "and(eq(name,",
-    drops: "eq(name",
+    contains: 'equalAll(budgets, "name", "subject")',
+    drops: '"name"',
     because: "the digest of a subject covers the name, too",
   },
   {
@@ -371,8 +371,8 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/access/tokens/grants-store.ts",
     kind: "dropped SQL condition",
-    contains: 'eq(refreshTokens.tokenHash, named("tokenHash"))',
-    drops: "eq(refreshTokens.grantId",
+    contains: 'equalAll(refreshTokens, "grantId", "tokenHash")',
+    drops: '"grantId"',
     because:
       "the digest of a token covers the secret of its family, too; the condition is for the primary key",
   },

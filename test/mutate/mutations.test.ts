@@ -31,6 +31,7 @@ describe("a mutation", () => {
     ["y = Math.min(a, b);", "y = Math.max(a, b);"],
     ["y = and(a, or(b, c));", "y = and(or(b, c));"],
     ["y = and(a, or(b, c));", "y = and(a, or(c));"],
+    ['y = equalAll(t, "a", "b");', 'y = equalAll(t, "b");'],
   ])("mutates %s to %s", (source, changed) => {
     const isInFunction = source.includes("return");
     const [before, after] = isInFunction ? ["function f() { ", " }"] : ["", ""];

@@ -201,12 +201,14 @@ function oppositeCall({ callee }: Node): Change[] {
 
 /** One of the conditions of a statement that the database runs. */
 function droppedCondition({ callee, arguments: given }: Node, source: string): Change[] {
-  const isJoining = isNode(callee) && callee.type === "Identifier" && /^(and|or)$/.test(String(callee.name));
-  if (!isJoining || !Array.isArray(given)) return [];
+  const name = isNode(callee) && callee.type === "Identifier" ? String(callee.name) : "";
+  if (!/^(?:and|or|equalAll)$/.test(name) || !Array.isArray(given)) return [];
   const conditions = given.filter(isNode);
-  return conditions.map((dropped) => ({
+  // the first argument of equalAll is the table, which needs one column at least
+  const droppable = name !== "equalAll" ? conditions : conditions.length > 2 ? conditions.slice(1) : [];
+  return droppable.map((dropped) => ({
     kind: "dropped SQL condition",
-    text: `${String(callee.name)}(${conditions
+    text: `${name}(${conditions
       .filter((condition) => condition !== dropped)
       .map((condition) => textOf(condition, source))
       .join(", ")})`,
