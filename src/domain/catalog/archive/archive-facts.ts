@@ -7,6 +7,7 @@ import {
   type RuntimeDownload,
 } from "../sources/runtime-downloads.ts";
 import { type ArchiveContents, type InspectOptions, inspectArchive } from "./archive.ts";
+import type { TarEntry } from "./tar.ts";
 
 /** Paths of the archive that an answer lists. */
 export const PATHS_LISTED_MAX = 1_000;
@@ -20,25 +21,44 @@ export interface ArchiveFacts extends ArchiveContents {
   files: string[];
 }
 
+/** Collects the facts of an archive while its entries are read or written. */
+export class CollectedFacts {
+  readonly paths: string[] = [];
+  readonly files: string[] = [];
+  readonly runtimeDownloads: RuntimeDownload[] = [];
+
+  /** Adds an entry, in the order of the archive. */
+  add(path: string, { kind }: Pick<TarEntry, "kind">): void {
+    if (this.paths.length < PATHS_LISTED_MAX) this.paths.push(path);
+    if (kind === "file") this.files.push(path);
+  }
+
+  /** @param content of a whole file, which has at most DOWNLOAD_SCAN_BYTES_MAX */
+  search(path: string, content: Uint8Array): void {
+    const left = DOWNLOADS_LISTED_MAX - this.runtimeDownloads.length;
+    if (left > 0) this.runtimeDownloads.push(...findRuntimeDownloads(path, content).slice(0, left));
+  }
+
+  /** @returns the facts, when the archive has ended */
+  end({ entries, expandedBytes }: ArchiveContents): ArchiveFacts {
+    const { paths, files, runtimeDownloads } = this;
+    return { entries, expandedBytes, paths, runtimeDownloads, files };
+  }
+}
+
 /** Reads a whole archive. @throws DomainError as inspectArchive */
 export async function readArchiveFacts(
   bytes: AsyncIterable<Uint8Array>,
   options: Pick<InspectOptions, "onOutdated"> = {},
 ): Promise<ArchiveFacts> {
-  const [paths, files, runtimeDownloads]: [string[], string[], RuntimeDownload[]] = [[], [], []];
+  const facts = new CollectedFacts();
   const contents = await inspectArchive(bytes, {
     ...options,
-    onEntry(path, { kind }) {
-      if (paths.length < PATHS_LISTED_MAX) paths.push(path);
-      if (kind === "file") files.push(path);
-    },
+    onEntry: (path, entry) => facts.add(path, entry),
     onFile: {
       fileBytesMax: DOWNLOAD_SCAN_BYTES_MAX,
-      look(path, content) {
-        const left = DOWNLOADS_LISTED_MAX - runtimeDownloads.length;
-        if (left > 0) runtimeDownloads.push(...findRuntimeDownloads(path, content).slice(0, left));
-      },
+      look: (path, content) => facts.search(path, content),
     },
   });
-  return { ...contents, paths, runtimeDownloads, files };
+  return facts.end(contents);
 }

@@ -1,21 +1,24 @@
-// Makes the reproducible archive of a commit from the archive that its host sent, file to file, and reads the result again as a
-// workstation would. It runs in its own thread in the service, because compressing takes the processor for seconds.
+// Makes the reproducible archive of a commit from the archive that its host sent, file to file, and collects its facts on the way.
+// It runs in its own thread in the service, because compressing takes the processor for seconds.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError, isDiskFull } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
-import { type ArchiveFacts, readArchiveFacts } from "../archive/archive-facts.ts";
+import { type ArchiveFacts, CollectedFacts } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
 import { diskFull } from "../connections/faults.ts";
+import { DOWNLOAD_SCAN_BYTES_MAX } from "../sources/runtime-downloads.ts";
 import {
+  expandsTooLarge,
+  type HostArchive,
   type HostArchiveOptions,
   notAnArchive,
   readHostArchive,
   SIZE_REMEDY,
   tooLarge,
 } from "./host-archive.ts";
-import { inFormatOrder, MirrorWriter } from "./mirror-format.ts";
-import { Spool, writeFully } from "./spool.ts";
+import { inFormatOrder, type MirroredFile, MirrorWriter } from "./mirror-format.ts";
+import { Spool, type Spooled, writeFully } from "./spool.ts";
 
 /** Files of one mirroring, in its folder. */
 const HOST_FILE = "host-archive";
@@ -75,32 +78,51 @@ function asSourceFault({ reason, message, problems }: DomainError): DomainError 
 }
 
 async function repackIn(folder: string, options: HostArchiveOptions): Promise<Repacked> {
-  const limits = { ...ARCHIVE_LIMITS, ...options.limits };
-  const skipped = await writeMirror(folder, options, limits);
-  const facts = await readArchiveFacts(readOwnPieces(mirrorFileIn(folder)));
-  return { facts, skipped };
-}
-
-async function writeMirror(
-  folder: string,
-  options: HostArchiveOptions,
-  { compressedBytesMax }: ArchiveLimits,
-): Promise<string[]> {
   using spool = new Spool(join(folder, SPOOL_FILE));
-  const { files, skipped } = await readHostArchive(readOwnPieces(hostFileIn(folder)), spool, options);
+  const archive = await readHostArchive(readOwnPieces(hostFileIn(folder)), spool, options);
   const target = openSync(mirrorFileIn(folder), "wx", 0o600);
   try {
-    let writtenBytes = 0;
-    const writer = new MirrorWriter((bytes) => {
-      writtenBytes += bytes.byteLength;
-      if (writtenBytes > compressedBytesMax)
-        throw tooLarge(`the mirrored archive has more than ${compressedBytesMax} bytes`);
-      writeFully(target, bytes);
-    });
-    for (const file of inFormatOrder(files)) writer.add(file, spool.read(file));
-    writer.end();
+    const facts = writeMirror(target, { archive, spool, limits: { ...ARCHIVE_LIMITS, ...options.limits } });
+    return { facts, skipped: archive.skipped };
   } finally {
     closeSync(target);
   }
-  return skipped;
+}
+
+interface Mirroring {
+  archive: HostArchive;
+  spool: Spool;
+  limits: ArchiveLimits;
+}
+
+/** Its entries are those of the host, which were checked. Its length differs, because hosts write other headers. */
+function writeMirror(target: number, { archive, spool, limits }: Mirroring): ArchiveFacts {
+  const { compressedBytesMax, expandedBytesMax } = limits;
+  const facts = new CollectedFacts();
+  let writtenBytes = 0;
+  const writer = new MirrorWriter((bytes) => {
+    writtenBytes += bytes.byteLength;
+    if (writtenBytes > compressedBytesMax)
+      throw tooLarge(`the mirrored archive has more than ${compressedBytesMax} bytes`);
+    writeFully(target, bytes);
+  });
+  const refuseTooLarge = () => {
+    if (writer.expandedBytes > expandedBytesMax) throw expandsTooLarge(expandedBytesMax);
+  };
+  for (const file of inFormatOrder(archive.files)) {
+    facts.add(file.path, { kind: "file" });
+    writer.add(file, searched(spool, file, facts));
+    refuseTooLarge();
+  }
+  writer.end();
+  refuseTooLarge();
+  return facts.end({ entries: archive.files.length, expandedBytes: writer.expandedBytes });
+}
+
+/** Passes the content of a file on, and searches it for downloads unless it is large. */
+function* searched(spool: Spool, file: MirroredFile & Spooled, facts: CollectedFacts): Generator<Uint8Array> {
+  for (const piece of spool.read(file)) {
+    if (file.sizeBytes <= DOWNLOAD_SCAN_BYTES_MAX) facts.search(file.path, piece);
+    yield piece;
+  }
 }

@@ -3,7 +3,8 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { invariant } from "../../../platform/errors.ts";
 
-const BUFFER_BYTES = 256 * 1024;
+/** Content of up to this size is read as one piece. */
+export const SPOOL_PIECE_BYTES = 1024 * 1024;
 
 /** The content of one file in the spool. */
 export interface Spooled {
@@ -13,7 +14,7 @@ export interface Spooled {
 
 export class Spool implements Disposable {
   readonly #file: number;
-  readonly #buffer = Buffer.alloc(BUFFER_BYTES);
+  readonly #buffer = Buffer.alloc(SPOOL_PIECE_BYTES);
   #filled = 0;
   #written = 0;
 
@@ -29,11 +30,11 @@ export class Spool implements Disposable {
 
   append(bytes: Uint8Array): void {
     for (let start = 0; start < bytes.byteLength; ) {
-      const part = bytes.subarray(start, start + BUFFER_BYTES - this.#filled);
+      const part = bytes.subarray(start, start + SPOOL_PIECE_BYTES - this.#filled);
       this.#buffer.set(part, this.#filled);
       this.#filled += part.byteLength;
       start += part.byteLength;
-      if (this.#filled === BUFFER_BYTES) this.flush();
+      if (this.#filled === SPOOL_PIECE_BYTES) this.flush();
     }
   }
 
@@ -44,12 +45,15 @@ export class Spool implements Disposable {
     this.#filled = 0;
   }
 
-  /** @returns the content piece by piece; a piece is valid until the next one */
+  /** @returns the content in pieces of SPOOL_PIECE_BYTES and a rest; a piece is valid until the next one */
   *read({ offset, sizeBytes }: Spooled): Generator<Uint8Array> {
     for (let done = 0; done < sizeBytes; ) {
-      const wanted = Math.min(BUFFER_BYTES, sizeBytes - done);
-      const length = readSync(this.#file, this.#buffer, 0, wanted, offset + done);
-      invariant(length > 0, "the spool has every byte that was appended");
+      const length = Math.min(SPOOL_PIECE_BYTES, sizeBytes - done);
+      for (let filled = 0; filled < length; ) {
+        const read = readSync(this.#file, this.#buffer, filled, length - filled, offset + done + filled);
+        invariant(read > 0, "the spool has every byte that was appended");
+        filled += read;
+      }
       done += length;
       yield this.#buffer.subarray(0, length);
     }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { readArchiveFacts } from "../../../../src/domain/catalog/archive/archive-facts.ts";
 import {
   PROBLEMS_LISTED_MAX,
   readHostArchive,
@@ -11,6 +12,7 @@ import {
 } from "../../../../src/domain/catalog/mirroring/host-archive.ts";
 import { hostFileIn, mirrorFileIn, repack } from "../../../../src/domain/catalog/mirroring/repack.ts";
 import { Spool } from "../../../../src/domain/catalog/mirroring/spool.ts";
+import { DOWNLOAD_SCAN_BYTES_MAX } from "../../../../src/domain/catalog/sources/runtime-downloads.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { TAR_NAME_BYTES_MAX } from "../../../../src/platform/files/tar.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
@@ -36,7 +38,13 @@ async function mirrored(archive: Uint8Array, { path = "", skipLinks = false, lim
   mkdirSync(folder);
   writeFileSync(hostFileIn(folder), archive);
   const { facts, skipped } = await repack({ folder, path, skipLinks, limits });
-  return { facts, skipped, bytes: readFileSync(mirrorFileIn(folder)) };
+  const bytes = readFileSync(mirrorFileIn(folder));
+  expect(await readArchiveFacts(once(bytes))).toEqual(facts); // a workstation accepts it, and sees the same
+  return { facts, skipped, bytes };
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes;
 }
 
 async function refusalOf(archive: Uint8Array, options = {}): Promise<DomainError> {
@@ -87,6 +95,16 @@ describe("a mirrored archive", () => {
       const { facts } = await mirrored(tarGzOf(tarPax({ path: `${TOP}/${name}` }), tarFile("short")));
       expect(facts.paths).toEqual([name]);
     }
+  });
+
+  test("searches files of at most 1 MiB for downloads, and contains larger ones unchanged", async () => {
+    const most = DOWNLOAD_SCAN_BYTES_MAX;
+    const inTheMiddle = `${"\n".repeat(most / 2 - 3)}curl https://example.org/`; // pieces of half a file would miss it
+    const downloading = (bytes: number) => inTheMiddle.padEnd(bytes, "\n");
+    const sizes = [most - 1, most, most + 1, 3 * most + 7];
+    const files = sizes.map((bytes) => file(`${bytes}.sh`.padStart(12, "0"), downloading(bytes)));
+    const { facts } = await mirrored(tarGzOf(...files));
+    expect(facts.runtimeDownloads.map(({ path }) => Number.parseInt(path, 10))).toEqual([most - 1, most]);
   });
 
   test("mirrors only the given folder, without its prefix (SRC-19)", async () => {
@@ -180,9 +198,6 @@ describe("what is no archive of a repository", () => {
 });
 
 describe("limits (SRC-22)", () => {
-  async function* once(bytes: Uint8Array) {
-    yield bytes;
-  }
   const read = async (bytes: Uint8Array, limits: object) => {
     using spool = new Spool(join(directory, crypto.randomUUID()));
     return await readHostArchive(once(bytes), spool, { path: "", skipLinks: false, limits });
@@ -203,5 +218,17 @@ describe("limits (SRC-22)", () => {
     expect(await reasonWith(archive, { [name]: exact + 1 })).toBe("accepted");
     expect(await reasonWith(archive, { [name]: exact })).toBe("accepted");
     expect(await reasonWith(archive, { [name]: exact - 1 })).toBe(reason);
+  });
+
+  test("are those of the archive that is made, too: hosts have shorter headers for long names", async () => {
+    const name = "n".repeat(TAR_NAME_BYTES_MAX);
+    const long = tarGzOf(tarEntry({ name, prefix: `${TOP}/folder` }, "text"));
+    const hostBytes = gunzipSync(long).byteLength;
+    const { facts } = await mirrored(long);
+    expect(facts.expandedBytes).toBeGreaterThan(hostBytes);
+    const limited = (expandedBytesMax: number) => mirrored(long, { limits: { expandedBytesMax } });
+    expect((await limited(facts.expandedBytes)).facts).toEqual(facts);
+    const refusal = await refusalOf(long, { limits: { expandedBytesMax: facts.expandedBytes - 1 } });
+    expect([refusal.kind, refusal.reason]).toEqual(["invalid", "archive.expands_too_large"]);
   });
 });
