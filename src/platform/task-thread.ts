@@ -18,11 +18,10 @@ interface Unexpected {
   code: string | undefined;
 }
 
-type Message<Result, Progress> =
-  | { progress: Progress }
-  | { result: Result }
-  | { refused: Refusal }
-  | Unexpected;
+/** An error as it is sent to another thread or process. */
+export type Failure = { refused: Refusal } | Unexpected;
+
+type Message<Result, Progress> = { progress: Progress } | { result: Result } | Failure;
 
 export interface ThreadOptions<Progress> {
   /** ends the wait and the thread */
@@ -71,7 +70,8 @@ export async function nextResultOf<Result, Progress = never>(
   }
 }
 
-function errorIn(message: { refused: Refusal } | Unexpected): Error {
+/** @returns the error that was sent as a failure */
+export function errorIn(message: Failure): Error {
   if ("failed" in message) {
     const { failed, code } = message;
     return Object.assign(new Error(failed), code !== undefined && { code });
@@ -103,7 +103,8 @@ export async function answerLater(run: () => Promise<unknown>): Promise<void> {
 /** In the thread: sends a report to `onProgress`. */
 export const reportProgress = (progress: unknown): void => parentPort?.postMessage({ progress });
 
-function failureOf(error: unknown): { refused: Refusal } | Unexpected {
+/** @returns the error as it can be sent */
+export function failureOf(error: unknown): Failure {
   if (!(error instanceof DomainError)) {
     const failed = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { failed, code: isOutOfMemory(error) ? "ENOMEM" : codeOf(error) };

@@ -2,6 +2,7 @@
 // (catalog.ts and its neighbors) define the responses and the results.
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { processesIn } from "../../src/platform/process-liveness.ts";
 import { productCommand } from "../support/cli/executable.ts";
 import type { LoadPlan, LoadResult } from "./tools/load.ts";
 
@@ -147,6 +148,19 @@ export function followOwnMb(pid: number): () => number {
   const look = async () => {
     const now = await ownMb(pid);
     most = Number.isNaN(most) ? now : Math.max(most, now);
+  };
+  const timer = setInterval(() => void look(), 10);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+/** Samples the processes that work in a folder every 10 ms. @returns a function that stops and returns the highest private memory of one, in MB */
+export function followMbIn(folder: string): () => number {
+  let most = 0;
+  const look = async () => {
+    for (const used of await Promise.all(processesIn(folder).map(ownMb))) most = Math.max(most, used || 0);
   };
   const timer = setInterval(() => void look(), 10);
   return () => {

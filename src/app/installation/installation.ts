@@ -2,7 +2,6 @@
 // lock, and every command use it.
 import { existsSync } from "node:fs";
 import { destinationsOfConnection } from "../../domain/catalog/connections/connection.ts";
-import type { RunRepack } from "../../domain/catalog/mirroring/repack.ts";
 import type { Mirroring, RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
 import type { AttemptOwner, ProvisionerCall } from "../../domain/gateway/service.ts";
@@ -88,8 +87,6 @@ export interface InstallationOptions extends RecordOptions {
   observeSso?: SsoObserver;
   /** called after each inspection of a repository */
   observeSource?: Mirroring["observeSource"];
-  /** makes the archives of mirrored commits; default: inline */
-  repack?: RunRepack;
   /** called after each request to the object store */
   observeObjectStore?: (call: StoreCall) => void;
   /** runs long policy tasks; default: inline */

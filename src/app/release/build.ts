@@ -23,7 +23,6 @@ export const ENTRIES = [
   "src/app/operations/doctor-worker.ts",
   "src/app/documents/document-worker.ts",
   "src/app/request-logs/log-worker.ts",
-  "src/app/sources/repack-worker.ts",
   "src/app/transcripts/reader-worker.ts",
   "src/platform/blobs/write-worker.ts",
   "src/platform/database/checkpoint-worker.ts",

@@ -40,7 +40,6 @@ import { assertDatabaseNotLost, openForStart } from "../installation/lost-databa
 import { proxySettingsOf } from "../installation/proxy-settings.ts";
 import { createOperations } from "../operations/operations.ts";
 import { createServiceLog, keepRecords, recordsOf } from "../request-logs/service-log.ts";
-import { createRepackThreads } from "../sources/repack-threads.ts";
 import { openStandby, type ServiceStandby } from "../standby/service-standby.ts";
 import { openTracing } from "../tracing/open-tracing.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
@@ -214,8 +213,8 @@ function threadsUntil(undo: AsyncDisposableStack) {
   const checkpoints = undo.use(new CheckpointThread());
   const checkpoint = (file: string) => checkpoints.checkpoint(file);
   const { open: writeUploads } = undo.use(new WriteThread());
-  const [transcriptReader, repack] = [new ReaderThreads(), createRepackThreads()];
-  return { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader, repack };
+  const transcriptReader = new ReaderThreads();
+  return { runTask, runCatalogTask: runTask, checkpoint, writeUploads, transcriptReader };
 }
 
 async function watchProxies(

@@ -2,13 +2,13 @@
 // when all of its bytes are on the disk, so listed files are complete even after a power failure. The domain decides which
 // files are needed, who may read them and what they must contain.
 import { constants, lstatSync, unlinkSync } from "node:fs";
-import { access, mkdir, open, opendir, rename, rm, unlink } from "node:fs/promises";
+import { access, mkdir, open, opendir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError, isDiskFull } from "../errors.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
 import { readPieces } from "../files/files.ts";
 import { readOwnPieces } from "../own-files.ts";
-import { isOwnProcessAlive } from "../process-liveness.ts";
+import { partialFileIn, sweepPartialFiles, undefinedIfMissing, unlinkIfThere } from "./partial-files.ts";
 import { type OpenWriter, openInlineWriter } from "./piece-writer.ts";
 
 declare const digestBrand: unique symbol;
@@ -50,6 +50,12 @@ export interface Blobs {
    *   `artifact.disk_full`; the signal's reason; errors of the stream or of `check`
    */
   put(source: string | AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredBlob>;
+  /**
+   * Stores a file by moving it here, and leaves it where the same bytes are stored already. Its owner has flushed it, and computed its
+   * digest from the same bytes.
+   * @throws DomainError `artifact.disk_full`; the system's error `EXDEV` for a file of another file system
+   */
+  adopt(file: string, digest: Digest): Promise<void>;
   has(digest: Digest): Promise<boolean>;
   /** @returns the path of the bytes, stored or not */
   path(digest: Digest): string;
@@ -76,9 +82,6 @@ export interface Blobs {
 }
 
 const DIGEST = /^[0-9a-f]{64}$/;
-const TEMPORARY = /^put-(\d{1,10})-([0-9a-f]{8})-[0-9a-f-]{36}$/;
-/** distinguishes our temporary files from those of a dead process with the same id, as in a restarted container */
-const PROCESS_TAG = crypto.randomUUID().slice(0, 8);
 
 /** Files of up to this size are written where `put` is called: waking a thread takes about as long. */
 export const INLINE_BYTES_MAX = 1024 ** 2;
@@ -114,13 +117,17 @@ export async function openBlobs(directory: string, writeElsewhere = openInlineWr
     },
     has: async (digest) => (await size(digest)) !== undefined,
     put: (source, options) => put({ directory, path, writeElsewhere }, source, options),
+    async adopt(file, digest) {
+      if (statOrMissing(path(digest))) return;
+      await moveDurably(file, path(digest)).catch((error: unknown) => throwStoreError(error, directory));
+    },
     verify: (digest, options = {}) => verify(path(digest), digest, options.signal),
     remove: (digest) => remove(path(digest)),
     removeNow: (digest) => unlinkNow(path(digest)),
     state: () => stateOf(root),
     space: () => diskSpace(root),
     list: () => list(root),
-    sweepTemporary: () => sweepTemporary(directory),
+    sweepTemporary: () => sweepPartialFiles(directory),
   };
 }
 
@@ -136,7 +143,7 @@ async function put(
   options: PutOptions,
 ): Promise<StoredBlob> {
   const isForThread = options.givesAway === true && options.maxBytes > INLINE_BYTES_MAX;
-  const temporary = join(directory, `put-${process.pid}-${PROCESS_TAG}-${crypto.randomUUID()}`);
+  const temporary = partialFileIn(directory);
   try {
     const written = await writeTemporary(temporary, source, {
       ...options,
@@ -150,14 +157,18 @@ async function put(
     if (isNew || options.replaces) await moveDurably(temporary, target);
     return { ...written, isNew };
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
-    throw new DomainError("unavailable", "artifact.disk_full", `no room left in ${directory}`, {
-      hint: "free some space on that file system, then try again",
-      cause: error,
-    });
+    throwStoreError(error, directory);
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+function throwStoreError(error: unknown, directory: string): never {
+  if (!isDiskFull(error)) throw error;
+  throw new DomainError("unavailable", "artifact.disk_full", `no room left in ${directory}`, {
+    hint: "free some space on that file system, then try again",
+    cause: error,
+  });
 }
 
 async function writeTemporary(
@@ -249,21 +260,6 @@ async function* list(root: string): AsyncGenerator<Digest> {
   }
 }
 
-async function sweepTemporary(directory: string): Promise<number> {
-  let removed = 0;
-  for await (const { name } of await opendir(directory)) {
-    if (!isLeftover(name)) continue;
-    if (await unlinkIfThere(join(directory, name))) removed += 1;
-  }
-  return removed;
-}
-
-function isLeftover(name: string): boolean {
-  const [, pid, tag] = TEMPORARY.exec(name) ?? [];
-  if (pid === undefined) return false;
-  return Number(pid) === process.pid ? tag !== PROCESS_TAG : !isOwnProcessAlive(Number(pid));
-}
-
 /**
  * A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. Handing this to a thread of the
  * runtime would take several times as long as the answer.
@@ -280,15 +276,4 @@ function unlinkNow(path: string): boolean {
   } catch (error) {
     return undefinedIfMissing(error) ?? false;
   }
-}
-
-async function unlinkIfThere(path: string): Promise<boolean> {
-  return await unlink(path).then(
-    () => true,
-    (error: unknown) => undefinedIfMissing(error) ?? false,
-  );
-}
-
-function undefinedIfMissing(error: unknown): undefined {
-  if (codeOf(error) !== "ENOENT") throw error;
 }

@@ -18,17 +18,21 @@ export function keepInBucket(local: Blobs, { bucket, maxBytes }: BucketBlobsOpti
     await local.put(bytes, { expectedDigest: digest, maxBytes });
     return true;
   };
+  const upload = async (digest: Digest, sizeBytes: number, signal?: AbortSignal) => {
+    if (await isStored(digest)) return;
+    const object = { key: keyOf(digest), sha256: digest, sizeBytes, contentType: "application/gzip" };
+    await bucket.put(object, local.read(digest), { ...(signal && { signal }) });
+  };
   return {
     ...local,
     async put(source, options) {
       const stored = await local.put(source, options);
-      const { digest, sizeBytes } = stored;
-      if (await isStored(digest)) return stored;
-      const upload = { key: keyOf(digest), sha256: digest, sizeBytes, contentType: "application/gzip" };
-      await bucket.put(upload, local.read(digest), {
-        ...(options.signal && { signal: options.signal }),
-      });
+      await upload(stored.digest, stored.sizeBytes, options.signal);
       return stored;
+    },
+    async adopt(file, digest) {
+      await local.adopt(file, digest);
+      await upload(digest, (await local.size(digest)) ?? 0);
     },
     has: async (digest) => (await local.has(digest)) || (await downloadFromBucket(digest)),
     async *read(digest) {

@@ -1,21 +1,10 @@
 // Entry point of the thread that writes and hashes large files. It knows files by their descriptors, which the other side opens and
 // closes. write-thread.ts starts it.
 import { writeSync } from "node:fs";
-import { constants, getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { codeOf } from "../errors.ts";
+import { yieldToRequests } from "../programs/priority.ts";
 import type { WriteAnswer, WriteRequest } from "./write-thread.ts";
-
-/** Below the thread that answers requests, so that uploads leave it most of a busy processor. */
-const NICENESS = 5;
-
-/** On Linux the number 0 means the calling thread, elsewhere the whole process. A sandbox may forbid it, and nothing depends on it. */
-function yieldToRequests(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + NICENESS));
-  } catch {}
-}
 
 const digests = new Map<number, Bun.CryptoHasher>();
 

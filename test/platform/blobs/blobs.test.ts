@@ -56,6 +56,26 @@ describe("a digest", () => {
   });
 });
 
+describe("adopting a finished file", () => {
+  const finished = async (bytes: Uint8Array) => {
+    const file = join(scratch, "finished");
+    await writeFile(file, bytes);
+    return file;
+  };
+
+  test("moves it under its digest", async () => {
+    await blobs.adopt(await finished(HELLO), HELLO_DIGEST);
+    expect(await blobs.verify(HELLO_DIGEST)).toBe("intact");
+    expect(await filesUnder(scratch)).toEqual([HELLO_DIGEST]);
+  });
+
+  test("leaves it where the same bytes are stored", async () => {
+    await blobs.put(pieces(HELLO), { maxBytes: LIMIT });
+    await blobs.adopt(await finished(HELLO), HELLO_DIGEST);
+    expect((await filesUnder(scratch)).sort()).toEqual([HELLO_DIGEST, "finished"]);
+  });
+});
+
 describe("storing", () => {
   test("shows the whole file to its check first and keeps nothing if the check refuses", async () => {
     const seen: Uint8Array[] = [];

@@ -42,6 +42,17 @@ test("SES-33: an archive goes to the data directory and, once, to the bucket", a
   expect(server.seen.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
 });
 
+test("SES-33: a finished archive that is moved to the data directory goes to the bucket as well", async () => {
+  const { server, local, blobs, objects } = await world();
+  const { path } = resources.use(mkdtempDisposableSync(join(tmpdir(), "quartermaster-finished-")));
+  for (const _ of [1, 2]) {
+    writeFileSync(join(path, "archive"), BYTES);
+    await blobs.adopt(join(path, "archive"), DIGEST);
+  }
+  expect([await local.verify(DIGEST), [...(objects?.keys() ?? [])]]).toEqual(["intact", [KEY]]);
+  expect(server.seen.filter((line) => line.startsWith("PUT"))).toHaveLength(1);
+});
+
 test.each([
   ["asked for", (blobs: Awaited<ReturnType<typeof world>>["blobs"]) => blobs.has(DIGEST), true],
   ["read", (blobs) => contentOf(blobs.read(DIGEST)), "an archive"],

@@ -70,6 +70,11 @@ const FAULTS = {
     "try again later",
   ],
   too_slow: ["unavailable", "the host did not finish its answer within the time limit", "try again later"],
+  interrupted: [
+    "unavailable",
+    "the process that makes the archive was ended from outside, for example because the machine has no memory left",
+    "try again; if that does not help, the operator finds the cause in the log of the machine",
+  ],
   key_unusable: [
     "upstream",
     "the private key of the connection cannot be used",

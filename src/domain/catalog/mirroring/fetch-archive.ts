@@ -1,7 +1,9 @@
 // Fetches the archive of a commit from its host into a file, within the limits of every archive: from the API of the host, or through
 // git.
 import { open } from "node:fs/promises";
+import { openInlineWriter } from "../../../platform/blobs/piece-writer.ts";
 import { isDiskFull } from "../../../platform/errors.ts";
+import { releasing } from "../../../platform/memory/releasing.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -9,7 +11,7 @@ import type { Coordinates } from "../connections/coordinates.ts";
 import { diskFull, sourceFault } from "../connections/faults.ts";
 import { HOSTS } from "../connections/hosts/hosts.ts";
 import type { HostRequests } from "../connections/hosts/requests.ts";
-import { expandsTooLarge, noPath, notAnArchive, tooLarge } from "./host-archive.ts";
+import { answeredNoArchive, expandsTooLarge, noPath, tooLarge } from "./host-archive.ts";
 import { hostFileIn } from "./repack.ts";
 
 export interface FetchedArchive {
@@ -67,17 +69,16 @@ async function fetchThroughGit(
 
 async function written(pieces: AsyncIterable<Uint8Array>, path: string): Promise<FetchedArchive> {
   await using file = await open(path, "wx", 0o600);
-  const hasher = new Bun.CryptoHasher("sha256");
+  await using writer = openInlineWriter(file);
   let sizeBytes = 0;
-  for await (const piece of pieces) {
+  for await (const piece of releasing(pieces)) {
     if (sizeBytes === 0) refuseText(piece);
     sizeBytes += piece.byteLength;
     if (sizeBytes > ARCHIVE_LIMITS.compressedBytesMax) throw hostTooLarge();
-    hasher.update(piece);
-    await file.writeFile(piece).catch(refuseDiskFull);
+    await writer.write(piece).catch(refuseDiskFull);
   }
-  if (sizeBytes === 0) throw notAnArchive();
-  return { sizeBytes, sha256: hasher.digest("hex"), compression: "gzip" };
+  if (sizeBytes === 0) throw answeredNoArchive();
+  return { sizeBytes, sha256: await writer.digest(), compression: "gzip" };
 }
 
 function refuseDiskFull(error: unknown): never {
@@ -86,7 +87,7 @@ function refuseDiskFull(error: unknown): never {
 
 /** A sign-in page, for example; the first piece of an archive is longer than its magic number. */
 function refuseText(piece: Uint8Array): void {
-  if (GZIP_MAGIC.some((byte, at) => at < piece.byteLength && piece[at] !== byte)) throw notAnArchive();
+  if (GZIP_MAGIC.some((byte, at) => at < piece.byteLength && piece[at] !== byte)) throw answeredNoArchive();
 }
 
 const hostTooLarge = () =>

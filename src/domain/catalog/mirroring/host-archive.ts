@@ -1,8 +1,9 @@
 // Reads the archive of a repository as its host packs it: removes the one generated folder around everything, keeps one folder of the
 // repository if wanted, and collects entries that no workstation would accept. The contents of files go to a spool.
 
-import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
+import { DomainError, type ErrorKind, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { type ByteSource, metered, ByteSource as Source } from "../../../platform/files/byte-source.ts";
+import { StreamGarbage } from "../../../platform/memory/garbage.ts";
 import { gunzip, truncated } from "../archive/bytes.ts";
 import { ImportRules } from "../archive/import-rules.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, quoted, refusal } from "../archive/limits.ts";
@@ -76,7 +77,15 @@ function expanded(
     ...{ bytes: 0, max: expandedBytesMax },
     refuse: () => expandsTooLarge(expandedBytesMax),
   };
-  return metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked);
+  return collected(metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked));
+}
+
+async function* collected(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const garbage = new StreamGarbage();
+  for await (const piece of stream) {
+    yield piece;
+    garbage.add(piece.byteLength);
+  }
 }
 
 /** @returns the error for a repository with more bytes than an unpacked archive may have */
@@ -236,9 +245,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 const REMEDY = "rename or remove these entries in the repository, or mirror a folder without them";
 
-/** @returns the error for an answer of the host that is something else, such as a sign-in page, or only a part of an archive */
-export const notAnArchive = (message = "the host sent something that is not an archive"): DomainError =>
-  new DomainError("invalid", "source.not_an_archive", message, {
+/** @returns the error for an archive that is damaged, incomplete or packed in another way */
+export const notAnArchive = (message: string): DomainError => noArchive("invalid", message);
+
+/** @returns the error for a host that answers something else, such as a sign-in page, or nothing */
+export const answeredNoArchive = (): DomainError =>
+  noArchive("upstream", "the host sent something that is not an archive");
+
+const noArchive = (kind: ErrorKind, message: string): DomainError =>
+  new DomainError(kind, "source.not_an_archive", message, {
     hint: "try again; if that does not help, the operator runs `quartermaster connections verify`",
   });
 

@@ -4,6 +4,7 @@
 import { crc32 } from "node:zlib";
 import { Deflate } from "fflate";
 import { TAR_NAME_BYTES_MAX, tarEnd, tarHeader, tarPadding } from "../../../platform/files/tar.ts";
+import { StreamGarbage } from "../../../platform/memory/garbage.ts";
 
 /** Stored with each mirrored archive. A change of anything in this file needs another number. */
 export const MIRROR_FORMAT = 1;
@@ -39,6 +40,7 @@ export const inFormatOrder = <File extends { path: string }>(files: readonly Fil
  */
 export class MirrorWriter {
   readonly #deflate: Deflate;
+  readonly #garbage = new StreamGarbage();
   readonly #piece = new Uint8Array(PIECE_BYTES);
   #filled = 0;
   #pushedBytes = 0;
@@ -94,6 +96,7 @@ export class MirrorWriter {
     this.#checksum = crc32(piece, this.#checksum);
     this.#deflate.push(piece, isLast);
     this.#pushedBytes += this.#filled;
+    this.#garbage.add(this.#filled);
     this.#filled = 0;
   }
 }

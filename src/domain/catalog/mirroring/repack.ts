@@ -1,6 +1,6 @@
 // Makes the reproducible archive of a commit from the archive that its host sent, file to file, and collects its facts on the way.
 // It runs in its own thread in the service, because compressing takes the processor for seconds.
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError, isDiskFull } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
@@ -37,6 +37,9 @@ export interface RepackTask extends HostArchiveOptions {
 
 export interface Repacked {
   facts: ArchiveFacts;
+  /** of the mirrored archive, which is on the disk */
+  sha256: string;
+  sizeBytes: number;
   /** symbolic links that were left out */
   skipped: string[];
 }
@@ -82,8 +85,10 @@ async function repackIn(folder: string, options: HostArchiveOptions): Promise<Re
   const archive = await readHostArchive(readOwnPieces(hostFileIn(folder)), spool, options);
   const target = openSync(mirrorFileIn(folder), "wx", 0o600);
   try {
-    const facts = writeMirror(target, { archive, spool, limits: { ...ARCHIVE_LIMITS, ...options.limits } });
-    return { facts, skipped: archive.skipped };
+    const limits = { ...ARCHIVE_LIMITS, ...options.limits };
+    const written = writeMirror(target, { archive, spool, limits });
+    fsyncSync(target);
+    return { ...written, skipped: archive.skipped };
   } finally {
     closeSync(target);
   }
@@ -96,14 +101,19 @@ interface Mirroring {
 }
 
 /** Its entries are those of the host, which were checked. Its length differs, because hosts write other headers. */
-function writeMirror(target: number, { archive, spool, limits }: Mirroring): ArchiveFacts {
+function writeMirror(
+  target: number,
+  { archive, spool, limits }: Mirroring,
+): Pick<Repacked, "facts" | "sha256" | "sizeBytes"> {
   const { compressedBytesMax, expandedBytesMax } = limits;
   const facts = new CollectedFacts();
-  let writtenBytes = 0;
+  const hasher = new Bun.CryptoHasher("sha256");
+  let sizeBytes = 0;
   const writer = new MirrorWriter((bytes) => {
-    writtenBytes += bytes.byteLength;
-    if (writtenBytes > compressedBytesMax)
+    sizeBytes += bytes.byteLength;
+    if (sizeBytes > compressedBytesMax)
       throw tooLarge(`the mirrored archive has more than ${compressedBytesMax} bytes`);
+    hasher.update(bytes);
     writeFully(target, bytes);
   });
   const refuseTooLarge = () => {
@@ -116,7 +126,8 @@ function writeMirror(target: number, { archive, spool, limits }: Mirroring): Arc
   }
   writer.end();
   refuseTooLarge();
-  return facts.end({ entries: archive.files.length, expandedBytes: writer.expandedBytes });
+  const contents = { entries: archive.files.length, expandedBytes: writer.expandedBytes };
+  return { facts: facts.end(contents), sha256: hasher.digest("hex"), sizeBytes };
 }
 
 /** Passes the content of a file on, and searches it for downloads unless it is large. */

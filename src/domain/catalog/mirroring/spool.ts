@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { invariant } from "../../../platform/errors.ts";
 
 /** Content of up to this size is read as one piece. */
-export const SPOOL_PIECE_BYTES = 1024 * 1024;
+const SPOOL_PIECE_BYTES = 1024 * 1024;
 
 /** The content of one file in the spool. */
 export interface Spooled {

@@ -1,8 +1,7 @@
 // Stores mirrored archives with where they came from. Two repositories with the same content share an artifact, and each has its row.
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import { DomainError } from "../../../platform/errors.ts";
-import { readPieces } from "../../../platform/files/files.ts";
+import { codeOf, DomainError } from "../../../platform/errors.ts";
 import type { Actor } from "../../shared/actor.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -52,9 +51,11 @@ export class StoredMirrors {
    * @throws DomainError `source.not_reproduced`, `artifact.disk_full`
    */
   async keep(named: NamedCommit, made: CommitArchive, expected: string | undefined): Promise<store.Mirrored> {
-    const { digest, sizeBytes } = await this.#put(made.file, expected);
-    const { entries, expandedBytes } = made.facts;
-    const artifact = { sha256: digest, sizeBytes, entries, expandedBytes };
+    const { sha256, sizeBytes, facts } = made;
+    if (expected !== undefined && expected !== sha256) throw notReproduced(expected, sha256);
+    await this.#store(made);
+    const { entries, expandedBytes } = facts;
+    const artifact = { sha256, sizeBytes, entries, expandedBytes };
     const { organizationId } = named.actor;
     return await this.own.db.write((tx) => {
       const artifactId = registerArtifact(tx, this.own, { ...artifact, organizationId });
@@ -66,18 +67,15 @@ export class StoredMirrors {
     }, "catalog");
   }
 
-  async #put(file: string, expected: string | undefined) {
-    try {
-      await this.own.blobs.sweepTemporary(); // partial files of a process that was killed
-      return await this.own.blobs.put(readPieces(file), {
-        maxBytes: ARCHIVE_LIMITS.compressedBytesMax,
-        givesAway: true,
-        ...(expected !== undefined && { expectedDigest: parseDigest(expected) }),
-      });
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.reason !== "artifact.digest_mismatch") throw error;
-      throw notReproduced(error);
-    }
+  /** The folders are on one file system, unless the operator has put another one in the place of one of them. */
+  async #store({ file, sha256 }: CommitArchive): Promise<void> {
+    const { blobs } = this.own;
+    const digest = parseDigest(sha256);
+    await blobs.sweepTemporary(); // partial files of a process that was killed
+    await blobs.adopt(file, digest).catch(async (error: unknown) => {
+      if (codeOf(error) !== "EXDEV") throw error;
+      await blobs.put(file, { maxBytes: ARCHIVE_LIMITS.compressedBytesMax, expectedDigest: digest });
+    });
   }
 
   #rowOf(
@@ -116,11 +114,11 @@ const keyOf = ({ actor, connection, coordinates, found }: NamedCommit): store.Mi
   ...{ repository: coordinates.repository, path: coordinates.path },
 });
 
-const notReproduced = ({ message }: DomainError): DomainError =>
+const notReproduced = (former: string, sha256: string): DomainError =>
   new DomainError(
     "conflict",
     "source.not_reproduced",
-    `the archive of this commit differs from the one that was mirrored before: ${message}`,
+    `the archive of this commit has sha256 ${sha256}, and the one that was mirrored before had ${former}`,
     {
       hint: "the host changed what the commit contains, for example by export rules; mirror a newer commit",
     },
