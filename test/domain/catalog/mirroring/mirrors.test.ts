@@ -1,7 +1,8 @@
 // Mirroring a commit that is known, lost, requested twice, or larger than the machine allows; and what an administrator may not
 // access.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { INSPECTIONS_PER_USER } from "../../../../src/domain/access/budgets/inspection-budget.ts";
 import { diskFull } from "../../../../src/domain/catalog/connections/faults.ts";
@@ -10,6 +11,7 @@ import { REDIRECTS_MAX } from "../../../../src/domain/catalog/connections/hosts/
 import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
+import { TemporaryFolders } from "../../../../src/platform/files/temporary-folders.ts";
 import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
 import {
   createRepositoryHost,
@@ -97,6 +99,15 @@ describe("a commit", () => {
     expect(refusal.message.match(/[0-9a-f]{64}/g)).toHaveLength(2);
     expect(refusal.message).toContain(former.sha256);
     expect(site.world.db.read.all("SELECT id FROM mirrors")).toHaveLength(1);
+  });
+
+  test("is stored on another file system than the one where it is made", async () => {
+    using elsewhere = mkdtempDisposableSync(join(tmpdir(), "quartermaster-work-"));
+    const folders = new TemporaryFolders(elsewhere.path);
+    await using apart = await createMirrorSite([connectionTo(host)], { folders });
+    const { sha256 } = await apart.inspect();
+    expect(await apart.blobs.verify(parseDigest(sha256))).toBe("intact");
+    expect(readdirSync(elsewhere.path)).toEqual([]);
   });
 
   test("asked for twice at once is downloaded once (SRC-42)", async () => {
@@ -305,6 +316,65 @@ describe("a host", () => {
     expect([refusal.kind, refusal.reason]).toEqual(["unavailable", "source.host_down"]);
   });
 
+  test("decides no name, no time, no type and no length here (SRC-38)", async () => {
+    const { sha256, sizeBytes } = await site.inspect();
+    const former = await site.inspect();
+    await site.blobs.remove(parseDigest(sha256));
+    const headers = {
+      "content-disposition": 'attachment; filename="../../escaped.tar.gz"',
+      "content-type": "text/html; charset=utf-16",
+      "content-encoding": "br",
+      "content-language": "../..",
+      "last-modified": "Thu, 01 Jan 1970 00:00:00 GMT",
+      etag: '"../../../etc/passwd"',
+      "set-cookie": "session=of-the-host",
+    };
+    archiveIs(() => new Response(new Uint8Array(host.commits.get(commit)?.archive ?? []), { headers }));
+    expect(await site.inspect()).toEqual(former);
+    expect(await site.blobs.size(parseDigest(sha256))).toBe(sizeBytes);
+    const files = readdirSync(site.world.directory, { recursive: true }).map(String);
+    expect(files.filter((name) => /escaped|passwd|host-archive/.test(name))).toEqual([]);
+    for (const { headers: sent } of host.seen) expect(sent.has("cookie")).toBe(false);
+  });
+
+  test.each([0, 2 ** 40])(
+    "that announces %d bytes is believed only as far as it is refused (SRC-38)",
+    async (length) => {
+      const { archive = new Uint8Array() } = host.commits.get(commit) ?? {};
+      const head = `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
+      using raw = Bun.listen({
+        ...{ hostname: "127.0.0.1", port: 0 },
+        socket: { data: (socket) => void socket.end(Buffer.concat([Buffer.from(head), archive])) },
+      });
+      host.instead = (request) =>
+        request.url.includes("/archive/")
+          ? new Response(null, { status: 302, headers: { location: `http://127.0.0.1:${raw.port}/` } })
+          : undefined;
+      site.connections[0] = connectionTo(host, { downloadOrigins: [`http://127.0.0.1:${raw.port}`] });
+      const { reason } = await refusalOf(site.inspect());
+      expect(reason).toBe(length === 0 ? "source.not_an_archive" : "source.too_large");
+      expect(workLeft()).toEqual([]);
+    },
+  );
+
+  test("gives no address that is contacted, except a redirect of an archive (SRC-39)", async () => {
+    using other = createRepositoryHost("gitea");
+    const links = ["url", "html_url", "clone_url", "git_url", "archive_url", "tarball_url", "next"].map(
+      (name) => [name, `${other.origin}/${name}`],
+    );
+    host.instead = async (request) => {
+      if (request.url.includes("/archive/")) return undefined;
+      host.instead = undefined;
+      const answer = await fetch(request.url, request);
+      host.instead = adding;
+      const headers = { link: `<${other.origin}/next>; rel="next"`, "content-location": `${other.origin}/` };
+      return Response.json({ ...(await answer.json()), ...Object.fromEntries(links) }, { status: answer.status, headers });
+    };
+    const adding = host.instead;
+    expect((await site.inspect()).commit).toBe(commit);
+    expect(other.seen).toEqual([]);
+  });
+
   test("refuses a link-local address, also of a connection (SRC-17)", async () => {
     site.connections[0] = connectionTo(host, { apiBase: "http://169.254.169.254/api/v1" });
     expect((await refusalOf(site.inspect())).reason).toBe("outbound.link_local");
@@ -386,6 +456,11 @@ describe("a full disk is reported, and leaves nothing behind (SRC-41)", () => {
       },
     }));
 
+<<<<<<< HEAD
   test("reports a full disk while the archive is stored", () =>
     diskFullAt({ blobs: { ...site.blobs, put: () => Promise.reject(diskFull(undefined)) } }));
+=======
+  test("while it is stored", () =>
+    diskFullAt({ blobs: { ...site.blobs, adopt: () => Promise.reject(diskFull(undefined)) } }));
+>>>>>>> a06b42b0 (Test that a host decides no name, time, length and address here (SRC-38, SRC-39), and the statuses of what it sends (SRC-46))
 });

@@ -8,6 +8,7 @@ import { type Caller, createTestServer, type TestServer } from "../../../support
 import { connectionTo, mirroringOf } from "../../../support/sources/mirror-site.ts";
 import {
   createRepositoryHost,
+  hostArchive,
   type RepositoryHost,
   TOKEN,
 } from "../../../support/sources/repository-host.ts";
@@ -101,6 +102,23 @@ describe("an administrator", () => {
     host.instead = undefined;
     expect([problem.status, problem.reason]).toEqual([status, reason]);
     expect(JSON.stringify(problem)).not.toMatch(/text of the host|127\.0\.0\.1|other\.example/);
+  });
+});
+
+describe("SRC-46 an archive for which the host sends", () => {
+  const FILES = { "a.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:0\n" };
+  test.each<[string, () => Response, number, string]>([
+    ["a sign-in page", () => new Response("<!doctype html>"), 502, "source.not_an_archive"],
+    ["nothing", () => new Response(""), 502, "source.not_an_archive"],
+    ["a part", () => new Response(hostArchive("a", FILES).slice(0, 60)), 400, "source.not_an_archive"],
+    ["a pointer", () => new Response(hostArchive("a", FILES).slice()), 400, "archive.lfs_pointer"],
+    ["a redirect", () => Response.redirect("https://other.example/", 302), 400, "source.redirect_refused"],
+    ["an absence", () => new Response("", { status: 404 }), 400, "source.ref_not_found"],
+  ])("%s gets its status", async (_, answer, status, reason) => {
+    host.instead = (request) => (request.url.includes("archive.tar.gz") ? answer() : undefined);
+    const problem = await (await inspect()).json();
+    host.instead = undefined;
+    expect([problem.status, problem.reason]).toEqual([status, reason]);
   });
 });
 
