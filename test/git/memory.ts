@@ -10,7 +10,7 @@ const FILES = 60;
 const FILE_BYTES = 1024 ** 2;
 const MIB = 1024 ** 2;
 
-/** Prints the peaks of both commands, without git itself. */
+/** Prints the peaks of both commands, without git itself and the process that makes the archive. */
 export async function measureExecutable(host: GitHost, folder: string): Promise<void> {
   const executable = join(folder, "executable");
   build({ directory: executable });

@@ -62,7 +62,7 @@ async function fetchThroughGit(
   const found = await requests.clones.archive(repository, { commit, path }, target).catch(refuseDiskFull);
   if (!found) throw noPath(path);
   const hasher = new Bun.CryptoHasher("sha256");
-  for await (const piece of readOwnPieces(place)) hasher.update(piece);
+  for await (const piece of releasing(readOwnPieces(place))) hasher.update(piece);
   const { size: sizeBytes } = await file.stat();
   return { ...found, sizeBytes, sha256: hasher.digest("hex"), compression: "none" };
 }
