@@ -5,6 +5,7 @@ import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { MINUTE_MS, SECOND_MS, within } from "../clock.ts";
 import { DomainError, invariant } from "../errors.ts";
+import { discardBody } from "./discard-body.ts";
 import { isHttpOrigin, isSftpOrigin, isTlsOrigin } from "./origins.ts";
 import { proxyFor } from "./proxy.ts";
 import { isLinkLocalAddress, publicUrl } from "./public-hosts.ts";
@@ -204,7 +205,7 @@ async function fetchAnswer(destinationName: string, url: URL, request: OutboundR
     throw unavailable("outbound.failed", `${destinationName} did not answer`, cause);
   });
   if (redirect === "answered" || !isRedirect(response.status)) return response;
-  await response.body?.cancel();
+  await discardBody(response);
   throw unavailable(
     "outbound.redirected",
     `${destinationName} answered with a redirect, which is not followed`,

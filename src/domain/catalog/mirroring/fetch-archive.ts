@@ -4,6 +4,7 @@ import { open } from "node:fs/promises";
 import { openInlineWriter } from "../../../platform/blobs/piece-writer.ts";
 import { isDiskFull } from "../../../platform/errors.ts";
 import { releasing } from "../../../platform/memory/releasing.ts";
+import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
@@ -44,7 +45,7 @@ export async function fetchHostArchive(requests: HostRequests, fetching: Fetchin
   const response = await requests.archive(archivePath(repository, commit, path));
   if (!response) throw path === "" ? sourceFault("ref_not_found") : noPath(path);
   if (Number(response.headers.get("content-length") ?? 0) > ARCHIVE_LIMITS.compressedBytesMax) {
-    await response.body?.cancel();
+    await discardBody(response);
     throw hostTooLarge();
   }
   return await written(requests.pieces(response), hostFileIn(folder));

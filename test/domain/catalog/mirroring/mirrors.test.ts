@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempDisposableSync, readdirSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { INSPECTIONS_PER_USER } from "../../../../src/domain/access/budgets/inspection-budget.ts";
+import { PROVIDERS } from "../../../../src/domain/catalog/connections/connection.ts";
 import { diskFull } from "../../../../src/domain/catalog/connections/faults.ts";
 import { ANSWER_BYTES_MAX } from "../../../../src/domain/catalog/connections/hosts/answers.ts";
 import { REDIRECTS_MAX } from "../../../../src/domain/catalog/connections/hosts/requests.ts";
@@ -190,6 +191,16 @@ describe("an administrator", () => {
     expect(site.sources.connections(site.world.organizationId)).toEqual([]);
   });
 
+  test("sees each kind of host under its name (SRC-2)", () => {
+    const all = PROVIDERS.map((provider) => connectionTo(host, { id: provider, provider }));
+    site.connections.splice(0, 1, ...all);
+    const seen = site.sources.connections(site.world.organizationId);
+    expect(seen.map(({ provider }) => provider)).toEqual([
+      ...(["github", "gitlab", "gitea"] as const),
+      ...(["bitbucket_data_center", "bitbucket_cloud", "git"] as const),
+    ]);
+  });
+
   test("may start a limited number of inspections in a while; the operator is not counted (SRC-40)", async () => {
     for (let count = 0; count < INSPECTIONS_PER_USER; count += 1) await site.inspect({}, user());
     const refusal = await refusalOf(site.inspect({}, user()));
@@ -368,7 +379,10 @@ describe("a host", () => {
       const answer = await fetch(request.url, request);
       host.instead = adding;
       const headers = { link: `<${other.origin}/next>; rel="next"`, "content-location": `${other.origin}/` };
-      return Response.json({ ...(await answer.json()), ...Object.fromEntries(links) }, { status: answer.status, headers });
+      return Response.json(
+        { ...(await answer.json()), ...Object.fromEntries(links) },
+        { status: answer.status, headers },
+      );
     };
     const adding = host.instead;
     expect((await site.inspect()).commit).toBe(commit);

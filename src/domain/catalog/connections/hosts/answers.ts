@@ -1,5 +1,6 @@
 // Maps answers of repository hosts, and failed requests, to errors. No error repeats the text of an answer.
 import { DomainError } from "../../../../platform/errors.ts";
+import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import { rateLimited, sourceFault } from "../faults.ts";
 
 /** Limit for an answer that is not an archive. */
@@ -28,9 +29,10 @@ export const isMissing = (status: number): boolean => status === 404 || status =
  * address of the connection.
  * @throws DomainError `source.renamed`, `source.bad_answer`
  */
-export async function refuseRedirect({ status, headers, body }: Response, apiBase: string): Promise<void> {
+export async function refuseRedirect(response: Response, apiBase: string): Promise<void> {
+  const { status, headers } = response;
   if (!isRedirect(status)) return;
-  await body?.cancel();
+  await discardBody(response);
   const url = URL.parse(headers.get("location") ?? "", apiBase);
   throw sourceFault(url?.origin === new URL(apiBase).origin ? "renamed" : "bad_answer");
 }
@@ -39,7 +41,7 @@ export async function refuseRedirect({ status, headers, body }: Response, apiBas
 export async function requireStatus(response: Response, expected = 200): Promise<void> {
   const { status, headers } = response;
   if (status === expected) return;
-  await response.body?.cancel();
+  await discardBody(response);
   if (status === 429 || (status === 403 && isLimited(headers))) throw rateLimited(waitIn(headers));
   if (status === 401 || status === 403) throw sourceFault("credential_refused");
   throw sourceFault(status >= 500 ? "host_down" : "bad_answer");

@@ -5,6 +5,7 @@ import { importPKCS8, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE_MS, SECOND_MS } from "../../../../platform/clock.ts";
 import { sha256Hex } from "../../../../platform/ids.ts";
+import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import type { Outbound, OutboundRequest } from "../../../../platform/outbound/outbound.ts";
 import { Secret } from "../../../../platform/secret.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
@@ -130,7 +131,7 @@ export class AppTokens {
       });
       await refuseRedirect(response, connection.apiBase);
       if (isMissing(response.status)) {
-        await response.body?.cancel();
+        await discardBody(response);
         return undefined;
       }
       await requireStatus(response, request.method === "POST" ? 201 : 200);

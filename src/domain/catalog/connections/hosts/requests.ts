@@ -1,5 +1,6 @@
 // Sends the requests of one inspection to the host of its connection. The credential goes to the exact origin of the API and nowhere
 // else. Only archives may redirect, to origins that are listed for the connection; every other address is built here.
+import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import type { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { type Connection, type Credential, destinationsOfConnection } from "../connection.ts";
 import { sourceFault } from "../faults.ts";
@@ -58,8 +59,9 @@ export class HostRequests implements Ask {
 
   /** Sends a request without the credential. @returns the `Date` of the answer @throws DomainError `source.*` */
   async probe(): Promise<{ date: string | undefined }> {
-    const { status, headers, body } = await this.#send({ ...this.#target("/"), isOwn: false }, {});
-    await body?.cancel();
+    const response = await this.#send({ ...this.#target("/"), isOwn: false }, {});
+    const { status, headers } = response;
+    await discardBody(response);
     if (status >= 500) throw sourceFault("host_down");
     return { date: headers.get("date") ?? undefined };
   }
@@ -72,7 +74,7 @@ export class HostRequests implements Ask {
   async text(path: string, headers: Headers = {}): Promise<string | undefined> {
     const response = await this.#authorized(this.#target(path), headers);
     if (isMissing(response.status)) {
-      await response.body?.cancel();
+      await discardBody(response);
       return undefined;
     }
     await refuseRedirect(response, this.connection.apiBase);
@@ -93,7 +95,7 @@ export class HostRequests implements Ask {
   async #asked(repository: string): Promise<boolean> {
     const url = `${this.clones.urlOf(repository)}${REFS_SERVICE}`;
     const response = await this.#authorized({ ...this.#target(""), url }, { "git-protocol": "version=2" });
-    await response.body?.cancel();
+    await discardBody(response);
     if (isMissing(response.status)) return false;
     await refuseRedirect(response, this.connection.apiBase);
     await requireStatus(response);
@@ -107,14 +109,14 @@ export class HostRequests implements Ask {
     for (let redirects = 0; ; redirects += 1) {
       const response = await this.#authorized(target, {});
       if (isMissing(response.status)) {
-        await response.body?.cancel();
+        await discardBody(response);
         return undefined;
       }
       if (!isRedirect(response.status)) {
         await requireStatus(response);
         return response;
       }
-      await response.body?.cancel();
+      await discardBody(response);
       if (redirects >= REDIRECTS_MAX) throw sourceFault("redirect_refused");
       target = this.#redirected(response, target);
     }
@@ -135,7 +137,7 @@ export class HostRequests implements Ask {
     const response = await this.#send(target, headers);
     const credential = this.connection.credential();
     if (response.status !== 401 || !target.isOwn || credential.kind !== "app") return response;
-    await response.body?.cancel();
+    await discardBody(response);
     this.own.tokens.drop(this.connection, credential, this.bounds.repository);
     return await this.#send(target, headers);
   }
