@@ -470,11 +470,6 @@ describe("a full disk is reported, and leaves nothing behind (SRC-41)", () => {
       },
     }));
 
-<<<<<<< HEAD
   test("reports a full disk while the archive is stored", () =>
-    diskFullAt({ blobs: { ...site.blobs, put: () => Promise.reject(diskFull(undefined)) } }));
-=======
-  test("while it is stored", () =>
     diskFullAt({ blobs: { ...site.blobs, adopt: () => Promise.reject(diskFull(undefined)) } }));
->>>>>>> a06b42b0 (Test that a host decides no name, time, length and address here (SRC-38, SRC-39), and the statuses of what it sends (SRC-46))
 });
