@@ -349,7 +349,7 @@ describe("a host", () => {
   });
 
   test.each([0, 2 ** 40])(
-    "that announces %d bytes is believed only as far as it is refused (SRC-38)",
+    "refuses an archive that is announced with %d bytes and has others (SRC-38)",
     async (length) => {
       const { archive = new Uint8Array() } = host.commits.get(commit) ?? {};
       const head = `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;

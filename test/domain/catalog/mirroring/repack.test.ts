@@ -220,7 +220,7 @@ describe("limits (SRC-22)", () => {
     expect(await reasonWith(archive, { [name]: exact - 1 })).toBe(reason);
   });
 
-  test("are those of the archive that is made, too: hosts have shorter headers for long names", async () => {
+  test("expandedBytesMax holds for the archive that is made, too: hosts have shorter headers for long names", async () => {
     const name = "n".repeat(TAR_NAME_BYTES_MAX);
     const long = tarGzOf(tarEntry({ name, prefix: `${TOP}/folder` }, "text"));
     const hostBytes = gunzipSync(long).byteLength;
