@@ -114,7 +114,7 @@ export async function optimizeIndex(
  * @returns whether there is more to merge
  */
 function mergeIndex(tx: Tx, index: TrigramIndex, pages: number): boolean {
-  const changes = () => tx.get<{ total: number }>(sql`SELECT total_changes() AS total`)?.total ?? 0;
+  const changes = () => tx.values<[number]>(sql`SELECT total_changes()`)[0]?.[0] ?? 0;
   const before = changes();
   const table = sql.identifier(index);
   tx.run(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${pages})`);
