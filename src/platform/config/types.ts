@@ -86,12 +86,12 @@ export const amount = ({ max }: { max: number }): SettingType<number> => ({
 });
 
 /** Text that matches a pattern. `form` completes "must be ...". */
-export const pattern = (pattern: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
+export const pattern = (expression: RegExp, { placeholder, form }: { placeholder: string; form: string }) =>
   ({
     placeholder,
     read: (raw) => {
       const value = scalarText(raw) ?? "";
-      return pattern.test(value) ? { value, text: value } : { wrong: `must be ${form}` };
+      return expression.test(value) ? { value, text: value } : { wrong: `must be ${form}` };
     },
   }) satisfies SettingType<string>;
 

@@ -44,6 +44,26 @@ test.each(["/mnt", "file://", "file:///", "file:///a/../b", "s3://B", "sftp://na
   },
 );
 
+const SFTP = { ...REPLICATED, standbyReplica: "sftp://qm@nas/replica", standbySftpKeyFile: "/key" };
+
+test.each([
+  ["ssh-ed25519", 68],
+  ["rsa-sha2-512", 2_756],
+])("STB-1 a host key of %s with %i characters is accepted, also with a comment", (type, characters) => {
+  const key = `${type} ${"A".repeat(characters)}`;
+  expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([]);
+  expect(problemsOf({ ...SFTP, standbySftpHostKey: `${key} root@nas` })).toEqual([]);
+});
+
+test.each(["ssh-ed25519", "AAAA", `ssh-rsa ${"A".repeat(4_001)}`, "ssh-ed25519 A*AA", "SHA256:AAAA"])(
+  "STB-1 %.20s is no host key",
+  (key) => {
+    expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([
+      expect.stringContaining("must be a public key in one line"),
+    ]);
+  },
+);
+
 test("STB-1 a replica needs replication, and what its store needs", () => {
   expect(problemsOf({ standbyReplica: "file:///mnt" })).toEqual([
     "database.replicated: must be yes, because Litestream replicates the database",

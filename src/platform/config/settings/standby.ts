@@ -1,7 +1,13 @@
 // Settings of the second machine: `standby.*`.
 import { replicaUrl } from "../standby/replica.ts";
-import { boolean, path, text } from "../types.ts";
+import { boolean, path, pattern } from "../types.ts";
 import { optional, type Settings, withDefault } from "./setting.ts";
+
+/** As in a `.pub` file of OpenSSH: type, key in base64, comment. A key of RSA with 16,384 bits has 2,756 characters. */
+const hostKey = pattern(/^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{4,4000}={0,2}(?: [^\p{Cc}]{1,200})?$/u, {
+  placeholder: "key",
+  form: "a public key in one line, such as ssh-ed25519 AAAA…",
+});
 
 export const STANDBY_SETTINGS = {
   "standby.replica": optional(
@@ -16,7 +22,7 @@ export const STANDBY_SETTINGS = {
   ),
   "standby.sftp_key_file": optional(path, "private key of Litestream for an sftp replica"),
   "standby.sftp_host_key": optional(
-    text,
+    hostKey,
     "public key of the host of an sftp replica, such as ssh-ed25519 AAAA",
   ),
 } satisfies Settings;
