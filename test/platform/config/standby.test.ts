@@ -1,6 +1,7 @@
 // The settings of the second machine, each alone and in combination.
 import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
+import { HOST_KEY_LENGTH_MAX } from "../../../src/platform/config/standby/host-key.ts";
 import { placeOf } from "../../../src/platform/config/standby/replica.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 
@@ -30,7 +31,7 @@ test.each([
   ["s3://standby/a/b/", { kind: "s3", bucket: "standby", prefix: "a/b/" }],
   ["sftp://qm@nas:2222/replica", { kind: "sftp", user: "qm", host: "nas:2222", path: "/replica" }],
 ] as const)("STB-1 %s is a place for a replica", (url, place) => {
-  const needs = { standbySftpKeyFile: "/key", standbySftpHostKey: "ssh-ed25519 AAAA" };
+  const needs = { standbySftpKeyFile: "/key", standbySftpHostKey: hostKeyOf("ssh-ed25519", 36) };
   const value = load({ ...REPLICATED, ...STORE, ...needs, standbyReplica: url }).get("standby.replica");
   expect(placeOf(value ?? "")).toEqual(place);
 });
@@ -46,23 +47,51 @@ test.each(["/mnt", "file://", "file:///", "file:///a/../b", "s3://B", "sftp://na
 
 const SFTP = { ...REPLICATED, standbyReplica: "sftp://qm@nas/replica", standbySftpKeyFile: "/key" };
 
+/** @returns a line as in a `.pub` file, whose key has its type and this many further bytes */
+function hostKeyOf(type: string, bytes: number, named = type): string {
+  const key = Buffer.alloc(4 + type.length + bytes);
+  key.writeUInt32BE(type.length);
+  key.write(type, 4);
+  return `${named} ${key.toString("base64")}`;
+}
+
 test.each([
-  ["ssh-ed25519", 68],
-  ["rsa-sha2-512", 2_756],
-])("STB-1 a host key of %s with %i characters is accepted, also with a comment", (type, characters) => {
-  const key = `${type} ${"A".repeat(characters)}`;
+  ["ssh-ed25519", 36],
+  ["ecdsa-sha2-nistp256", 84],
+  ["ecdsa-sha2-nistp384", 116],
+  ["ecdsa-sha2-nistp521", 152],
+  ["ssh-rsa", 2_056],
+])("STB-1 a host key of %s with %i further bytes is accepted, also with a comment", (type, bytes) => {
+  const key = hostKeyOf(type, bytes);
   expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([]);
   expect(problemsOf({ ...SFTP, standbySftpHostKey: `${key} root@nas` })).toEqual([]);
 });
 
-test.each(["ssh-ed25519", "AAAA", `ssh-rsa ${"A".repeat(4_001)}`, "ssh-ed25519 A*AA", "SHA256:AAAA"])(
-  "STB-1 %.20s is no host key",
-  (key) => {
-    expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([
-      expect.stringContaining("must be a public key in one line"),
-    ]);
-  },
-);
+test.each([
+  ["without a key", "ssh-ed25519", "must be a public key in one line"],
+  ["without a type", "AAAA", "must be a public key in one line"],
+  ["with other characters", "ssh-ed25519 A*AA", "must be a public key in one line"],
+  ["that is a fingerprint", "SHA256:AAAA", "must be a public key in one line"],
+  ["of an unknown type", hostKeyOf("ssh-ed448", 60), "must be a public key of one of the types ssh-ed25519,"],
+  ["of another type", hostKeyOf("ssh-rsa", 60, "ssh-ed25519"), "must be a complete public key"],
+  ["that ends in its type", hostKeyOf("ssh-ed25519", 0), "must be a complete public key"],
+  ["of three bytes", "ssh-ed25519 AAAA", "must be a complete public key"],
+])("STB-1 a host key %s is refused with what is wrong", (_, key, message) => {
+  expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([
+    expect.stringContaining(`: ${message}`),
+  ]);
+});
+
+test("STB-1 a host key has at most HOST_KEY_LENGTH_MAX characters", () => {
+  const key = `${hostKeyOf("ssh-ed25519", 36)} `;
+  const problemsAt = (length: number) =>
+    problemsOf({ ...SFTP, standbySftpHostKey: key.padEnd(length, "x") });
+  expect(problemsAt(HOST_KEY_LENGTH_MAX - 1)).toEqual([]);
+  expect(problemsAt(HOST_KEY_LENGTH_MAX)).toEqual([]);
+  expect(problemsAt(HOST_KEY_LENGTH_MAX + 1)).toEqual([
+    "--standby-sftp-host-key: must be a public key of at most 4096 characters",
+  ]);
+});
 
 test("STB-1 a replica needs replication, and what its store needs", () => {
   expect(problemsOf({ standbyReplica: "file:///mnt" })).toEqual([

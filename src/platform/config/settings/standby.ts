@@ -1,13 +1,8 @@
 // Settings of the second machine: `standby.*`.
+import { hostKey } from "../standby/host-key.ts";
 import { replicaUrl } from "../standby/replica.ts";
-import { boolean, path, pattern } from "../types.ts";
+import { boolean, path } from "../types.ts";
 import { optional, type Settings, withDefault } from "./setting.ts";
-
-/** As in a `.pub` file of OpenSSH: type, key in base64, comment. A key of RSA with 16,384 bits has 2,756 characters. */
-const hostKey = pattern(/^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{4,4000}={0,2}(?: [^\p{Cc}]{1,200})?$/u, {
-  placeholder: "key",
-  form: "a public key in one line: its type, then base64",
-});
 
 export const STANDBY_SETTINGS = {
   "standby.replica": optional(

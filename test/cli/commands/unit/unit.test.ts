@@ -63,7 +63,7 @@ standby: {replica: '${place}'${more}}\n`,
     await step("unit --litestream-config --json");
     write(
       "sftp://qm@nas.example.org/replica",
-      ", sftp_key_file: /etc/key, sftp_host_key: 'ssh-ed25519 AAAA'",
+      ", sftp_key_file: /etc/key, sftp_host_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f'",
     );
     await step("unit --litestream-config");
     write("file:///mnt/replica");
