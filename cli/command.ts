@@ -8,9 +8,16 @@ export const HELP_WIDTH = 80;
 /** Descriptions start at this column or earlier. A longer option name is printed on its own line. */
 const DESCRIPTION_COLUMN_MAX = 34;
 
+interface FoldedOptions {
+  isFolded: (heading: string) => boolean;
+  /** stands below the other options, instead of these */
+  note: string;
+}
+
 /** A command of the tree; `command()` creates children of the same class. */
 export class CliCommand extends Command {
   #examples: readonly string[] = [];
+  #folded: FoldedOptions = { isFolded: () => false, note: "" };
 
   constructor(name?: string) {
     super(name);
@@ -31,6 +38,12 @@ export class CliCommand extends Command {
   /** @returns the lines given to `examples` */
   exampleLines(): readonly string[] {
     return this.#examples;
+  }
+
+  /** Help lists other options than these. They are accepted, and completion offers them. */
+  foldsOptions(folded: FoldedOptions): this {
+    this.#folded = folded;
+    return this;
   }
 
   /** Adds `--json`. Every command that prints a result calls this. */
@@ -65,7 +78,7 @@ export class CliCommand extends Command {
   }
 
   override createHelp(): Help {
-    return Object.assign(new ExamplesFirst(this.#examples), this.configureHelp());
+    return Object.assign(new ExamplesFirst(this.#examples, this.#folded), this.configureHelp());
   }
 
   #secretHint(text: string): string | undefined {
@@ -90,15 +103,22 @@ class ExamplesFirst extends Help {
   override showGlobalOptions = true;
   override minWidthToWrap = 20;
   readonly #examples: readonly string[];
+  readonly #folded: FoldedOptions;
 
-  constructor(examples: readonly string[]) {
+  constructor(examples: readonly string[], folded: FoldedOptions) {
     super();
     this.#examples = examples;
+    this.#folded = folded;
   }
 
   override formatHelp(command: Command, helper: Help): string {
     const description = this.boxWrap(command.description(), this.helpWidth ?? HELP_WIDTH);
-    return `${description}\n\n${super.formatHelp(command, helper)}`;
+    const { note } = this.#folded;
+    return `${description}\n\n${super.formatHelp(command, helper)}${note === "" ? "" : `\n${note}\n`}`;
+  }
+
+  override formatItemList(heading: string, items: string[], helper: Help): string[] {
+    return this.#folded.isFolded(heading) ? [] : super.formatItemList(heading, items, helper);
   }
 
   override padWidth(command: Command, helper: Help): number {

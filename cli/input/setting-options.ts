@@ -20,9 +20,11 @@ const GROUP_PATTERN = /^(?:.+ )?settings:$/i;
 /** @returns whether an option with this heading is a setting */
 export const isSettingGroup = (heading: string | undefined): boolean => GROUP_PATTERN.test(heading ?? "");
 
+const GENERAL = "General settings:";
+
 /** Headings for a command that takes every setting, with the first words of their flags. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "General settings:": ["config", "data", "bootstrap", "database", "keys"],
+const GROUPS = {
+  [GENERAL]: ["config", "data", "bootstrap", "database", "keys"],
   "Server settings:": ["server"],
   "Log and metrics settings:": ["log", "metrics"],
   "Backup settings:": ["backup"],
@@ -36,7 +38,9 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Access settings:": ["access"],
   "Limit settings:": ["limits"],
   "Gateway settings:": ["gateway"],
-};
+} satisfies Record<string, readonly string[]>;
+
+type Group = keyof typeof GROUPS;
 
 const GROUP_OF_WORD: ReadonlyMap<string, string> = new Map(
   Object.entries(GROUPS).flatMap(([group, words]) => words.map((word) => [word, group] as const)),
@@ -51,6 +55,13 @@ export const addDirectoryOptions = (command: CliCommand): CliCommand => addOptio
 /** Adds `--config` and the options of the named settings. */
 export const addOptionsOf = (command: CliCommand, names: readonly SettingName[]): CliCommand =>
   addOptions(command, [CONFIG_OPTION, ...settingOptions(names)]);
+
+/** As addSettingOptions, but help lists only the general settings and these, so that the options of the command stand out. */
+export const addFoldedSettingOptions = (command: CliCommand, ...shown: readonly Group[]): CliCommand =>
+  addSettingOptions(command).foldsOptions({
+    isFolded: (heading) => isSettingGroup(heading) && ![GENERAL, ...shown].some((group) => group === heading),
+    note: "Every setting is an option, too: quartermaster serve --help lists them.",
+  });
 
 /** Adds `--config`, one option per setting (secrets only as `-file`), and `--catalog` as a short form of `--catalog-file`. */
 export function addSettingOptions(command: CliCommand): CliCommand {

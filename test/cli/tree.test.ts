@@ -64,6 +64,17 @@ describe("CLI-14 help", () => {
     }
   });
 
+  test("a command that takes every setting lists only those of its subject, and says where the others are", async () => {
+    const { stdout: takeover } = await runCli(["takeover", "--help"]);
+    expect(takeover).toContain("--old-machine-is-off");
+    expect(takeover).toContain("\nSecond machine settings:\n");
+    expect(takeover).not.toContain("--server-listen");
+    expect(takeover).toEndWith("\nEvery setting is an option, too: quartermaster serve --help lists them.\n");
+    expect((await runCli(["serve", "--help"])).stdout).toContain("--server-listen");
+    const unknown = await runCli(["sso", "show", "--server-listen", "nowhere"]);
+    expect(unknown.stderr).toContain("--server-listen: must be");
+  });
+
   test("every help fits 80 columns, except names, examples and usage", async () => {
     const program = programFor(processContext());
     for (const command of wholeTree(program)) {

@@ -3,7 +3,7 @@ import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
-import { addSettingOptions } from "../../input/setting-options.ts";
+import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
@@ -20,7 +20,7 @@ export const register = (program: CliCommand): CliCommand =>
 /** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context)];
-  for (const verb of verbs) addSettingOptions(verb);
+  for (const verb of verbs) addFoldedSettingOptions(verb);
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [

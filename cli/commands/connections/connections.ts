@@ -2,7 +2,7 @@
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
-import { addSettingOptions } from "../../input/setting-options.ts";
+import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
@@ -45,5 +45,6 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .option("--ref <ref>", "branch, tag or whole commit to look up there (default: main)")
     .printsJson()
     .action(domainAction(context, async () => (await import("./verify.ts")).verify));
-  for (const verb of [listing, showing, verifying]) addSettingOptions(verb);
+  for (const verb of [listing, showing, verifying])
+    addFoldedSettingOptions(verb, "Catalog and policy settings:");
 }

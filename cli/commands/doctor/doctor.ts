@@ -3,7 +3,7 @@
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { addOfflineOption } from "../../data-directory/service-down.ts";
-import { addSettingOptions } from "../../input/setting-options.ts";
+import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 /** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
@@ -23,4 +23,5 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     });
 
 /** Adds the options to the command. */
-export const addOptions = (command: CliCommand): CliCommand => addOfflineOption(addSettingOptions(command));
+export const addOptions = (command: CliCommand): CliCommand =>
+  addOfflineOption(addFoldedSettingOptions(command));

@@ -3,7 +3,7 @@ import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
-import { addSettingOptions } from "../../input/setting-options.ts";
+import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
@@ -37,5 +37,5 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./update.ts")).update));
-  addSettingOptions(updating);
+  addFoldedSettingOptions(updating, "Catalog and policy settings:");
 }

@@ -2,7 +2,7 @@
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { readingAction } from "../../data-directory/in-domain.ts";
-import { addSettingOptions } from "../../input/setting-options.ts";
+import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 /** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
@@ -39,5 +39,5 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     )
     .printsJson()
     .action(readingAction(context, async () => (await import("./verify.ts")).verify));
-  for (const verb of [showing, verifying]) addSettingOptions(verb);
+  for (const verb of [showing, verifying]) addFoldedSettingOptions(verb, "Identity and SCIM settings:");
 }

@@ -3,7 +3,7 @@ import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { settingsAction } from "../../data-directory/in-domain.ts";
 import { addSevereConfirmOptions } from "../../input/prompt.ts";
-import { addSettingOptions } from "../../input/setting-options.ts";
+import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 /** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
@@ -23,4 +23,5 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     .action(settingsAction(context, async () => (await import("./run.ts")).takeover));
 
 /** Adds the options to the command. */
-export const addOptions = addSettingOptions;
+export const addOptions = (command: CliCommand): CliCommand =>
+  addFoldedSettingOptions(command, "Second machine settings:");

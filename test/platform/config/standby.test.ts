@@ -77,15 +77,12 @@ test.each([
   ["that ends in its type", hostKeyOf("ssh-ed25519", 0), "must be a complete public key"],
   ["of three bytes", "ssh-ed25519 AAAA", "must be a complete public key"],
 ])("STB-1 a host key %s is refused with what is wrong", (_, key, message) => {
-  expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([
-    expect.stringContaining(`: ${message}`),
-  ]);
+  expect(problemsOf({ ...SFTP, standbySftpHostKey: key })).toEqual([expect.stringContaining(`: ${message}`)]);
 });
 
 test("STB-1 a host key has at most HOST_KEY_LENGTH_MAX characters", () => {
   const key = `${hostKeyOf("ssh-ed25519", 36)} `;
-  const problemsAt = (length: number) =>
-    problemsOf({ ...SFTP, standbySftpHostKey: key.padEnd(length, "x") });
+  const problemsAt = (length: number) => problemsOf({ ...SFTP, standbySftpHostKey: key.padEnd(length, "x") });
   expect(problemsAt(HOST_KEY_LENGTH_MAX - 1)).toEqual([]);
   expect(problemsAt(HOST_KEY_LENGTH_MAX)).toEqual([]);
   expect(problemsAt(HOST_KEY_LENGTH_MAX + 1)).toEqual([
