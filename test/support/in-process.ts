@@ -25,7 +25,7 @@ export interface Bench extends Disposable {
   json(line: string, options?: BenchOptions): Promise<Record<string, unknown>>;
 }
 
-export interface BenchOptions {
+export interface BenchOptions extends Partial<Pick<Context, "env" | "userId">> {
   stdin?: string;
   /** makes the command stop itself */
   signal?: AbortSignal;
@@ -84,7 +84,7 @@ export function copyOf(other: Bench): Bench {
   return copy;
 }
 
-interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids" | "env">> {
+interface Surroundings extends BenchOptions, Partial<Pick<Context, "clock" | "ids">> {
   cwd: string;
   /** replaces the product's commands */
   programFor?: (context: Context) => CliCommand;
@@ -99,6 +99,7 @@ const OPERATOR = { SUDO_USER: "olga" };
 /** Runs one command line in this process, with the system's clock by default. */
 export async function runHere(args: readonly string[], options: Surroundings): Promise<CliResult> {
   const { stdin = "", signal, clock = systemClock, ids = systemIds, env = OPERATOR, cwd } = options;
+  const { userId = process.getuid?.() } = options;
   const [stdout, stderr] = [capture(), capture()];
   const context: Context = {
     stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
@@ -110,7 +111,7 @@ export async function runHere(args: readonly string[], options: Surroundings): P
     ids,
     ...CHEAP,
     performTask, // a thread takes longer to start than its task; the tests in backup.test.ts use one
-    userId: process.getuid?.(),
+    userId,
     runId: "<run>",
     stopSignal: () => signal ?? new AbortController().signal,
   };

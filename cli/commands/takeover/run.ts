@@ -22,10 +22,14 @@ import { finishSwap } from "../../../src/platform/database/maintenance/data-swap
 import { restoreCommand } from "../../../src/platform/database/schema/schema.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
+import { type UnitStarter, unitStarter } from "../../../src/platform/systemd/units.ts";
 import type { SettingsCall } from "../../data-directory/in-domain.ts";
 import { operatorName } from "../../data-directory/with-domain.ts";
 import { isNameConfirmed, type Plan } from "../../input/prompt.ts";
 import { watchTask } from "../backup/progress.ts";
+
+const UNITS = ["quartermaster", "quartermaster-litestream"];
+const NEXT = `systemctl start ${UNITS.join(" ")}`;
 
 /** @throws DomainError `standby.*`, `data_dir.in_use` while the service runs, `confirmation.*`, `backup.*`, `schema.*` */
 export async function takeover(call: SettingsCall): Promise<void> {
@@ -34,18 +38,38 @@ export async function takeover(call: SettingsCall): Promise<void> {
   const places = placesIn(resolve(config.get("data_dir")));
   refuseWithoutReplica(config); // before it asks for anything else
   if (!config.get("standby.lease") && !has("oldMachineIsOff") && !has("dryRun")) throw notConfirmedOff();
+  using starter = starterFor(call); // before opening, too
   if (has("dryRun")) {
     const source = await findSource({ config, clock: context.clock }, places);
     assertTakeoverPossible({ config, directory: places, ids: context.ids });
-    await confirm(call, places, source);
+    await confirm(call, places, { source, starter });
     return;
   }
   const directory = openDataDirectory(places.path);
+  const outcome = await takeOverLocked(call, directory, { label, starter });
+  if (!outcome) return;
+  const isComplete = outcome.taken.missingKeys.length === 0; // without them, the service would fail later
+  const failure = isComplete ? await starter?.start() : undefined;
+  report(call, directory, { ...outcome, isStarted: isComplete && starter !== undefined && !failure });
+  if (failure) throw notStarted(failure);
+}
+
+/** Only root may start units. */
+const starterFor = ({ context: { env, userId }, command }: SettingsCall): UnitStarter | undefined =>
+  userId === 0 && command.opts().start === true ? unitStarter(UNITS, env.PATH ?? "") : undefined;
+
+/** @returns undefined if the operator does not confirm */
+async function takeOverLocked(
+  call: SettingsCall,
+  directory: DataDirectory,
+  { label, starter }: { label: string; starter: UnitStarter | undefined },
+): Promise<Outcome | undefined> {
+  const { context, config } = call;
   const lock = lockForServer(directory, context.clock);
   try {
     finishSwap(directory);
     const source = await findSource({ config, clock: context.clock }, directory);
-    if (existsSync(directory.database) && !(await confirm(call, directory, source))) return;
+    if (existsSync(directory.database) && !(await confirm(call, directory, { source, starter }))) return;
     using watch = watchTask(context, "taking over");
     const taken = await takeOver({
       ...{ config, clock: context.clock, ids: context.ids, directory, source },
@@ -55,19 +79,27 @@ export async function takeover(call: SettingsCall): Promise<void> {
       onProgress: watch.onProgress,
       perform: watch.perform,
     });
-    watch[Symbol.dispose]();
-    report(call, directory, { source, taken });
+    return { source, taken };
   } finally {
     lock.release();
   }
 }
 
-function confirm(call: SettingsCall, directory: DataDirectory, source: Source): Promise<boolean> {
-  const plan = planOf(call, directory, source);
+interface Intended {
+  source: Source;
+  starter: UnitStarter | undefined;
+}
+
+function confirm(call: SettingsCall, directory: DataDirectory, intended: Intended): Promise<boolean> {
+  const plan = planOf(call, directory, intended);
   return isNameConfirmed(call.context, call.command, { name: basename(directory.path), ...plan });
 }
 
-function planOf({ config }: SettingsCall, { path, database }: DataDirectory, source: Source): Plan {
+function planOf(
+  { config }: SettingsCall,
+  { path, database }: DataDirectory,
+  { source, starter }: Intended,
+): Plan {
   const { term, position, store, skipped } = source;
   return {
     action: `restore ${store.url} (term ${term}, complete up to ${toRfc3339(position.atMs)}) into ${path}, and begin a new term`,
@@ -81,6 +113,7 @@ function planOf({ config }: SettingsCall, { path, database }: DataDirectory, sou
             `The data that is here is kept for ${config.get("backup.keep_replaced")} days in a folder replaced-….`,
           ]
         : []),
+      ...(starter ? [`It starts ${UNITS.join(" and ")} at the end; with --no-start it does not.`] : []),
     ],
   };
 }
@@ -90,12 +123,14 @@ interface Outcome {
   taken: TakenOver;
 }
 
-const NEXT = "systemctl start quartermaster quartermaster-litestream";
-
 function report(
   { config, output }: SettingsCall,
   directory: DataDirectory,
-  { source, taken: { term, restored, formerLease, aside, tail, missingKeys } }: Outcome,
+  {
+    source,
+    taken: { term, restored, formerLease, aside, tail, missingKeys },
+    isStarted,
+  }: Outcome & { isStarted: boolean },
 ): void {
   const lost = lostOf(restored, formerLease);
   const undo = aside === undefined ? undefined : restoreCommand(`${aside}/${DATABASE_NAME}`, directory.path);
@@ -113,7 +148,8 @@ function report(
     tail_of_replaced: tailDocument(tail),
     undo: undo ?? null,
     missing_sealing_key_ids: missingKeys,
-    next: NEXT,
+    started: isStarted,
+    next: isStarted ? null : NEXT,
   };
   const lines = [
     `restored the replica of term ${source.term}, which ends with audit entry ${restored.id} of ${toRfc3339(restored.atMs)}; this machine has begun term ${term}`,
@@ -123,12 +159,17 @@ function report(
       : [
           `the data that was here is kept in ${aside} for ${config.get("backup.keep_replaced")} days (backup.keep_replaced); ${replacedText(tail)}`,
         ]),
-    `next: ${NEXT}`,
+    isStarted ? `started ${UNITS.join(" and ")}` : `next: ${NEXT}`,
   ];
   output.result(document, lines.join("\n"));
   for (const skipped of source.skipped) output.warning(skippedText(skipped));
   for (const id of missingKeys) output.warning(missingText(id, directory));
 }
+
+const notStarted = (failure: string): DomainError =>
+  new DomainError("unavailable", "standby.not_started", `this machine took over, but ${failure}`, {
+    hint: `see journalctl -u ${UNITS[0]}, then run: ${NEXT}`,
+  });
 
 /** Nothing of it is merged. */
 function replacedText(tail: FoundTail | undefined): string {

@@ -11,13 +11,14 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     program
       .command("takeover")
       .description(
-        "Makes this machine the active one: restores the newest replica, and begins a term of its own.",
+        "Makes this machine the active one: restores the newest replica, begins a term of its own, and starts the service.",
       )
       .examples(
         "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --old-machine-is-off",
         "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --dry-run",
       )
-      .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease"),
+      .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease")
+      .option("--no-start", "leave the units of the service stopped"),
   )
     .printsJson()
     .action(settingsAction(context, async () => (await import("./run.ts")).takeover));

@@ -13,6 +13,7 @@ import { createLog } from "../../../../src/platform/observe/log.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { type Bench, copyOf, createBench, createInstallation } from "../../../support/in-process.ts";
 import { connect, FIRST } from "../../../support/installed/installed-replica.ts";
+import { createSystemctl } from "../../../support/installed/systemctl.ts";
 import { type SftpServer, startSftpServer } from "../../../support/network/sftp-server.ts";
 
 const SETTINGS = "--config standby.yaml";
@@ -65,6 +66,55 @@ test("STB-6 takeover on a machine with data keeps it aside, and --json has all o
   const { replaced: aside } = JSON.parse(step.stdout);
   expect(existsSync(join(aside, "quartermaster.db"))).toBe(true);
   expect((await active.run("users list")).stdout).not.toContain("tail@example.org");
+});
+
+describe("STB-6 takeover by root on a machine with the units", () => {
+  const UNITS = ["quartermaster", "quartermaster-litestream"];
+  const LINE = `takeover ${SETTINGS} --old-machine-is-off --confirm data`;
+  const asRoot = (bench: Bench, systemd: { failure?: string } = {}) => ({
+    userId: 0,
+    env: { PATH: createSystemctl(bench.folder, { installed: UNITS, ...systemd }) },
+  });
+  const hasStarted = ({ folder }: Bench) => existsSync(join(folder, "started"));
+
+  test("starts them at the end, and the plan says so", async () => {
+    using active = await createInstallation();
+    connect(active, active);
+    const plan = await active.run(`takeover ${SETTINGS} --dry-run`, asRoot(active));
+    expect(plan.stdout).toContain("It starts quartermaster and quartermaster-litestream at the end");
+    expect(hasStarted(active)).toBe(false);
+    const { stdout, exitCode } = await active.run(LINE, asRoot(active));
+    expect([stdout.split("\n").at(-2), exitCode]).toEqual([
+      "started quartermaster and quartermaster-litestream",
+      0,
+    ]);
+    expect(hasStarted(active)).toBe(true);
+  });
+
+  test("starts nothing with --no-start, for another user, or while a sealing key is missing", async () => {
+    using active = await createInstallation();
+    connect(active, active);
+    const next = { started: false, next: expect.stringContaining("systemctl start quartermaster ") };
+    expect(await active.json(`${LINE} --no-start`, asRoot(active))).toMatchObject(next);
+    using second = copyOf(active);
+    connect(second, active);
+    expect(await second.json(LINE, { ...asRoot(second), userId: 1000 })).toMatchObject(next);
+    rmSync(join(second.data, "keys"), { recursive: true });
+    new SealingKeyFiles(join(second.data, "keys"), systemIds).first();
+    expect(await second.json(LINE, asRoot(second))).toMatchObject(next);
+    expect([active, second].filter(hasStarted)).toEqual([]);
+  });
+
+  test("reports what was restored also when the service does not start, and what to do", async () => {
+    using active = await createInstallation();
+    connect(active, active);
+    const { stdout, stderr, exitCode } = await active.run(LINE, asRoot(active, { failure: "Job failed." }));
+    expect(stdout).toContain("this machine has begun term t00000002");
+    expect(stdout).toContain("next: systemctl start quartermaster quartermaster-litestream");
+    expect(stderr).toContain("error: this machine took over, but Job failed.");
+    expect(stderr).toContain("journalctl -u quartermaster");
+    expect(exitCode).toBe(6);
+  });
 });
 
 test("STB-6 takeover names newer terms that it cannot restore", async () => {
