@@ -109,6 +109,28 @@ describe("CON-73 invitations", () => {
     expect(linksIn(again?.html ?? "")).toEqual(linksIn(first?.html ?? ""));
   });
 
+  test("CON-145 a form that is sent again does not show a link that was canceled or replaced since", async () => {
+    const browser = consoleBrowser(site, admin);
+    const list = formTo(await browser.visit("/console/invitations"), "/console/invitations");
+    const addresses = "replaced@example.com\ncanceled@example.com\nwaiting@example.com";
+    const first = await browser.submit(list, { addresses });
+    expect(first.html).toContain("No other page shows them. Encrypted copies are kept for 24 hours");
+    const path = `/console/invitations/${invitationOf("replaced@example.com").id}/new-link`;
+    const question = formTo(await browser.visit(path), path);
+    const renewed = await browser.submit(question, {});
+    await invitations.cancel(site.world.system, invitationOf("canceled@example.com").id);
+
+    const again = await browser.submit(list, { addresses });
+    expect(linksIn(again.html)).toEqual(linksIn(first.html).slice(2));
+    expect(again.html.split("its link no longer works")).toHaveLength(3);
+    expect(linksIn((await browser.submit(question, {})).html)).toEqual(linksIn(renewed.html));
+
+    await invitations.regenerate(site.world.system, invitationOf("replaced@example.com").id);
+    const late = await browser.submit(question, {});
+    expect([late.status, linksIn(late.html)]).toEqual([409, []]);
+    expect(late.html).toContain("that link no longer works");
+  });
+
   test("extends and cancels invitations after a confirmation", async () => {
     const { id, expiresAtMs } = invitationOf("ana@example.com");
     site.world.clock.advance(60_000);

@@ -99,6 +99,17 @@ describe("CON-71 the page of a user", () => {
     expect(actionsOf(id).filter((action) => action === "user.password_link")).toHaveLength(1);
   });
 
+  test("CON-145 a form sent again does not show a link that another one replaced", async () => {
+    const { id } = await member("replaced@example.com");
+    const once = hidden((await read(`${id}/password-link`)).html, "once");
+    const first = await act(`${id}/password-link`, { once });
+    await act(`${id}/password-link`);
+    const again = await act(`${id}/password-link`, { once });
+    expect([first.status, again.status]).toEqual([200, 409]);
+    expect(again.html).not.toContain("set-password?token=");
+    expect(again.html).toContain("that link no longer works");
+  });
+
   test("CON-118 a change by somebody else meanwhile is not overwritten, and is shown with its author and both values", async () => {
     const { id } = await member("raced@example.com");
     const { html } = await read(`${id}/make-administrator`);

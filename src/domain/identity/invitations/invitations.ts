@@ -179,14 +179,16 @@ export class Invitations {
     return await this.#once(actor, { key: idempotencyKey, request: ["regenerate", id], create });
   }
 
-  /**
-   * @returns the invitation behind a link, for the page that asks for the password
-   * @throws DomainError `invitation.unavailable`
-   */
+  /** @returns the invitation that a link accepts; a repeated request may get a link that has ended since */
+  findByToken(token: Secret): Invitation | undefined {
+    const invitation = store.findInvitationByToken(this.dependencies.db.read, sha256Hex(token.reveal()));
+    return invitation && isOpen(invitation, this.dependencies.clock.nowMs()) ? invitation : undefined;
+  }
+
+  /** The same for the page that asks for the password. @throws DomainError `invitation.unavailable` */
   getByToken(token: Secret): Invitation {
-    const { db, clock } = this.dependencies;
-    const invitation = store.findInvitationByToken(db.read, sha256Hex(token.reveal()));
-    if (!invitation || !isOpen(invitation, clock.nowMs())) throw invitationUnavailable();
+    const invitation = this.findByToken(token);
+    if (!invitation) throw invitationUnavailable();
     return invitation;
   }
 

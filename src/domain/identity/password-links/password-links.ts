@@ -123,6 +123,11 @@ export class PasswordLinks {
     return this.#userOf(this.dependencies.db.read, token);
   }
 
+  /** @returns the user whose password a link sets; a repeated request may get a link that has ended since */
+  findUser(token: Secret): User | undefined {
+    return this.#findUser(this.dependencies.db.read, token);
+  }
+
   /**
    * Uses up the link, sets the password, ends the user's logins, and clears the count of wrong passwords.
    * @throws DomainError `password_link.unavailable`, `identity.invalid`, `passwords.busy`
@@ -176,10 +181,15 @@ export class PasswordLinks {
   }
 
   #userOf(connection: Connection, token: Secret): User {
+    const user = this.#findUser(connection, token);
+    if (!user) throw passwordLinkUnavailable();
+    return user;
+  }
+
+  #findUser(connection: Connection, token: Secret): User | undefined {
     const link = { ...hashOf(token), nowMs: this.dependencies.clock.nowMs() };
     const user = store.findUserOfLink(connection, link);
-    if (!user || !this.#hasUseFor(user)) throw passwordLinkUnavailable();
-    return user;
+    return user && this.#hasUseFor(user) ? user : undefined;
   }
 
   /** @returns whether a password lets this user in */

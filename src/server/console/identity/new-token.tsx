@@ -9,7 +9,8 @@ import { Field, Hidden } from "../../pages/forms.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
-import { Copy, Facts, Time, useReader } from "../parts/values.tsx";
+import { endedSecretPage, SHOWN_ONCE } from "../parts/shown-once.tsx";
+import { Copy, Facts, Text, Time, useReader } from "../parts/values.tsx";
 import { IDENTITY_PATH, NEW_TOKEN_PATH, PROFILE_TEXT, TOKENS_PATH } from "./words.ts";
 
 /** What was entered for a new token, as text. */
@@ -51,8 +52,8 @@ export const newTokenPage = (input: TokenInput, refusal?: TokenRefusal): Console
     <>
       {refusal && <Refused problems={refusal.problems} />}
       <p>
-        The next page shows the token once. It permits changes to users and groups until it expires or is
-        revoked. Other tokens stay valid.
+        Only the next page shows the token. The token permits changes to users and groups until it expires or
+        is revoked. Other tokens stay valid.
       </p>
       <TokenForm input={input} problems={refusal?.problems ?? []} />
       <AsCommand
@@ -152,7 +153,7 @@ export function createdTokenPage({ token, view, scimUrl }: CreatedToken): Consol
     content: (
       <>
         <p>
-          Copy the token now and enter it at the identity provider. It is not stored and is not shown again.
+          Copy the token now and enter it at the identity provider. {SHOWN_ONCE}
         </p>
         <div class="example">
           <pre>{text}</pre>
@@ -172,3 +173,24 @@ export function createdTokenPage({ token, view, scimUrl }: CreatedToken): Consol
     ),
   };
 }
+
+/**
+ * A form that is sent again gets the token that it created. No form creates a token that expires before its answer is forgotten.
+ * @returns the page for a token that was revoked since
+ */
+export const revokedTokenPage = ({ label, revokedAtMs }: ScimTokenView): ConsolePage =>
+  endedSecretPage({
+    title: `Token ${label}`,
+    breadcrumbs: BREADCRUMBS,
+    children: (
+      <>
+        <p>
+          This form created the token <Text value={label} /> earlier, and that token was revoked{" "}
+          <Time at={revokedAtMs} />. It is not shown, because it no longer works. No other token was created.
+        </p>
+        <p>
+          <a href={NEW_TOKEN_PATH}>Create another token</a>, or <a href={TOKENS_PATH}>go to the tokens</a>
+        </p>
+      </>
+    ),
+  });

@@ -15,6 +15,7 @@ import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
+import { ALL_SHOWN_ONCE } from "../parts/shown-once.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Copy, State, Text, Time, type Tone, useReader } from "../parts/values.tsx";
 import { INVITATION_ACTION_LABELS, INVITATION_ACTIONS, invitationActionPath } from "./invitation-words.ts";
@@ -167,7 +168,7 @@ function NewInvitations({
         <div class="field">
           <label for="addresses">Addresses</label>
           <p class="hint" id="addresses-hint">
-            One or up to {INVITED_AT_ONCE_MAX}, one on each line. The links are shown once, for you to send.
+            One or up to {INVITED_AT_ONCE_MAX}, one on each line. Only the next page shows the links, for you to send.
           </p>
           {error !== undefined && (
             <p class="field-error" id="addresses-error">
@@ -216,8 +217,8 @@ export const invitationResultPage = (results: readonly InvitationResult[]): Cons
       <>
         {invited > 0 && (
           <p>
-            The links are shown only now and work for 24 hours. Quartermaster sends no mail: send them
-            yourself, each to its own person.
+            The links work for 24 hours. Quartermaster sends no mail: send them yourself, each to its own
+            person. {ALL_SHOWN_ONCE}
           </p>
         )}
         <table class="rows">

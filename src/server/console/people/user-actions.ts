@@ -118,7 +118,7 @@ const TEXTS: Readonly<Record<UserAction, (target: Target) => Texts>> = {
   "password-link": ({ email, path }) => ({
     title: `Make a link with which ${email} sets a password?`,
     consequences: [
-      "The link is shown once and works once, for 24 hours. An earlier link stops working now.",
+      "Only the next page shows the link. It works once, for 24 hours. An earlier link stops working now.",
       "The password and the logins stay until the link is used.",
     ],
     verb: "Make link",

@@ -12,6 +12,7 @@ import { type IdentityFacts, identityPage, type Mapping } from "../../console/id
 import {
   createdTokenPage,
   newTokenPage,
+  revokedTokenPage,
   type TokenInput,
   type TokenRefusal,
 } from "../../console/identity/new-token.tsx";
@@ -57,7 +58,10 @@ export function identityPages(context: RouteContext, console: Console) {
   const create = async ({ actor }: Reader, input: TokenInput) => {
     try {
       const made = await tokens.create(actor, newTokenOf(input));
-      return createdTokenPage({ ...made, scimUrl: scimUrl() });
+      const now = tokens.checkRevoke(actor, made.view.id); // a repeated form has the view of its first answer
+      return now.state === "revoked"
+        ? revokedTokenPage(now)
+        : createdTokenPage({ ...made, scimUrl: scimUrl() });
     } catch (error) {
       const refused = refusalOf(error);
       if (!refused) throw error;

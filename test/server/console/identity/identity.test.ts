@@ -92,6 +92,18 @@ describe("CON-81 a token", () => {
     expect([made.status, tokenIn(made.html)]).toEqual([200, expect.stringMatching(/^qms_/)]);
   });
 
+  test("CON-145 is not shown by a form that is sent again after the token was revoked", async () => {
+    const entered = { label: "gone", profile: "standard", expires: "" };
+    const opened = formTo(await browser.visit(NEW), NEW);
+    const first = await browser.submit(opened, entered);
+    expect(first.html).toContain("No other page shows it. An encrypted copy is kept for 24 hours");
+    await site.domain.scim.tokens.revoke(admin.actor, "gone");
+    const again = await browser.submit(opened, entered);
+    expect([again.status, again.html.includes(tokenIn(first.html))]).toEqual([409, false]);
+    expect(again.html).toContain("was revoked");
+    expect(again.html).toContain(`<a href="${NEW}">Create another token</a>`);
+  });
+
   test("is refused with every problem beside its field, and what was entered stays", async () => {
     const { status, html } = await create({ label: "<b>", profile: "other", expires: "0.5" });
     expect(status).toBe(400);

@@ -21,7 +21,7 @@ import {
   type InvitationAction,
   invitationConfirmation,
 } from "../../../console/people/invitation-words.ts";
-import { linkPage } from "../../../console/people/link-page.tsx";
+import { endedLinkPage, linkPage } from "../../../console/people/link-page.tsx";
 import { INVITATIONS_PATH } from "../../../console/people/words.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { HttpError } from "../../../http/problems/problem.ts";
@@ -169,6 +169,7 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
     const { role, once } = invited;
     const wanted = { email, role, idempotencyKey: once };
     const { token } = await domain.identity.invitations.create(actor, wanted);
+    if (!domain.identity.invitations.findByToken(token)) throw linkEnded();
     return invitationUrl(baseUrl(), token).reveal();
   };
 
@@ -187,18 +188,26 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
   };
 }
 
+const linkEnded = (): DomainError =>
+  new DomainError(
+    "conflict",
+    "invitation.link_ended",
+    "this form invited the address earlier, and its link no longer works: it was accepted, canceled, replaced or has expired",
+  );
+
 /** @returns the function of each action on an invitation */
 function createPerform({ domain, baseUrl }: RouteContext) {
   const { invitations } = domain.identity;
   return {
     "new-link": async ({ actor }: Reader, id: string, once: string | undefined) => {
       const { invitation, token } = await invitations.regenerate(actor, id, { idempotencyKey: once });
+      const shown = { title: "New invitation link", back: { href: INVITATIONS_PATH, label: "Invitations" } };
+      if (!invitations.findByToken(token)) return endedLinkPage(shown);
       return linkPage({
-        title: "New invitation link",
+        ...shown,
         children: `With this link, ${invitation.email} joins this installation.`,
         link: invitationUrl(baseUrl(), token).reveal(),
         expiresAtMs: invitation.expiresAtMs,
-        back: { href: INVITATIONS_PATH, label: "Invitations" },
       });
     },
     extend: async ({ actor }: Reader, id: string) => {

@@ -6,7 +6,7 @@ import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import { confirmationPage } from "../../../console/parts/form.tsx";
 import { removedUserPage } from "../../../console/people/changed-user.tsx";
-import { linkPage } from "../../../console/people/link-page.tsx";
+import { endedLinkPage, linkPage } from "../../../console/people/link-page.tsx";
 import {
   doneText,
   requireApplicableAction,
@@ -140,12 +140,13 @@ function createPerform({ domain, baseUrl }: RouteContext) {
     expect(user);
     if (action === "password-link") {
       const { token, expiresAtMs } = await passwordLinks.create(actor, id, { idempotencyKey: once });
+      const shown = { title: "Link to set a password", back: { href: userPath(id), label: user.email } };
+      if (!passwordLinks.findUser(token)) return endedLinkPage(shown);
       return linkPage({
-        title: "Link to set a password",
+        ...shown,
         children: `With this link, ${user.email} sets a new password.`,
         link: passwordUrl(baseUrl(), token).reveal(),
         expiresAtMs,
-        back: { href: userPath(id), label: user.email },
       });
     }
     const doing: Readonly<Record<Exclude<UserAction, "password-link">, () => Promise<unknown>>> = {
