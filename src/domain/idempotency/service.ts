@@ -70,13 +70,16 @@ export class Idempotency {
 
   /**
    * For work that cannot run in a transaction: the caller asks first, does the work, and records its answer with `once`.
-   * @returns the answer of the earlier request with the same key; undefined if there is none
-   * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`
+   * @returns the answer of the earlier request with the same key; undefined if there is none and one can be stored
+   * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`
    */
   find<T>(actor: Actor, { key, request, form }: Repeatable & Pick<Once<T>, "form">): T | undefined {
     if (key === undefined) return undefined;
-    const kept = this.#find(this.own.db.read, identified(actor, { key, request }));
-    return kept === undefined ? undefined : form.read(kept);
+    const { callerId, ...wanted } = identified(actor, { key, request });
+    const kept = this.#find(this.own.db.read, wanted);
+    if (kept !== undefined) return form.read(kept);
+    refuseMore(this.own.db.read, { callerId, nowMs: this.own.clock.nowMs() });
+    return undefined;
   }
 
   /** @returns the text of the stored answer */
@@ -122,8 +125,8 @@ function checkKey(key: string): void {
 }
 
 /** @throws DomainError `idempotency.too_many_keys` */
-function refuseMore(tx: Tx, caller: { callerId: string; nowMs: number }): void {
-  const { total, firstExpiresAtMs } = store.openOf(tx, caller);
+function refuseMore(connection: Connection, caller: { callerId: string; nowMs: number }): void {
+  const { total, firstExpiresAtMs } = store.openOf(connection, caller);
   if (total < ANSWERS_PER_CALLER_MAX) return;
   const retryAfterSeconds = Math.ceil((firstExpiresAtMs - caller.nowMs) / 1_000);
   const message = `at most ${ANSWERS_PER_CALLER_MAX} answers are kept for this caller; try again when one has expired, or send no Idempotency-Key`;

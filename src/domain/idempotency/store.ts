@@ -26,10 +26,10 @@ export function put(tx: Tx, row: AnswerRow): void {
 
 /** @returns how many answers are stored for a caller, and when the first of them expires */
 export function openOf(
-  tx: Tx,
+  connection: Connection,
   { callerId, nowMs }: { callerId: string; nowMs: number },
 ): { total: number; firstExpiresAtMs: number } {
-  const row = tx
+  const row = connection
     .select({ total: count(), first: min(answers.expiresAtMs) })
     .from(answers)
     .where(and(eq(answers.callerId, callerId), gt(answers.expiresAtMs, nowMs)))

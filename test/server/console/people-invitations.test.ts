@@ -109,6 +109,17 @@ describe("CON-73 invitations", () => {
     expect(linksIn(again?.html ?? "")).toEqual(linksIn(first?.html ?? ""));
   });
 
+  test("CON-121 CON-122 a form sent again with other lines invites only the new ones, and a damaged one nobody", async () => {
+    const browser = consoleBrowser(site, admin);
+    const list = formTo(await browser.visit("/console/invitations"), "/console/invitations");
+    const first = await browser.submit(list, { addresses: "second@example.com" });
+    const more = await browser.submit(list, { addresses: "first@example.com\nsecond@example.com" });
+    expect(linksIn(more.html).slice(1)).toEqual(linksIn(first.html));
+    const damaged = await browser.submit(list, { addresses: "third@example.com", once: "two words" });
+    expect([damaged.status, invitations.list(organizationId, { q: "third" }).total]).toEqual([400, 0]);
+    expect(damaged.html).toContain("Nothing was done, because the form arrived damaged");
+  });
+
   test("CON-145 a form that is sent again does not show a link that was canceled or replaced since", async () => {
     const browser = consoleBrowser(site, admin);
     const list = formTo(await browser.visit("/console/invitations"), "/console/invitations");

@@ -1,6 +1,7 @@
 // CON-91 to CON-96: the pages about the installation, over the real domain.
 import { afterAll, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+import { ANSWERS_PER_CALLER_MAX } from "../../../src/domain/idempotency/service.ts";
 import { addJob } from "../../../src/platform/scheduler/store.ts";
 import { jobs } from "../../../src/platform/scheduler/tables.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
@@ -154,6 +155,48 @@ describe("CON-93 the backups", () => {
     expect([new Set(results).size, count() - before]).toEqual([1, 1]);
     await browser.submit(formTo(third, "/console/system/backups"), {});
     expect(count() - before).toBe(2);
+  });
+
+  test("CON-122 a form sent again says that the file of its backup is gone, and leads to the page that makes another", async () => {
+    const form = formTo(await browser.visit("/console/system/backups"), "/console/system/backups");
+    const made = await browser.submit(form, {});
+    const [, name = ""] = /Made (backup-[\w-]+\.qmb)\./.exec(made.html) ?? [];
+    const path = domain.backups.made().find((backup) => backup.path.endsWith(name))?.path ?? "";
+    await Bun.file(path).delete();
+    const { status, html } = await browser.submit(form, {});
+    expect(status).toBe(409);
+    expect(html).toContain("This form made a backup earlier, and its file is no longer in the folder.");
+    expect(html).toContain('<a href="/console/system/backups">See the backups and make another one</a>');
+  });
+
+  test("CON-122 a damaged form is refused in words for people, and makes no backup", async () => {
+    const form = formTo(await browser.visit("/console/system/backups"), "/console/system/backups");
+    const before = domain.backups.made().length;
+    const { status, html } = await browser.submit(form, { once: "two words" });
+    expect([status, domain.backups.made().length]).toEqual([400, before]);
+    expect(html).toContain("Nothing was done, because the form arrived damaged");
+    expect(html).toContain('<a href="/console/system/backups">Open a new form</a>');
+    expect(html).not.toContain("Idempotency-Key");
+  });
+
+  test("makes no file for the form of somebody whose answers are as many as are kept", async () => {
+    const busy = await site.signedIn("admin", { email: "busy@example.com" });
+    const expiresAtMs = world.clock.nowMs() + 5_000;
+    await world.db.write((tx) => {
+      tx.run(sql`INSERT INTO idempotent_answers WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ANSWERS_PER_CALLER_MAX})
+      SELECT 'row ' || i, ${busy.user.id}, 'x', 'x', ${expiresAtMs} FROM n`);
+    });
+    const of = consoleBrowser(site, busy);
+    const form = formTo(await of.visit("/console/system/backups"), "/console/system/backups");
+    const files = (html: string) => html.match(/data-label="File"/g)?.length;
+    const before = files((await of.visit("/console/system/backups")).html);
+    const { status, html } = await of.submit(form, {});
+    expect(status).toBe(429);
+    expect(html).toContain("you sent 1000 such forms in the last 24 hours");
+    expect(files((await of.visit("/console/system/backups")).html)).toBe(before);
+    await world.db.write((tx) =>
+      tx.run(sql`DELETE FROM idempotent_answers WHERE caller_id = ${busy.user.id}`),
+    );
   });
 
   test("answers 404 for the verification of a backup that does not exist", async () => {

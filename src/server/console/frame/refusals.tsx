@@ -12,6 +12,7 @@ import type { Reader } from "../reader.ts";
 import type { ConsolePage } from "./frame.tsx";
 import { isInParts, type Kept, KeptFields, keptFields, OWNER_FIELD } from "./kept-fields.tsx";
 import { CONSOLE } from "./navigation.ts";
+import { refusalWords } from "./refusal-words.ts";
 
 const MAY = {
   read: "This page is for administrators. An administrator of your organization can give you that role.",
@@ -54,9 +55,10 @@ export const featureOffPage = (
 
 /** What was refused, why, what to do next, and the request id. @param back page of the form that was refused */
 export function failedPage(
-  { status, message, problems }: Failure,
+  { status, reason, message, problems }: Failure,
   { requestId, back }: { requestId: string; back: string | undefined },
 ): ConsolePage {
+  const { text, next } = refusalWords(reason) ?? { text: message, next: "Go back" };
   return {
     title: status === 404 ? "Not found" : "Not possible",
     status,
@@ -64,7 +66,7 @@ export function failedPage(
     content: (
       <>
         <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-          <p>{asSentence(message)}</p>
+          <p>{asSentence(text)}</p>
           {problems.length > 1 && (
             <ul>
               {problems.map(({ pointer, detail }) => (
@@ -74,7 +76,7 @@ export function failedPage(
           )}
         </div>
         <p>
-          <a href={back ?? CONSOLE}>{back === undefined ? "Go to the overview" : "Go back"}</a>
+          <a href={back ?? CONSOLE}>{back === undefined ? "Go to the overview" : next}</a>
         </p>
         <p class="hint">
           Request <code>{requestId}</code>

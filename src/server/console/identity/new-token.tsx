@@ -152,9 +152,7 @@ export function createdTokenPage({ token, view, scimUrl }: CreatedToken): Consol
     breadcrumbs: BREADCRUMBS,
     content: (
       <>
-        <p>
-          Copy the token now and enter it at the identity provider. {SHOWN_ONCE}
-        </p>
+        <p>Copy the token now and enter it at the identity provider. {SHOWN_ONCE}</p>
         <div class="example">
           <pre>{text}</pre>
           <Copy text={text} what="token" />

@@ -168,7 +168,8 @@ function NewInvitations({
         <div class="field">
           <label for="addresses">Addresses</label>
           <p class="hint" id="addresses-hint">
-            One or up to {INVITED_AT_ONCE_MAX}, one on each line. Only the next page shows the links, for you to send.
+            One or up to {INVITED_AT_ONCE_MAX}, one on each line. Only the next page shows the links, for you
+            to send.
           </p>
           {error !== undefined && (
             <p class="field-error" id="addresses-error">

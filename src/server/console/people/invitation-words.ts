@@ -22,7 +22,9 @@ function textsOf({ id, email }: Invitation, action: InvitationAction): Texts {
   const texts: Readonly<Record<InvitationAction, Texts>> = {
     "new-link": {
       title: `Make a new link for ${email}?`,
-      consequences: ["The old one stops working now. Only the next page shows the new one, which works for 24 hours."],
+      consequences: [
+        "The old one stops working now. Only the next page shows the new one, which works for 24 hours.",
+      ],
       verb: "Make new link",
       command: ["invitations", "regenerate", id],
       api: { method: "POST", path: `${path}/regenerate` },

@@ -172,12 +172,20 @@ const FORM_SPENT: TokenRefusal = {
   isSpent: true,
 };
 
+/** Only a program sends such a form; a person who gets here has a form that is whole. */
+const FORM_DAMAGED: TokenRefusal = {
+  problems: [{ pointer: "", detail: "the form arrived damaged. Check the values below and send it again" }],
+  status: 400,
+  isSpent: true,
+};
+
 /** @returns the problems of the form's fields; undefined if the refusal concerns no field */
 function refusalOf(error: unknown): TokenRefusal | undefined {
   if (!(error instanceof DomainError)) return undefined;
   const { reason, message, hint, problems } = error;
   if (reason === "scim_token.invalid") return { problems, status: 400 };
   if (reason === "idempotency.key_reused") return FORM_SPENT;
+  if (reason === "idempotency.key_invalid") return FORM_DAMAGED;
   if (reason !== "scim_token.label_taken") return undefined;
   return { problems: [{ pointer: "/label", detail: `${message}; ${hint}` }], status: 409 };
 }

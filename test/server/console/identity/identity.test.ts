@@ -104,6 +104,14 @@ describe("CON-81 a token", () => {
     expect(again.html).toContain(`<a href="${NEW}">Create another token</a>`);
   });
 
+  test("CON-122 is asked for again with what was entered if the form arrived damaged", async () => {
+    const damaged = await create({ label: "whole", once: "two words" });
+    expect([damaged.status, tokenIn(damaged.html)]).toEqual([400, ""]);
+    expect(damaged.html).toContain("the form arrived damaged. Check the values below and send it again.");
+    const made = await browser.submit(formTo(damaged, NEW), { profile: "standard" });
+    expect([made.status, made.heading]).toEqual([200, "Token whole"]);
+  });
+
   test("is refused with every problem beside its field, and what was entered stays", async () => {
     const { status, html } = await create({ label: "<b>", profile: "other", expires: "0.5" });
     expect(status).toBe(400);

@@ -2,9 +2,11 @@
 import { type Invitation, invitationUrl } from "../../../../domain/identity/model.ts";
 import { readWord, WALK_PAGE_MAX } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
+import { sha256Hex } from "../../../../platform/ids.ts";
 import { runInTurns } from "../../../../platform/steps.ts";
 import { excerpt } from "../../../../platform/text/problem-list.ts";
 import type { Console } from "../../../console/console.ts";
+import { refusalText } from "../../../console/frame/refusal-words.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
 import { found, lastPageAddress, listValues, placeIn } from "../../../console/list/list.ts";
 import { confirmationPage } from "../../../console/parts/form.tsx";
@@ -175,18 +177,24 @@ function createInviteAll({ domain, baseUrl }: RouteContext) {
 
   return async (reader: Reader, { addresses, role, once }: Invited): Promise<InvitationResult[]> => {
     const results: InvitationResult[] = [];
-    for (const [index, address] of addresses.entries()) {
+    for (const address of addresses) {
       try {
-        const link = await inviteOne(reader, address, { role, once: `${once}:${index}` });
+        // of the line and not of its place: the form may be sent again with other addresses
+        const key = `${once}:${sha256Hex(JSON.stringify([address, role]))}`;
+        const link = await inviteOne(reader, address, { role, once: key });
         results.push({ address, link });
       } catch (error) {
-        if (!(error instanceof DomainError) || needsConfirmation(error)) throw error;
-        results.push({ address: excerpt(address), refusal: excerpt(error.message) });
+        if (!(error instanceof DomainError) || concernsForm(error)) throw error;
+        results.push({ address: excerpt(address), refusal: excerpt(refusalText(error)) });
       }
     }
     return results;
   };
 }
+
+/** @returns whether every line would be refused, so that the whole form is */
+const concernsForm = (error: DomainError): boolean =>
+  needsConfirmation(error) || error.reason === "idempotency.key_invalid";
 
 const linkEnded = (): DomainError =>
   new DomainError(

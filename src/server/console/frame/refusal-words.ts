@@ -1,0 +1,39 @@
+// What people read about refusals whose own message is for programs: what happened, and what the link below leads to.
+import { ANSWERS_PER_CALLER_MAX } from "../../../domain/idempotency/service.ts";
+
+interface RefusalWords {
+  /** a sentence as messages are: without capital and full stop */
+  text: string;
+  /** label of the link to the page that the form belongs to */
+  next: string;
+}
+
+const WORDS: Readonly<Record<string, RefusalWords>> = {
+  "idempotency.key_invalid": {
+    text: "nothing was done, because the form arrived damaged: the hidden field that keeps it from being carried out twice is not one that this service made",
+    next: "Open a new form",
+  },
+  "idempotency.key_reused": {
+    text: "nothing was done this time, because this form was sent before with other values, and those were carried out",
+    next: "Open a new form",
+  },
+  "idempotency.too_many_keys": {
+    text: `nothing was done, because you sent ${ANSWERS_PER_CALLER_MAX} such forms in the last 24 hours, which is the most for one person. Try again when the first of them is a day old`,
+    next: "Back to the page of the form",
+  },
+  "backup.removed": {
+    text: "this form made a backup earlier, and its file is no longer in the folder. No other backup was made",
+    next: "See the backups and make another one",
+  },
+  "backup.running": {
+    text: "nothing was done, because a backup is being made already",
+    next: "See the backups",
+  },
+};
+
+/** @returns the words for people; undefined if the message of the refusal is for them already */
+export const refusalWords = (reason: string): RefusalWords | undefined => WORDS[reason];
+
+/** @returns the text for people about a refusal */
+export const refusalText = ({ reason, message }: { reason: string; message: string }): string =>
+  WORDS[reason]?.text ?? message;
