@@ -1,6 +1,7 @@
 // The values of options whose modules in the domain are too large for the command tree to load. Types tie them to the domain.
 import { Option } from "commander";
 import type { Part } from "../../src/app/service/divided/division.ts";
+import type { BulkKeyAction } from "../../src/domain/gateway/administration/bulk-key-changes.ts";
 import type { ProvisioningSource, Role, UserStatus } from "../../src/domain/identity/model.ts";
 import type { BulkUserAction } from "../../src/domain/identity/users/bulk-changes.ts";
 
@@ -13,6 +14,7 @@ export const USER_ACTION_CHOICES: readonly BulkUserAction[] = [
   "make_admin",
   "make_member",
 ];
+export const KEY_ACTION_CHOICES: readonly BulkKeyAction[] = ["ensure", "rotate", "revoke"];
 export const SOURCE_CHOICES: readonly ProvisioningSource[] = ["local", "scim"];
 export const INVITATION_STATUS_CHOICES = ["outstanding"] as const;
 export const PART_CHOICES: readonly Part[] = ["control", "proxy"];

@@ -33,6 +33,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   "users create": "x@example.org --role member",
   "users invite": "x@example.org --role member",
   "users change": "suspend x",
+  "keys change": "revoke x",
   "identities create": "x --subject s",
   "policy explain": "--user x --harness codex",
   "gateway models assign": "codex x",

@@ -708,10 +708,19 @@ test("keys", async () => {
     "signing-keys list --config gateway.yaml",
     "keys rotate carl@example.org --config gateway.yaml --yes --json",
   ]);
+  const many = await transcript(bench, [
+    "keys change rotate ana@example.org bob@example.org --config gateway.yaml --dry-run",
+    "keys change ensure bob@example.org carl@example.org --config gateway.yaml --yes",
+    "keys change revoke --state ready --config gateway.yaml --yes --json",
+    "keys change revoke --q nobody --config gateway.yaml --yes",
+    "keys change revoke --yes",
+    "keys change revoke --expires-within soon --yes",
+    "keys change explode ana@example.org",
+  ]);
   const replacing = replacements(bench)
     .set(EXTERNAL_ID, "<external id, 64 characters long>")
     .set(KEY_ID, NEW_KEY_ID);
-  expectGolden("keys", [...off, ...made, ...shown, ...healed], replacing);
+  expectGolden("keys", [...off, ...made, ...shown, ...healed, ...many], replacing);
 });
 
 test("sealing keys", async () => {

@@ -1551,6 +1551,14 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     leaves: ["gateway_key.revoke"],
   },
+  "POST /admin/gateway/keys/change": {
+    site: sameGateway,
+    async ask(site) {
+      const { user } = await site.signedIn("member");
+      return asAdmin(site, { body: { action: "ensure", ids: [user.id] } });
+    },
+    leaves: ["gateway_keys.change", "gateway_key.provision"],
+  },
   "POST /console/gateway": {
     site: sameGateway,
     ask: (site) => onConsole(site, { action: "/console/gateway" }),

@@ -1,14 +1,21 @@
 // Defines `quartermaster keys` and its verbs. The code of a verb is loaded when it runs.
-import { Option } from "commander";
+import { Argument, Option } from "commander";
 import { STORED_STATES } from "../../../src/domain/gateway/administration/stored-states.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
+import { KEY_ACTION_CHOICES } from "../../input/choices.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
 const USER = ["<user>", "e-mail address or id"] as const;
+const WITHIN = ["--expires-within <time>", "only keys that expire in this time: 7d, 12h or 30m"] as const;
+const PROBLEMS = [
+  "--problems",
+  "only keys whose last attempt failed or that the gateway reported invalid",
+] as const;
+const stateOption = () => new Option("--state <state>", "only keys in this state").choices(STORED_STATES);
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
 /** Adds the noun to the command tree. */
@@ -24,6 +31,7 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     ...readingVerbs(noun, context),
     ...makingVerbs(noun, context),
     revoking(noun, context),
+    changingMany(noun, context),
     reconciling(noun, context),
   ];
   for (const verb of verbs) addDirectoryOptions(verb);
@@ -39,9 +47,9 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
         "quartermaster keys list --expires-within 7d",
         "quartermaster keys list --q example.org --wide",
       )
-      .addOption(new Option("--state <state>", "only keys in this state").choices(STORED_STATES))
-      .option("--expires-within <time>", "only keys that expire in this time: 7d, 12h or 30m")
-      .option("--problems", "only keys whose last attempt failed or that the gateway reported invalid"),
+      .addOption(stateOption())
+      .option(...WITHIN)
+      .option(...PROBLEMS),
   )
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
@@ -95,6 +103,26 @@ const revoking = (noun: CliCommand, context: Context): CliCommand =>
   )
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).revoke));
+
+const changingMany = (noun: CliCommand, context: Context): CliCommand =>
+  addConfirmOptions(
+    noun
+      .command("change")
+      .description("Changes the keys of several users at once: named ones, or all that match the options.")
+      .examples(
+        `quartermaster keys change revoke ana@example.org bob@example.org ${CONFIG}`,
+        `quartermaster keys change ensure --problems --dry-run ${CONFIG}`,
+        `quartermaster keys change rotate --expires-within 7d --yes ${CONFIG}`,
+      )
+      .addArgument(new Argument("<action>", "the change").choices(KEY_ACTION_CHOICES))
+      .argument("[users...]", "e-mail addresses or ids")
+      .option("--q <text>", "keys of users whose address contains this text")
+      .addOption(stateOption())
+      .option(...WITHIN)
+      .option(...PROBLEMS),
+  )
+    .printsJson()
+    .action(domainAction(context, async () => (await import("./bulk.ts")).change));
 
 const reconciling = (noun: CliCommand, context: Context): CliCommand =>
   noun

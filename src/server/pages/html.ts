@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { CALLBACK_PATH } from "../../domain/sso/service.ts";
 import { noteRefusal } from "../http/exchange.ts";
+import { largeSelection } from "../http/problems/large-selection.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
 import { contentSecurityPolicy, scriptedContentSecurityPolicy } from "./assets.ts";
@@ -87,7 +88,8 @@ export function failurePage(
   const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
   const link = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
   const nextStep = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : link;
-  return page(errorPage({ title, detail: message, nextStep, ...shown }), { failure });
+  const words = largeSelection(failure, path) ?? { title, detail: message, nextStep };
+  return page(errorPage({ ...words, ...shown }), { failure });
 }
 
 /**

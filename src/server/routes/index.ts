@@ -18,6 +18,7 @@ import { sessionRoutes } from "./access/session.ts";
 import { unsupportedRoutes } from "./access/unsupported-routes.ts";
 import { auditRoutes } from "./administration/audit.ts";
 import { adminGatewayKeyRoutes } from "./administration/gateway-keys.ts";
+import { gatewayKeyBulkRoutes } from "./administration/gateway-keys-bulk.ts";
 import { installationRoutes } from "./administration/installation.ts";
 import { jobRoutes } from "./administration/jobs.ts";
 import { serviceKeyRoutes } from "./administration/keys.ts";
@@ -127,6 +128,7 @@ export function createRoutes(
   overviewRoutes(context);
   searchRoutes(context);
   adminGatewayKeyRoutes(context);
+  gatewayKeyBulkRoutes(context);
   scimRoutes(context, admission);
 }
 

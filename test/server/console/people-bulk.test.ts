@@ -243,7 +243,7 @@ test.each([
   ],
   [
     `act=suspend&${Array.from({ length: BULK_ROWS_MAX }, (_, at) => `id=${at}`).join("&")}`,
-    "Suspend 100 users?",
+    "would change none of the 100 users",
   ],
 ])("CON-98 nonsense is answered with a reason: %p", async (query, why) => {
   expect(textOf((await asked(query)).html)).toContain(why);

@@ -36,6 +36,9 @@ export interface BulkKeyChange {
   isDryRun?: boolean | undefined;
 }
 
+/** The service carries out revocations in the background, as soon as the gateway can be reached. */
+const STILL_OPEN = "the revocation at the gateway is still open";
+
 type Outcome = Pick<BulkRow, "result" | "why">;
 
 export class BulkKeyChanges {
@@ -100,8 +103,10 @@ export class BulkKeyChanges {
     const { keys, administration } = this.parts;
     const version = keys.versionOf(user);
     if (act === "revoke") {
-      if (version === undefined) return { result: "unchanged", why: "there is no key to revoke" };
-      return { result: isDryRun || (await keys.revoke({ actor, user })) ? "done" : "unchanged" };
+      const isThere = version !== undefined && (isDryRun || (await keys.revoke({ actor, user })));
+      if (!isThere) return { result: "unchanged", why: "there is no key to revoke" };
+      const isOpen = !isDryRun && this.parts.directory.revocationsOf(user) > 0;
+      return { result: "done", ...(isOpen && { why: STILL_OPEN }) };
     }
     administration.assertMayHaveKey(user);
     if (isDryRun) return { result: "done" };

@@ -1,6 +1,8 @@
-// Actions on many gateway keys: their texts. The command and the API change one key at a time.
+// Actions on many gateway keys: their texts, and the equivalent commands and requests.
 import type { BulkKeyAction } from "../../../domain/gateway/administration/bulk-key-changes.ts";
 import type { BulkView } from "../list/bulk.tsx";
+import type { Values } from "../list/list.ts";
+import { type Equivalents, options } from "../parts/command.tsx";
 import { KEYS_PATH } from "./words.ts";
 
 const NO_ACCESS = "Users who are suspended or removed get no key.";
@@ -40,6 +42,7 @@ export const KEY_BULK: BulkView<BulkKeyAction> = {
       ask: (keys) => `Revoke ${keys}?`,
       consequences: [
         "Running sessions fail with their next request. Active users get new keys with the next one.",
+        "The gateway revokes the old keys as soon as it can be reached.",
       ],
       verb: "Revoke",
       done: (keys) => `${keys} revoked`,
@@ -48,3 +51,22 @@ export const KEY_BULK: BulkView<BulkKeyAction> = {
     },
   },
 };
+
+type Chosen = { addresses: readonly string[]; ids: readonly string[] } | { values: Values; expected: number };
+
+/** @returns the equivalent command and request; the command has no filter by user */
+export function keyBulkEquivalents(action: BulkKeyAction, chosen: Chosen): Equivalents {
+  const api = (body: object) =>
+    ({ method: "POST", path: "/admin/gateway/keys/change", body: { action, ...body } }) as const;
+  const command = (words: readonly string[]) => ["keys", "change", action, ...words, "--yes"];
+  if ("ids" in chosen) return { command: command(chosen.addresses), api: api({ ids: chosen.ids }) };
+  const { q, state, problem, expires_within, user_id } = chosen.values;
+  const words = options({ q, state, problems: problem === "true", "expires-within": expires_within });
+  return {
+    ...(user_id === undefined && words.length > 0 && { command: command(words) }),
+    api: api({
+      filter: { q, state, user_id, expires_within, ...(problem === "true" && { problem: true }) },
+      expected: chosen.expected,
+    }),
+  };
+}

@@ -61,8 +61,9 @@ export const ACTION_WORDS: Readonly<Record<KeyAction, ActionWords>> = {
     label: "Revoke key",
     title: (email) => `Revoke the gateway key of ${email}?`,
     consequence:
-      "Running sessions fail with their next request. An active user gets a new key with the next one.",
-    done: (email) => `The key of ${email} is revoked.`,
+      "Running sessions fail with their next request. An active user gets a new key with the next one. The gateway revokes the old key as soon as it can be reached.",
+    done: (email) =>
+      `The key of ${email} is revoked. The gateway revokes it, too, as soon as it can be reached.`,
   },
 };
 

@@ -230,6 +230,31 @@ function Rows({ view, rows, doneText }: RowsProps) {
   );
 }
 
+/** No row of the selection would change, so there is nothing to confirm. */
+export const unchangeablePage = <Act extends string>(
+  view: BulkView<Act>,
+  { act, rows, language }: { act: Act; rows: readonly BulkRow[]; language: string },
+): ConsolePage => ({
+  title: "Nothing to do",
+  status: 409,
+  isError: true,
+  breadcrumbs: [{ href: view.listPath, label: view.list }],
+  content: (
+    <>
+      <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+        <p>
+          “{view.words[act].verb}” would change none of the {countedRows(view.nouns, rows.length, language)}{" "}
+          that you selected.
+        </p>
+        <p>
+          <a href={view.listPath}>Back to the {view.nouns[1]}</a>
+        </p>
+      </div>
+      <Exceptions nouns={view.nouns} rows={rows} language={language} />
+    </>
+  ),
+});
+
 /** Nothing was selected, or the action is unknown. */
 export const invalidSelectionPage = (
   { listPath, list, nouns }: Pick<BulkView<never>, "listPath" | "list" | "nouns">,

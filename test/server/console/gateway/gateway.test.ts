@@ -102,6 +102,10 @@ describe("CON-77 CON-99 the keys of many users", () => {
   const ACTION = `${KEYS}/action`;
   const ask = (query: string) => browser.visit(`${ACTION}?${query}`);
   const wordsIn = (html: string) => html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+  const requestIn = (html: string) => {
+    const [, text = ""] = /data-copy="POST \/admin\/gateway\/keys\/change\s([^"]*)"/.exec(html) ?? [];
+    return { body: JSON.parse(text.replaceAll("&quot;", '"')) };
+  };
   const actions = () =>
     site.domain.auditLog
       .listByKey(admin.actor.organizationId, { limit: 10 })
@@ -130,9 +134,62 @@ describe("CON-77 CON-99 the keys of many users", () => {
     );
     expect(revoked.heading).toBe("2 keys revoked");
     expect([stateOf(ana), stateOf(bob)]).toEqual(["missing", "missing"]);
-    expect(wordsIn((await ask(`act=revoke&id=${ana.user.id}&id=${bob.user.id}`)).html)).toContain(
-      "2 keys will not change",
+    expect(revoked.html.split("The revocation at the gateway is still open.")).toHaveLength(3);
+  });
+
+  test("offers nothing if no selected key can change, and says why", async () => {
+    const dora = await site.signedIn("member", { email: "dora@example.com" });
+    for (const { user } of [ana, dora]) await site.domain.gateway.keys.revoke({ actor: admin.actor, user });
+    const none = await ask(`act=revoke&id=${ana.user.id}&id=${dora.user.id}`);
+    expect([none.status, none.heading, none.html.includes(`action="${ACTION}"`)]).toEqual([
+      409,
+      "Nothing to do",
+      false,
+    ]);
+    expect(wordsIn(none.html)).toContain("would change none of the 2 keys that you selected");
+    expect(wordsIn(none.html)).toContain("dora@example.com : there is no key to revoke");
+    expect(none.html).toContain(`<a href="${KEYS}">Back to the keys</a>`);
+  });
+
+  test("CON-2 CON-17 shows the command and the request that do the same, for selected keys and for a filter", async () => {
+    const selected = await ask(`act=rotate&id=${ana.user.id}&id=${bob.user.id}`);
+    expect(selected.html).toContain(
+      'data-copy="quartermaster keys change rotate ana@example.com bob@example.com --yes"',
     );
+    const { body } = requestIn(selected.html);
+    expect(body).toEqual({ action: "rotate", ids: [ana.user.id, bob.user.id] });
+    const sent = { ...body, dry_run: true };
+    const told = await site.request("POST", "/admin/gateway/keys/change", {
+      cookie: admin.cookie,
+      body: sent,
+    });
+    expect((await told.json()).items).toEqual([
+      { id: ana.user.id, name: "ana@example.com", result: "done", reason: null },
+      { id: bob.user.id, name: "bob@example.com", result: "done", reason: null },
+    ]);
+    await act(ana.user.id, "ensure");
+    const all = await ask(`act=revoke&all=1&filter=${encodeURIComponent("?state=ready&q=ana")}`);
+    expect(all.html).toContain('data-copy="quartermaster keys change revoke --q ana --state ready --yes"');
+    expect(requestIn(all.html).body).toMatchObject({
+      action: "revoke",
+      filter: { state: "ready", q: "ana" },
+    });
+  });
+
+  test("answers a form with 10,001 rows with the limit and the way back", async () => {
+    const { csrf = "" } = formTo(await browser.visit(`${KEYS}/reconcile`), `${KEYS}/reconcile`).fields;
+    const ids = Array.from({ length: 10_001 }, () => crypto.randomUUID()).join(",");
+    const form = { action: ACTION, fields: { csrf, act: "revoke", ids }, buttons: [] };
+    const { status, html } = await browser.submit(form, {});
+    expect(status).toBe(413);
+    expect(html).toContain("Nothing was changed: one form names at most 100 rows.");
+    expect(html).toContain(`href="${KEYS}"`);
+    const some = await browser.submit(
+      { ...form, fields: { ...form.fields, ids: ids.slice(0, 37 * 101 - 1) } },
+      {},
+    );
+    expect(some.status).toBe(400);
+    expect(some.html).toContain("Select at most 100 keys, or all that match the filters.");
   });
 
   test("counts the keys that match the filters again and asks for their number", async () => {

@@ -6,8 +6,9 @@ import {
 } from "../../../../domain/gateway/administration/bulk-key-changes.ts";
 import type { Console } from "../../../console/console.ts";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
-import { KEY_BULK } from "../../../console/gateway/key-bulk.ts";
+import { KEY_BULK, keyBulkEquivalents } from "../../../console/gateway/key-bulk.ts";
 import { keyPath } from "../../../console/gateway/words.ts";
+import type { Values } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
@@ -19,17 +20,24 @@ export function gatewayKeyBulkPages({ router, domain }: RouteContext, console: C
   const isOff = (reader: Reader) =>
     console.has("gateway") ? undefined : featureOffPage("Gateway keys", { setting: "gateway.type", reader });
 
-  const bulk: Bulk<BulkKeyAction, KeySelection> = {
+  const bulk: Bulk<BulkKeyAction, KeySelection & { values?: Values }> = {
     view: KEY_BULK,
     acts: BULK_KEY_ACTIONS,
     async selectionOf(_, chosen) {
       if ("ids" in chosen) return chosen;
       const { q, state, problem, expires_within, user_id } = chosen.values;
-      return { filter: { q, state, problem, expires_within, user_id }, text: chosen.text };
+      const filter = { q, state, problem, expires_within, user_id };
+      return { filter, text: chosen.text, values: chosen.values };
     },
     count: ({ organizationId }, selection) => bulkKeys.count(organizationId, selection),
     slice: ({ actor }, slice) => bulkKeys.slice(actor, slice),
-    equivalents: () => ({}),
+    equivalents: ({ act, count, selection, rows }) =>
+      keyBulkEquivalents(
+        act,
+        selection.ids
+          ? { ids: selection.ids, addresses: rows.map(({ id, name }) => name ?? id) }
+          : { values: selection.values ?? {}, expected: count },
+      ),
     confirmOne: (_, act, id) => seeOther(`${keyPath(id)}/${act}`),
   };
   const actions = new BulkActions(bulk);

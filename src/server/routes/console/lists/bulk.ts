@@ -11,6 +11,7 @@ import {
   invalidSelectionPage,
   type Progress,
   resultPage,
+  unchangeablePage,
 } from "../../../console/list/bulk.tsx";
 import type { Values } from "../../../console/list/list.ts";
 import { countedRows } from "../../../console/list/named-rows.tsx";
@@ -137,6 +138,8 @@ export class BulkActions<Act extends string, Selection> {
     const preview = { act, selection, isDryRun: true };
     const rows = filter === undefined ? (await this.bulk.slice(reader, preview)).rows : [];
     const exceptions = rows.filter(({ result }) => result !== "done");
+    if (rows.length > 0 && exceptions.length === rows.length)
+      return unchangeablePage(view, { act, rows, language: reader.language });
     const equivalents = this.bulk.equivalents({ act, count, selection, rows });
     return confirmMany(view, {
       ...asked,
