@@ -42,6 +42,13 @@ export class Load implements AsyncDisposable {
     return later.length === 0 ? undefined : Math.min(...later);
   }
 
+  /** @returns when the last report before a time was acknowledged; undefined if none was */
+  lastBefore(atMs: number): number | undefined {
+    const times = this.#ledgers.flatMap(({ acknowledged }) => acknowledged.map((one) => one.atMs));
+    const earlier = times.filter((time) => time < atMs);
+    return earlier.length === 0 ? undefined : Math.max(...earlier);
+  }
+
   /** @returns reports a second that were acknowledged from one time to another and are not settled yet */
   rateBetween(fromMs: number, untilMs: number): number {
     const times = this.#ledgers.flatMap(({ acknowledged }) => acknowledged.map((one) => one.atMs));

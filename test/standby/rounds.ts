@@ -78,7 +78,7 @@ async function takeOver(
   };
 }
 
-async function firstReport(load: Load, afterMs: number): Promise<number> {
+export async function firstReport(load: Load, afterMs: number): Promise<number> {
   const deadline = performance.now() + BACK_MS;
   for (;;) {
     const backAtMs = load.firstAfter(afterMs);

@@ -1,10 +1,11 @@
 // `bun run test:standby`: two data directories, Litestream and a real S3 store. Under 200 reports a second, `kill -9` of the
 // active machine's processes and a takeover by the other one, round after round; then an interruption between the machine and
-// the store.
+// the store, and a takeover from a machine that is alive.
 // Needs `litestream` 0.5 or 0.3.13 and `versitygw` on PATH, or at $LITESTREAM and $VERSITYGW (go install), which is why
 // `bun run test` leaves it out. ROUNDS (20) and CUT_SECONDS (300) make it shorter.
 import { requireVersitygw } from "../support/object-store/versitygw.ts";
 import { prove, requireProgram } from "../support/proof.ts";
+import { takeOverFromLiving } from "./both-alive.ts";
 import { cutFromStore } from "./cut.ts";
 import { REPORTS_PER_SECOND } from "./load.ts";
 import { type Takeover, takeOverAgainAndAgain } from "./rounds.ts";
@@ -35,6 +36,10 @@ async function main(): Promise<void> {
       await using stage = await createStage({ ...programs, lease });
       failures.push(...(await cutFromStore(stage, CUT_SECONDS)).map((failure) => `${name}: ${failure}`));
     }
+  }
+  for (const separation of ["cut", "pause"] as const) {
+    await using stage = await createStage({ ...programs, lease: true });
+    failures.push(...(await takeOverFromLiving(stage, separation)));
   }
   for (const failure of failures) process.stdout.write(`FAILED  ${failure}\n`);
   if (failures.length > 0) throw new Error(`${failures.length} failures`);

@@ -28,9 +28,11 @@ export interface Stage extends AsyncDisposable {
   machines: readonly [string, string];
   /** options of commands in addition to the directory */
   settings: readonly string[];
+  /** the same with a connection to the store that is never cut */
+  direct: readonly string[];
   link: Link;
-  /** Starts the service and Litestream. */
-  start(data: string): Promise<Machine>;
+  /** Starts the service and Litestream, by default with `settings` and at the address of the site. */
+  start(data: string, where?: { settings: readonly string[]; port: number }): Promise<Machine>;
 }
 
 export interface Machine {
@@ -57,17 +59,21 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
   );
   const link = stack.use(await createLink(store.port));
   const settings = settingsIn(folder.path, { litestream, lease, port: link.port });
+  const direct = settingsIn(folder.path, { litestream, lease, port: store.port });
   const other = join(folder.path, "other");
   mkdirSync(other, { mode: 0o700 });
   for (const name of ["keys", "artifacts"])
     cpSync(join(site.data, name), join(other, name), { recursive: true });
   return {
-    ...{ site, lease, link, settings },
+    ...{ site, lease, link, settings, direct },
     machines: [site.data, other],
-    async start(data) {
-      const args = [...site.args, "--data-dir", data, ...settings];
+    async start(data, where = { settings, port: site.port }) {
+      const listen = ["--server-listen", `${LOOPBACK}:${where.port}`, "--server-public-url", site.baseUrl];
+      const args = [...site.args, "--data-dir", data, ...where.settings, ...listen];
       const service = await startService({ args, env: OPTIMIZED });
-      const replication = await startLitestream({ litestream, data, folder: folder.path, settings });
+      const replication = await startLitestream({
+        ...{ litestream, data, folder: folder.path, settings: where.settings },
+      });
       const stop = async () => {
         service.signal("SIGKILL");
         replication.kill("SIGKILL");
@@ -85,7 +91,7 @@ function settingsIn(
 ) {
   writeFileSync(join(folder, "access-key-id"), TEST_KEYS.accessKeyId, { mode: 0o600 });
   writeFileSync(join(folder, "secret-access-key"), TEST_KEYS.secretAccessKey, { mode: 0o600 });
-  const file = join(folder, "quartermaster.yaml");
+  const file = join(folder, `quartermaster-${port}.yaml`);
   writeFileSync(
     file,
     `database: {replicated: yes}
