@@ -341,7 +341,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/sso/provider/provider-requests.ts",
     kind: "dropped await",
-    contains: "response.body?.cancel()",
+    contains: "discardBody(response)",
     because: "the body is given up either way",
   },
   {
@@ -1066,7 +1066,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   {
     file: "src/domain/sso/provider/provider-requests.ts",
     kind: "dropped statement",
-    contains: "await response.body?.cancel()",
+    contains: "await discardBody(response)",
     because: "the connection is released when the answer is collected, which only takes longer",
   },
   {

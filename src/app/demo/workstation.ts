@@ -1,5 +1,6 @@
 // A simulated workstation: signs in, applies the policy of its user, reports, and follows new revisions until the demo ends or its
 // login is revoked.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import type { ClientStatusReport } from "../../domain/clients/model.ts";
@@ -11,6 +12,7 @@ import {
 } from "../../domain/governance/wire.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { sha256Hex } from "../../platform/ids.ts";
+import { discardBody } from "../../platform/outbound/discard-body.ts";
 import type { DemoUser } from "./demo-user.ts";
 import { DeviceLogin, LoginEnded } from "./device-login.ts";
 import type { ReportDemoEvent, WorkstationEvent } from "./events.ts";
@@ -179,7 +181,7 @@ export class Workstation {
     };
     const response = await send();
     if (response.status !== 401) return response;
-    await response.body?.cancel();
+    await discardBody(response);
     await login.renew();
     return await send();
   }

@@ -1,5 +1,6 @@
 // Probes the configured external services, and reports what is affected while one is unreachable. The start never depends on
 // them; `status` and `doctor` probe on request.
+
 import { RECEIVER_DESTINATION } from "../../domain/audit/forwarding/https-receiver.ts";
 import { isDestinationOf } from "../../domain/catalog/connections/connection.ts";
 import { PROXY_DESTINATION, UPSTREAM_DESTINATION } from "../../domain/gateway/inference/proxy-health.ts";
@@ -7,6 +8,7 @@ import { discoveryUrl, PROVIDER_DESTINATION } from "../../domain/sso/service.ts"
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { DomainError, reasonForOperators } from "../../platform/errors.ts";
+import { discardBody } from "../../platform/outbound/discard-body.ts";
 import { isSftpOrigin, isTlsOrigin } from "../../platform/outbound/origins.ts";
 import {
   ANY_PUBLIC_HOST,
@@ -125,7 +127,7 @@ async function ask(
   if (origin === ANY_PUBLIC_HOST) return { name, origin, state: "not_asked", reason: null };
   try {
     const response = await question();
-    await response?.body?.cancel();
+    await discardBody(response);
     // Any answer below 500 shows that the service is up, even if it rejects the request.
     if (!response || response.status < 500) return { name, origin, state: "reachable", reason: null };
     return { name, origin, state: "unreachable", reason: `it answered ${response.status}` };

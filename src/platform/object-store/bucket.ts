@@ -1,7 +1,9 @@
 // A bucket of an S3-compatible object store: addresses for clients, and the operations that the service itself needs. There is
 // no multipart upload: a session has at most 128 MiB, and a day of the request log rarely as many. The domain decides which
 // objects there are and what their keys mean.
+
 import { invariant } from "../errors.ts";
+import { discardBody } from "../outbound/discard-body.ts";
 import { failureIn, invalid, refused, StoreFailure } from "./failures.ts";
 import { type ListedPage, parseListing } from "./listing.ts";
 import { bytesOf, type RequestDependencies, StoreRequests, textOf, transferMs } from "./requests.ts";
@@ -167,7 +169,7 @@ export class Bucket {
     try {
       const message = this.#own({ method: "PUT", key, headers });
       const response = await this.#requests.send("put", { ...message, body, signal });
-      await response?.body?.cancel();
+      await discardBody(response);
       // 404 answers If-Match for an object that is not there.
       return response && etagIn(response);
     } catch (error) {
@@ -179,7 +181,7 @@ export class Bucket {
   /** @returns false if the store says that there was no such object; most say nothing */
   async remove(key: string): Promise<boolean> {
     const response = await this.#requests.send("delete", this.#own({ method: "DELETE", key }));
-    await response?.body?.cancel();
+    await discardBody(response);
     return response !== undefined;
   }
 
@@ -214,7 +216,7 @@ export class Bucket {
 
   async #drained(response: Response | undefined): Promise<void> {
     if (!response) throw noBucket();
-    await response.body?.cancel();
+    await discardBody(response);
   }
 
   #uploadHeaders({ sha256, contentType }: Upload): Record<string, string> {

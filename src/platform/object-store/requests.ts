@@ -1,8 +1,10 @@
 // Signed requests to an object store through platform/outbound: bounded in time, without redirects and content
 // codings, repeated at most once, each counted. bucket.ts has the operations.
+
 import type { Clock } from "../clock.ts";
 import { SECOND_MS } from "../clock.ts";
 import { DomainError } from "../errors.ts";
+import { discardBody } from "../outbound/discard-body.ts";
 import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../outbound/outbound.ts";
 import { failureIn, invalid, networkFailure, refused, StoreFailure, unreachable } from "./failures.ts";
 import { errorCodeIn } from "./listing.ts";
@@ -115,7 +117,7 @@ export class StoreRequests {
     const { status } = response;
     if (response.ok) {
       if (!response.headers.has("content-encoding")) return response;
-      await response.body?.cancel();
+      await discardBody(response);
       throw invalid("the answer has a content coding that was not asked for");
     }
     const code = errorCodeIn(await textOf(response).catch(() => ""));

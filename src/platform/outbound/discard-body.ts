@@ -1,6 +1,6 @@
 // Leaves the body of an answer unread.
 
 /** Ends the transfer. A connection that broke before does not matter, because nobody reads from it. */
-export async function discardBody({ body }: Pick<Response, "body">): Promise<void> {
-  await body?.cancel().catch(() => {});
+export async function discardBody(response: Pick<Response, "body"> | undefined): Promise<void> {
+  await response?.body?.cancel().catch(() => {});
 }

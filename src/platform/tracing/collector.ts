@@ -1,8 +1,10 @@
 // Sends spans to a collector by OTLP over HTTP in its JSON form, through platform/outbound.
+
 import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { SECOND_MS } from "../clock.ts";
 import { DomainError, reasonForOperators } from "../errors.ts";
+import { discardBody } from "../outbound/discard-body.ts";
 import type { Outbound, PeerTls } from "../outbound/outbound.ts";
 import type { Secret } from "../secret.ts";
 import type { Delivered } from "./span-queue.ts";
@@ -44,7 +46,7 @@ export const collector =
         tls: tls(),
       });
       if (answer.ok) return { taken: true, refused: Math.min(spans.length, await refusedIn(answer)) };
-      await answer.body?.cancel();
+      await discardBody(answer);
       return {
         ...{ taken: false, isFinal: !RETRYABLE.has(answer.status) },
         error: `the collector answered ${answer.status}`,
@@ -60,7 +62,7 @@ export const collector =
 /** @returns how many spans a partial success names; an answer that cannot be read names none */
 async function refusedIn(answer: Response): Promise<number> {
   if (Number(answer.headers.get("content-length") ?? ANSWER_BYTES_MAX + 1) > ANSWER_BYTES_MAX) {
-    await answer.body?.cancel();
+    await discardBody(answer);
     return 0;
   }
   const bytes = await answer.bytes().catch(() => new Uint8Array());

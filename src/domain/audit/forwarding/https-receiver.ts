@@ -1,7 +1,9 @@
 // A receiver of JSON lines over HTTPS: one POST for each batch, which any status of success confirms. Collectors such as Vector,
 // Fluent Bit, Logstash and the raw endpoint of Splunk take this form.
+
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import type { Outbound, PeerTls } from "../../../platform/outbound/outbound.ts";
 import type { Secret } from "../../../platform/secret.ts";
 import type { AuditRow } from "../chain.ts";
@@ -33,7 +35,7 @@ export const httpsReceiver = ({ outbound, path, authorization, tls }: HttpsRecei
       signal,
       tls: tls(),
     });
-    await answer.body?.cancel();
+    await discardBody(answer);
     if (!answer.ok) throw refused(answer.status);
   },
 });

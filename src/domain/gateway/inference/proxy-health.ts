@@ -1,8 +1,10 @@
 // Checks from this machine whether the inference proxy is healthy, when an administrator asks. Failures are returned, not
 // thrown: an unhealthy proxy is a valid result.
+
 import { type Static, Type } from "@sinclair/typebox";
 import { type Clock, SECOND_MS, toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 
 /** Name of the proxy in the list of outbound destinations. */
@@ -63,7 +65,7 @@ async function ask(
 ): Promise<{ http_status?: number; error?: string }> {
   try {
     const response = await outbound.fetch(destination, path, { timeoutMs: HEALTH_TIMEOUT_MS });
-    await response.body?.cancel();
+    await discardBody(response);
     const { status: http_status } = response;
     return response.ok ? { http_status } : { http_status, error: `it answered ${http_status}` };
   } catch (error) {

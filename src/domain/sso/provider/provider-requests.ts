@@ -1,8 +1,10 @@
 // Requests to the identity provider through platform/outbound: bounded in time and size, without redirects, each counted. discovery.ts
 // decides which endpoints there are.
+
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { codeOf, DomainError } from "../../../platform/errors.ts";
+import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import type { Destination, Outbound, OutboundRequest } from "../../../platform/outbound/outbound.ts";
 import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { forLog, type ProviderFault, providerInvalid, unreachable } from "./failures.ts";
@@ -124,7 +126,7 @@ export class ProviderRequests {
     this.#noteClock(response);
     const { ok: isOk, status, headers } = response;
     if (status >= 500 || status === 429) {
-      await response.body?.cancel();
+      await discardBody(response);
       throw unreachable(`the status is ${status}`, "busy");
     }
     return { isOk, status, headers, bytes: await bodyOf(response) };
@@ -201,7 +203,7 @@ async function readUpToLimit(response: Response): Promise<Uint8Array<ArrayBuffer
   for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
     sizeBytes += read.value.length;
     if (sizeBytes > ANSWER_BYTES_MAX) {
-      await reader?.cancel();
+      await reader?.cancel().catch(() => {}); // the connection may be broken
       throw tooLarge();
     }
     chunks.push(read.value);
