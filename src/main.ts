@@ -5,8 +5,7 @@ import { REPACK_ARGUMENT } from "./app/sources/repack-argument.ts";
 
 if (process.argv[2] === REPACK_ARGUMENT) {
   const { answerRepackTask } = await import("./app/sources/repack-program.ts");
-  await answerRepackTask();
-  process.exit(0);
+  process.exit(await answerRepackTask());
 }
 const [{ processContext }, { run }] = await Promise.all([
   import("../cli/context.ts"),

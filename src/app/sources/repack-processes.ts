@@ -37,7 +37,7 @@ async function run(task: RepackTask, signal: AbortSignal): Promise<Repacked> {
     return resultIn(JSON.parse(Buffer.from(output).toString()));
   } catch (error) {
     throw error instanceof DomainError && error.reason === "program.too_slow"
-      ? sourceFault("too_slow")
+      ? sourceFault("unfinished")
       : error;
   }
 }

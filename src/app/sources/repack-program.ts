@@ -1,16 +1,37 @@
 // The run of this program that makes the archive of a mirrored commit: reads the task from standard input, and writes the result or the
-// error to standard output. repack-processes.ts starts it.
+// error to standard output. repack-processes.ts starts it in the folder of the task.
+import { realpathSync } from "node:fs";
 import { type Repacked, type RepackTask, repack } from "../../domain/catalog/mirroring/repack.ts";
 import { yieldToRequests } from "../../platform/programs/priority.ts";
 import { type Failure, failureOf } from "../../platform/task-thread.ts";
 
 export type RepackAnswer = { result: Repacked } | Failure;
 
-/** Does the task in standard input. */
-export async function answerRepackTask(): Promise<void> {
+const USAGE = 2;
+const STARTED_BY_HAND = `error: only the service makes archives of commits in this way
+hint:  run: quartermaster artifacts create --help
+`;
+
+/** Does the task in standard input. @returns the exit code of the program */
+export async function answerRepackTask(): Promise<number> {
+  const task = taskIn(await Bun.stdin.text());
+  if (!task) {
+    process.stderr.write(STARTED_BY_HAND);
+    return USAGE;
+  }
   yieldToRequests();
-  const task: RepackTask = await Bun.stdin.json();
   await Bun.write(Bun.stdout, JSON.stringify(await answerTo(task)));
+  return 0;
+}
+
+/** @returns undefined for anything but the task of this folder, so that nobody makes files elsewhere by mistake */
+function taskIn(text: string): RepackTask | undefined {
+  try {
+    const task: RepackTask = JSON.parse(text);
+    return realpathSync(task.folder) === process.cwd() ? task : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function answerTo(task: RepackTask): Promise<RepackAnswer> {

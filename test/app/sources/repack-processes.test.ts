@@ -1,8 +1,9 @@
 // Creating the archive of a commit in a process: the same bytes and the same refusals as in this one, an end at the time limit, and
 // what is said about a process that something else ends.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { REPACK_ARGUMENT } from "../../../src/app/sources/repack-argument.ts";
 import { createRepackProcesses } from "../../../src/app/sources/repack-processes.ts";
 import {
   hostFileIn,
@@ -12,6 +13,7 @@ import {
 } from "../../../src/domain/catalog/mirroring/repack.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { processesIn } from "../../../src/platform/process-liveness.ts";
+import { productCommand, SHORT_LIVED } from "../../support/cli/executable.ts";
 import { tarEntry, tarFile, tarGzOf } from "../../support/content/tar.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
@@ -51,8 +53,20 @@ test("a process refuses the same entries", async () => {
 test("a process whose time is over is ended", async () => {
   const archive = tarGzOf(tarFile("a/b"));
   const [reason] = [await reasonOf(made("late", inProcess, archive, AbortSignal.abort()))].flat();
-  expect(reason).toBe("source.too_slow");
+  expect(reason).toBe("source.unfinished");
 });
+
+test.each(["", "null", "{}", '{"folder":"/"}', JSON.stringify({ folder: "/absent" })])(
+  "a process that somebody starts by hand with %p makes nothing, and names the command",
+  (input) => {
+    const started = Bun.spawnSync([...productCommand(), REPACK_ARGUMENT], {
+      ...{ cwd: directory, env: SHORT_LIVED, stdin: Buffer.from(input) },
+    });
+    expect([started.exitCode, started.stdout.toString()]).toEqual([2, ""]);
+    expect(started.stderr.toString()).toEndWith("quartermaster artifacts create --help\n");
+    expect(readdirSync(directory)).toEqual([]);
+  },
+);
 
 test("a process that something else ends is an interruption, and the next one works", async () => {
   const archive = tarGzOf(tarFile("a/b"));

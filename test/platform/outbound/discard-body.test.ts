@@ -73,7 +73,7 @@ test("a store that breaks its answer has removed the object", async () => {
   expect(await outcomesOf(() => bucketAt(originOf(willing)).remove("key"))).toEqual(["true"]);
 });
 
-test("no other file ends the transfer of a body without allowing for a broken one", async () => {
+test("a body is discarded only by the function that allows for a broken transfer", async () => {
   const careless = (await readSources(["src", "cli"])).filter(({ code }) =>
     /body\??\.cancel\(\);/.test(code),
   );

@@ -8,17 +8,22 @@ export interface Naming {
   sizeBytes?: number;
 }
 
+interface Pax extends Naming {
+  comment?: string;
+}
+
 /** @returns the long name without the NUL that ends it */
 export const readLongName = (body: Uint8Array): Naming => ({
   path: body.at(-1) === 0 ? body.subarray(0, -1) : body,
 });
 
 /** @throws DomainError `archive.corrupt`, or `archive.special` for a sparse file */
-export function readPax(body: Uint8Array): Naming {
-  const naming: Naming = {};
+export function readPax(body: Uint8Array): Pax {
+  const naming: Pax = {};
   for (const [key, value] of paxRecords(body)) {
     if (key === "path") naming.path = value;
     if (key === "size") naming.sizeBytes = decimalOf(value);
+    if (key === "comment") naming.comment = Buffer.from(value).toString();
     if (key.startsWith("GNU.sparse."))
       throw refusal("special", "the archive contains a sparse file", "pack it without -S");
   }
@@ -26,9 +31,9 @@ export function readPax(body: Uint8Array): Naming {
 }
 
 /** A global header may contain comments, as `git archive` writes them, but nothing that changes an entry. */
-export function checkGlobalPax(body: Uint8Array): void {
-  const { path, sizeBytes } = readPax(body);
-  if (path === undefined && sizeBytes === undefined) return;
+export function readGlobalPax(body: Uint8Array): Pick<Pax, "comment"> {
+  const { path, sizeBytes, ...more } = readPax(body);
+  if (path === undefined && sizeBytes === undefined) return more;
   throw refusal("metadata", "a global PAX header sets a path or a size for several entries at once");
 }
 

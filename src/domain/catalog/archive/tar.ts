@@ -12,7 +12,7 @@ import {
 } from "../../../platform/files/tar.ts";
 import { REPACK, truncated } from "./bytes.ts";
 import { type ArchiveLimits, quoted, refusal } from "./limits.ts";
-import { checkGlobalPax, type Naming, readLongName, readPax } from "./metadata.ts";
+import { type Naming, readGlobalPax, readLongName, readPax } from "./metadata.ts";
 
 export interface TarEntry {
   kind: "file" | "directory";
@@ -36,8 +36,15 @@ export interface RefusedEntry {
   kind: "symbolic_link" | "other";
   /** as written: neither checked nor decoded */
   path: Uint8Array;
-  /** why it is refused */
-  error: DomainError;
+  /** @returns why it is refused, under the path that the reader of the error knows */
+  errorOf(path: Uint8Array): DomainError;
+}
+
+export interface TarOptions {
+  /** receives links and special entries, which are skipped; without it the first one is thrown */
+  onRefused?: (refused: RefusedEntry) => void;
+  /** receives the comments about the whole archive */
+  onComment?: (comment: string) => void;
 }
 
 const KINDS: Readonly<Record<string, TarEntry["kind"]>> = { "0": "file", "5": "directory" };
@@ -73,16 +80,15 @@ export function readHeader(block: Uint8Array): SizedHeader {
 
 /**
  * @param source the unpacked tar stream; it is read to its end
- * @param options `onRefused` receives links and special entries, which are skipped; without it the first one is thrown
  * @throws DomainError with the reasons of this folder
  * @source POSIX.1-2017, pax, "ustar Interchange Format"
  */
 export async function* readTar(
   source: ByteSource,
   limits: ArchiveLimits,
-  { onRefused }: { onRefused?: (refused: RefusedEntry) => void } = {},
+  { onRefused, onComment }: TarOptions = {},
 ): AsyncGenerator<ReadableEntry> {
-  const metadata = new Metadata(source, { limits, skipsLinks: onRefused !== undefined });
+  const metadata = new Metadata(source, { limits, onComment, skipsLinks: onRefused !== undefined });
   for (;;) {
     const block = await source.take(TAR_BLOCK_BYTES);
     if (isZeros(block)) break;
@@ -142,7 +148,11 @@ class Metadata {
   constructor(
     private readonly source: ByteSource,
     /** `skipsLinks`: the long target of a link is no error, because the link itself is skipped */
-    private readonly options: { limits: ArchiveLimits; skipsLinks: boolean },
+    private readonly options: {
+      limits: ArchiveLimits;
+      skipsLinks: boolean;
+      onComment: TarOptions["onComment"] | undefined;
+    },
   ) {}
 
   /** @returns false if the header is not a metadata record */
@@ -151,9 +161,14 @@ class Metadata {
     if (type !== "g" && type !== "x" && type !== "L" && !isLinkTarget) return false;
     this.#refuseTooLarge(sizeBytes);
     const body = (await this.source.take(paddedLength(sizeBytes))).subarray(0, sizeBytes);
-    if (type === "g") checkGlobalPax(body);
+    if (type === "g") this.#readGlobal(body);
     else if (!isLinkTarget) this.#keep(type === "x" ? readPax(body) : readLongName(body));
     return true;
+  }
+
+  #readGlobal(body: Uint8Array): void {
+    const { comment } = readGlobalPax(body);
+    if (comment !== undefined) this.options.onComment?.(comment);
   }
 
   takeNaming(): Naming {
@@ -212,7 +227,11 @@ function refusedIn({ type, path: short, sizeBytes }: SizedHeader, naming: Naming
   const path = naming.path ?? short;
   if ((naming.sizeBytes ?? sizeBytes) > 0)
     throw refusal("corrupt", `${quoted(path)} is not a file and has a size`, REPACK);
-  return { kind: type === "2" ? "symbolic_link" : "other", path, error: refusedKind(type, path) };
+  return {
+    kind: type === "2" ? "symbolic_link" : "other",
+    path,
+    errorOf: (known) => refusedKind(type, known),
+  };
 }
 
 function kindOf(type: string, path: Uint8Array): TarEntry["kind"] {

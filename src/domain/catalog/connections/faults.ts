@@ -64,12 +64,22 @@ const FAULTS = {
     "the host did not answer as the API of its provider does",
     "the operator checks api_base_url and provider of the connection",
   ],
+  other_commit: [
+    "upstream",
+    "the host sent the archive of another commit",
+    "try again; if that does not help, something between this machine and the host, such as a cache, mixes up answers",
+  ],
   host_down: [
     "unavailable",
     "the host cannot be reached, reports an internal error, or closed the connection early",
     "try again later",
   ],
   too_slow: ["unavailable", "the host did not finish its answer within the time limit", "try again later"],
+  unfinished: [
+    "unavailable",
+    "this machine did not finish the archive within the time limit of an inspection",
+    "try again when the machine has less to do, or mirror only a folder of the repository",
+  ],
   interrupted: [
     "unavailable",
     "the process that makes the archive was ended from outside, for example because the machine has no memory left",

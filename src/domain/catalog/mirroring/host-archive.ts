@@ -1,16 +1,16 @@
 // Reads the archive of a repository as its host packs it: removes the one generated folder around everything, keeps one folder of the
-// repository if wanted, and collects entries that no workstation would accept. The contents of files go to a spool.
+// repository if wanted, and collects entries that no workstation would accept. Files are passed on as they come.
 
 import { DomainError, type ErrorKind, type Problem, pointerOf } from "../../../platform/errors.ts";
 import { type ByteSource, metered, ByteSource as Source } from "../../../platform/files/byte-source.ts";
-import { StreamGarbage } from "../../../platform/memory/garbage.ts";
 import { gunzip, truncated } from "../archive/bytes.ts";
 import { ImportRules } from "../archive/import-rules.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, quoted, refusal } from "../archive/limits.ts";
 import { ArchivePaths } from "../archive/paths.ts";
 import { type ReadableEntry, type RefusedEntry, readTar } from "../archive/tar.ts";
+import { isCommit } from "../connections/coordinates.ts";
+import { sourceFault } from "../connections/faults.ts";
 import type { MirroredFile } from "./mirror-format.ts";
-import type { Spool, Spooled } from "./spool.ts";
 
 /** Entries that an answer names as not acceptable. */
 export const PROBLEMS_LISTED_MAX = 20;
@@ -30,33 +30,42 @@ export interface HostArchiveOptions {
   skipLinks: boolean;
   /** of the archive; default: gzip */
   compression?: "gzip" | "none" | undefined;
+  /** object name that the archive must have if it has one; default: any */
+  commit?: string | undefined;
   /** overrides some of ARCHIVE_LIMITS */
   limits?: Partial<ArchiveLimits>;
 }
 
 export interface HostArchive {
-  files: (MirroredFile & Spooled)[];
+  /** number of files that were passed on */
+  files: number;
   /** paths of symbolic links that were left out, the first SKIPPED_LISTED_MAX */
   skipped: string[];
 }
 
+/** Takes the files of an archive, in the order of the host, with each piece of their content. */
+export interface FileTaker {
+  add(file: MirroredFile, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+}
+
 /**
- * Reads a whole archive.
+ * Reads a whole archive. After the first entry that is not acceptable, no more files are passed on.
  * @param stream the compressed bytes
  * @throws DomainError `archive.*` with a problem for each entry that is not acceptable, `source.path_not_found`,
  *   `source.not_an_archive`; errors of the stream
  */
 export async function readHostArchive(
   stream: AsyncIterable<Uint8Array>,
-  spool: Spool,
-  { path, skipLinks, compression = "gzip", limits: changed = {} }: HostArchiveOptions,
+  taker: FileTaker,
+  { path, skipLinks, commit, compression = "gzip", limits: changed = {} }: HostArchiveOptions,
 ): Promise<HostArchive> {
   const limits = { ...ARCHIVE_LIMITS, ...changed };
-  const reading = new Reading(spool, { path, skipLinks, limits });
+  const reading = new Reading(taker, { path, skipLinks, limits });
   const source: ByteSource = new Source(expanded(stream, compression, limits), truncated);
   try {
     const onRefused = (refused: RefusedEntry) => reading.refuse(refused);
-    for await (const entry of readTar(source, limits, { onRefused })) await reading.take(entry);
+    const onComment = (comment: string) => refuseOther(comment, commit);
+    for await (const entry of readTar(source, limits, { onRefused, onComment })) await reading.take(entry);
   } finally {
     await source.close();
   }
@@ -77,15 +86,12 @@ function expanded(
     ...{ bytes: 0, max: expandedBytesMax },
     refuse: () => expandsTooLarge(expandedBytesMax),
   };
-  return collected(metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked));
+  return metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked);
 }
 
-async function* collected(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const garbage = new StreamGarbage();
-  for await (const piece of stream) {
-    yield piece;
-    garbage.add(piece.byteLength);
-  }
+/** git writes the commit of an archive as a comment (git-get-tar-commit-id(1)); other comments mean nothing. */
+function refuseOther(comment: string, commit: string | undefined): void {
+  if (commit !== undefined && isCommit(comment) && comment !== commit) throw sourceFault("other_commit");
 }
 
 /** @returns the error for a repository with more bytes than an unpacked archive may have */
@@ -101,7 +107,7 @@ export const tooLarge = (message: string): DomainError =>
   new DomainError("invalid", "source.too_large", message, { hint: SIZE_REMEDY });
 
 class Reading {
-  readonly #files: (MirroredFile & Spooled)[] = [];
+  readonly #files: string[] = [];
   readonly #folders = new Set<string>();
   readonly #skipped: string[] = [];
   readonly #problems: Problem[] = [];
@@ -113,7 +119,7 @@ class Reading {
   #hasSubmodules = false;
 
   constructor(
-    private readonly spool: Spool,
+    private readonly taker: FileTaker,
     private readonly options: { path: string; skipLinks: boolean; limits: ArchiveLimits },
   ) {}
 
@@ -127,31 +133,37 @@ class Reading {
     }
     const path = this.#checked(entry, own);
     if (path === undefined) return;
+    this.#files.push(path);
     const { sizeBytes, mode = 0 } = entry;
-    const { offset } = this.spool;
-    if (sizeBytes <= LFS_POINTER_BYTES_MAX) {
-      const content = await entry.read();
-      if (isLfsPointer(content)) this.#problem(lfsPointer(path));
-      this.spool.append(content);
-    } else for await (const piece of entry.pieces()) this.spool.append(piece);
-    this.#files.push({ path, sizeBytes, isExecutable: (mode & 0o111) !== 0, offset });
+    const file = { path, sizeBytes, isExecutable: (mode & 0o111) !== 0 };
+    if (sizeBytes > LFS_POINTER_BYTES_MAX) {
+      await this.#pass(file, entry.pieces());
+      return;
+    }
+    const content = await entry.read();
+    if (isLfsPointer(content)) this.#problem(lfsPointer(path));
+    await this.#pass(file, [content]);
+  }
+
+  /** What is not read of a file is skipped. */
+  async #pass(...file: Parameters<FileTaker["add"]>): Promise<void> {
+    if (this.#problems.length === 0) await this.taker.add(...file);
   }
 
   /** Leaves a link out, or remembers it as a problem. */
-  refuse({ kind, path: bytes, error }: RefusedEntry): void {
+  refuse({ kind, path: bytes, errorOf }: RefusedEntry): void {
     const own = this.#placeOf(bytes);
     if (own === undefined) return;
-    if (kind !== "symbolic_link") this.#problem(error);
+    if (kind !== "symbolic_link") this.#problem(errorOf(own));
     else if (!this.options.skipLinks) this.#problem(symbolicLink(own));
     else if (this.#skipped.length < SKIPPED_LISTED_MAX) this.#skipped.push(shown(own));
   }
 
   end(): HostArchive {
-    this.spool.flush();
     for (const folder of this.#submodules()) this.#problem(submodule(folder));
     this.#throwProblems();
     if (this.#files.length === 0) throw this.options.path === "" ? isEmpty() : noPath(this.options.path);
-    return { files: this.#files, skipped: this.#skipped };
+    return { files: this.#files.length, skipped: this.#skipped };
   }
 
   /** @returns the path in the mirrored archive; undefined for the generated folder and for what is outside the wanted folder */
@@ -192,7 +204,7 @@ class Reading {
   /** git keeps no empty folders, so a folder without files is where the content of another repository belongs. */
   #submodules(): string[] {
     if (!this.#hasSubmodules) return [];
-    const used = new Set(this.#files.flatMap(({ path }) => foldersOf(path)));
+    const used = new Set(this.#files.flatMap(foldersOf));
     return [...this.#folders].filter((folder) => !used.has(folder));
   }
 

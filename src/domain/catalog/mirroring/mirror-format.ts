@@ -27,16 +27,13 @@ export interface MirroredFile {
   sizeBytes: number;
 }
 
-/** @returns the files in the order of the format: by the bytes of their paths */
-export const inFormatOrder = <File extends { path: string }>(files: readonly File[]): File[] =>
-  files
-    .map((file) => ({ file, key: Buffer.from(file.path) }))
-    .sort((one, other) => Buffer.compare(one.key, other.key))
-    .map(({ file }) => file);
+/** Compares in the order of the format: by the bytes of the paths. */
+export const inFormatOrder = (one: Pick<MirroredFile, "path">, other: Pick<MirroredFile, "path">): number =>
+  Buffer.compare(Buffer.from(one.path), Buffer.from(other.path));
 
 /**
  * Writes an archive piece by piece, so that it is never whole in memory.
- * @param write receives the compressed bytes
+ * @param output receives the compressed bytes
  */
 export class MirrorWriter {
   readonly #deflate: Deflate;
@@ -46,9 +43,9 @@ export class MirrorWriter {
   #pushedBytes = 0;
   #checksum = 0;
 
-  constructor(private readonly write: (bytes: Uint8Array) => void) {
-    this.#deflate = new Deflate(COMPRESSION, write);
-    write(GZIP_HEADER);
+  constructor(private readonly output: (bytes: Uint8Array) => void) {
+    this.#deflate = new Deflate(COMPRESSION, output);
+    output(GZIP_HEADER);
   }
 
   /** length of the unpacked archive so far */
@@ -56,8 +53,8 @@ export class MirrorWriter {
     return this.#pushedBytes + this.#filled;
   }
 
-  /** Adds a file; its content must have exactly `sizeBytes`. */
-  add({ path, isExecutable, sizeBytes }: MirroredFile, content: Iterable<Uint8Array>): void {
+  /** Begins a file; `write` adds exactly `sizeBytes` of content, and `endFile` ends it. */
+  beginFile({ path, isExecutable, sizeBytes }: MirroredFile): void {
     const mode = isExecutable ? 0o755 : 0o644;
     if (Buffer.byteLength(path) > TAR_NAME_BYTES_MAX) {
       const record = paxPath(path);
@@ -66,7 +63,14 @@ export class MirrorWriter {
       this.#take(tarPadding(record.byteLength));
       this.#take(tarHeader({ name: LONG_NAME, sizeBytes, mode }));
     } else this.#take(tarHeader({ name: path, sizeBytes, mode }));
-    for (const piece of content) this.#take(piece);
+  }
+
+  /** @param piece of the content; it may be used again afterwards */
+  write(piece: Uint8Array): void {
+    this.#take(piece);
+  }
+
+  endFile({ sizeBytes }: Pick<MirroredFile, "sizeBytes">): void {
     this.#take(tarPadding(sizeBytes));
   }
 
@@ -77,7 +81,7 @@ export class MirrorWriter {
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(this.#checksum, 0);
     trailer.writeUInt32LE(this.#pushedBytes % 2 ** 32, 4);
-    this.write(trailer);
+    this.output(trailer);
   }
 
   #take(bytes: Uint8Array): void {

@@ -30,7 +30,7 @@ export function readCoordinates({ repository = "", ref = "", path = "" }: Source
       : [
           {
             pointer: "/ref",
-            detail: `must be a branch, a tag or a whole commit, of at most ${REF_CHARACTERS_MAX} letters, digits, -, _, ., /, + and @`,
+            detail: `must be a branch, a tag or a whole commit, of at most ${REF_CHARACTERS_MAX} letters, digits, -, _, ., /, + and @, as git allows names: without .., // and @{, and no part ends with .lock`,
           },
         ]),
     ...(isFolder(folder)

@@ -233,9 +233,9 @@ export class Mirrors {
     await using folder = await this.own.folders.create();
     const requests = this.#requests(connection, coordinates, signal);
     const host = await fetchHostArchive(requests, { ...wanted, folder: folder.path, commit: found.commit });
-    const { skipLinks } = connection;
+    const task = { path: coordinates.path, commit: found.commit, skipLinks: connection.skipLinks };
     const repacked = await this.own.repack(
-      { folder: folder.path, path: coordinates.path, skipLinks, compression: host.compression },
+      { folder: folder.path, ...task, compression: host.compression },
       { signal },
     );
     const archive = { ...repacked, file: mirrorFileIn(folder.path), hostSha256: host.sha256 };

@@ -1,6 +1,6 @@
 // Makes the reproducible archive of a commit from the archive that its host sent, file to file, and collects its facts on the way.
-// It runs in its own thread in the service, because compressing takes the processor for seconds.
-import { closeSync, fsyncSync, openSync } from "node:fs";
+// The service starts a process for it, because compressing takes the processor for seconds.
+import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError, isDiskFull } from "../../../platform/errors.ts";
 import { readOwnPieces } from "../../../platform/own-files.ts";
@@ -10,6 +10,7 @@ import { diskFull } from "../connections/faults.ts";
 import { DOWNLOAD_SCAN_BYTES_MAX } from "../sources/runtime-downloads.ts";
 import {
   expandsTooLarge,
+  type FileTaker,
   type HostArchive,
   type HostArchiveOptions,
   notAnArchive,
@@ -18,7 +19,7 @@ import {
   tooLarge,
 } from "./host-archive.ts";
 import { inFormatOrder, type MirroredFile, MirrorWriter } from "./mirror-format.ts";
-import { Spool, type Spooled, writeFully } from "./spool.ts";
+import { Spool, writeFully } from "./spool.ts";
 
 /** Files of one mirroring, in its folder. */
 const HOST_FILE = "host-archive";
@@ -81,59 +82,101 @@ function asSourceFault({ reason, message, problems }: DomainError): DomainError 
 }
 
 async function repackIn(folder: string, options: HostArchiveOptions): Promise<Repacked> {
+  const read = (taker: FileTaker) => readHostArchive(readOwnPieces(hostFileIn(folder)), taker, options);
+  try {
+    return await written(folder, options, read);
+  } catch (error) {
+    if (!(error instanceof NotInOrder)) throw error;
+  }
+  rmSync(mirrorFileIn(folder));
   using spool = new Spool(join(folder, SPOOL_FILE));
-  const archive = await readHostArchive(readOwnPieces(hostFileIn(folder)), spool, options);
+  const found = await read(spool);
+  return await written(folder, options, async (mirror) => {
+    for (const file of spool.files.toSorted(inFormatOrder)) await mirror.add(file, spool.read(file));
+    return found;
+  });
+}
+
+/** @param fill adds all files */
+async function written(
+  folder: string,
+  options: HostArchiveOptions,
+  fill: (mirror: Mirror) => Promise<HostArchive>,
+): Promise<Repacked> {
   const target = openSync(mirrorFileIn(folder), "wx", 0o600);
   try {
-    const limits = { ...ARCHIVE_LIMITS, ...options.limits };
-    const written = writeMirror(target, { archive, spool, limits });
+    const mirror = new Mirror(target, { ...ARCHIVE_LIMITS, ...options.limits });
+    const { files, skipped } = await fill(mirror);
+    const made = mirror.end(files);
     fsyncSync(target);
-    return { ...written, skipped: archive.skipped };
+    return { ...made, skipped };
   } finally {
     closeSync(target);
   }
 }
 
-interface Mirroring {
-  archive: HostArchive;
-  spool: Spool;
-  limits: ArchiveLimits;
-}
+/** The host sent a file after one that follows it in the format. git packs in the order of the format, so this is rare. */
+class NotInOrder extends Error {}
 
 /** Its entries are those of the host, which were checked. Its length differs, because hosts write other headers. */
-function writeMirror(
-  target: number,
-  { archive, spool, limits }: Mirroring,
-): Pick<Repacked, "facts" | "sha256" | "sizeBytes"> {
-  const { compressedBytesMax, expandedBytesMax } = limits;
-  const facts = new CollectedFacts();
-  const hasher = new Bun.CryptoHasher("sha256");
-  let sizeBytes = 0;
-  const writer = new MirrorWriter((bytes) => {
-    sizeBytes += bytes.byteLength;
-    if (sizeBytes > compressedBytesMax)
-      throw tooLarge(`the mirrored archive has more than ${compressedBytesMax} bytes`);
-    hasher.update(bytes);
-    writeFully(target, bytes);
-  });
-  const refuseTooLarge = () => {
-    if (writer.expandedBytes > expandedBytesMax) throw expandsTooLarge(expandedBytesMax);
-  };
-  for (const file of inFormatOrder(archive.files)) {
-    facts.add(file.path, { kind: "file" });
-    writer.add(file, searched(spool, file, facts));
-    refuseTooLarge();
-  }
-  writer.end();
-  refuseTooLarge();
-  const contents = { entries: archive.files.length, expandedBytes: writer.expandedBytes };
-  return { facts: facts.end(contents), sha256: hasher.digest("hex"), sizeBytes };
-}
+class Mirror implements FileTaker {
+  readonly #facts = new CollectedFacts();
+  readonly #hasher = new Bun.CryptoHasher("sha256");
+  readonly #writer: MirrorWriter;
+  /** a whole file that is searched */
+  readonly #content = Buffer.alloc(DOWNLOAD_SCAN_BYTES_MAX);
+  #sizeBytes = 0;
+  #last: MirroredFile | undefined;
 
-/** Passes the content of a file on, and searches it for downloads unless it is large. */
-function* searched(spool: Spool, file: MirroredFile & Spooled, facts: CollectedFacts): Generator<Uint8Array> {
-  for (const piece of spool.read(file)) {
-    if (file.sizeBytes <= DOWNLOAD_SCAN_BYTES_MAX) facts.search(file.path, piece);
-    yield piece;
+  constructor(
+    private readonly target: number,
+    private readonly limits: ArchiveLimits,
+  ) {
+    this.#writer = new MirrorWriter((bytes) => this.#write(bytes));
+  }
+
+  /** @throws NotInOrder */
+  async add(file: MirroredFile, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    if (this.#last && inFormatOrder(this.#last, file) >= 0) throw new NotInOrder();
+    this.#last = file;
+    this.#facts.add(file.path, { kind: "file" });
+    this.#writer.beginFile(file);
+    if (file.sizeBytes <= DOWNLOAD_SCAN_BYTES_MAX) this.#writer.write(await this.#searched(file, content));
+    else for await (const piece of content) this.#writer.write(piece);
+    this.#writer.endFile(file);
+    this.#refuseTooLarge();
+  }
+
+  end(entries: number): Pick<Repacked, "facts" | "sha256" | "sizeBytes"> {
+    this.#writer.end();
+    this.#refuseTooLarge();
+    const facts = this.#facts.end({ entries, expandedBytes: this.#writer.expandedBytes });
+    return { facts, sha256: this.#hasher.digest("hex"), sizeBytes: this.#sizeBytes };
+  }
+
+  /** @returns the content, searched for downloads; it is valid until the next file */
+  async #searched({ path }: MirroredFile, content: Parameters<FileTaker["add"]>[1]): Promise<Uint8Array> {
+    let filled = 0;
+    for await (const piece of content) {
+      this.#content.set(piece, filled);
+      filled += piece.byteLength;
+    }
+    const whole = this.#content.subarray(0, filled);
+    this.#facts.search(path, whole);
+    return whole;
+  }
+
+  #write(bytes: Uint8Array): void {
+    const { compressedBytesMax } = this.limits;
+    this.#sizeBytes += bytes.byteLength;
+    if (this.#sizeBytes > compressedBytesMax)
+      throw tooLarge(`the mirrored archive has more than ${compressedBytesMax} bytes`);
+    this.#hasher.update(bytes);
+    writeFully(this.target, bytes);
+  }
+
+  #refuseTooLarge(): void {
+    const { expandedBytesMax } = this.limits;
+    if (this.#writer.expandedBytes > expandedBytesMax) throw expandsTooLarge(expandedBytesMax);
   }
 }

@@ -1,18 +1,23 @@
 // Keeps the contents of a repository's files in one temporary file until their order is known. Reads and writes are synchronous:
-// this runs in its own thread.
+// this runs in its own process.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { invariant } from "../../../platform/errors.ts";
+import { StreamGarbage } from "../../../platform/memory/garbage.ts";
+import type { FileTaker } from "./host-archive.ts";
+import type { MirroredFile } from "./mirror-format.ts";
 
 /** Content of up to this size is read as one piece. */
 const SPOOL_PIECE_BYTES = 1024 * 1024;
 
-/** The content of one file in the spool. */
-export interface Spooled {
+/** A file whose content is in the spool. */
+interface Spooled extends MirroredFile {
   offset: number;
-  sizeBytes: number;
 }
 
-export class Spool implements Disposable {
+export class Spool implements Disposable, FileTaker {
+  /** in the order in which they were added */
+  readonly files: Spooled[] = [];
+  readonly #garbage = new StreamGarbage();
   readonly #file: number;
   readonly #buffer = Buffer.alloc(SPOOL_PIECE_BYTES);
   #filled = 0;
@@ -23,23 +28,23 @@ export class Spool implements Disposable {
     this.#file = openSync(path, "wx+", 0o600);
   }
 
-  /** @returns where the next content begins */
-  get offset(): number {
-    return this.#written + this.#filled;
+  async add(file: MirroredFile, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    this.files.push({ ...file, offset: this.#written + this.#filled });
+    for await (const piece of content) this.#append(piece);
+    this.#garbage.add(file.sizeBytes);
   }
 
-  append(bytes: Uint8Array): void {
+  #append(bytes: Uint8Array): void {
     for (let start = 0; start < bytes.byteLength; ) {
       const part = bytes.subarray(start, start + SPOOL_PIECE_BYTES - this.#filled);
       this.#buffer.set(part, this.#filled);
       this.#filled += part.byteLength;
       start += part.byteLength;
-      if (this.#filled === SPOOL_PIECE_BYTES) this.flush();
+      if (this.#filled === SPOOL_PIECE_BYTES) this.#flush();
     }
   }
 
-  /** Writes everything to the file; call it before `read`. */
-  flush(): void {
+  #flush(): void {
     writeFully(this.#file, this.#buffer.subarray(0, this.#filled));
     this.#written += this.#filled;
     this.#filled = 0;
@@ -47,6 +52,7 @@ export class Spool implements Disposable {
 
   /** @returns the content in pieces of SPOOL_PIECE_BYTES and a rest; a piece is valid until the next one */
   *read({ offset, sizeBytes }: Spooled): Generator<Uint8Array> {
+    this.#flush();
     for (let done = 0; done < sizeBytes; ) {
       const length = Math.min(SPOOL_PIECE_BYTES, sizeBytes - done);
       for (let filled = 0; filled < length; ) {

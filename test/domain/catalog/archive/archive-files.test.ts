@@ -59,8 +59,8 @@ test("the stream of an archive that is refused ends, so that nothing stays open"
 async function readSkipping(tar: Uint8Array, chunkBytes = 700) {
   const skipped: string[] = [];
   const files: string[] = [];
-  const onRefused = ({ kind, path, error }: RefusedEntry) =>
-    void skipped.push(`${kind} ${Buffer.from(path)} ${error.reason}`);
+  const onRefused = ({ kind, path, errorOf }: RefusedEntry) =>
+    void skipped.push(`${kind} ${Buffer.from(path)} ${errorOf(path).reason}`);
   const source = new ByteSource(chunksOf(tar, chunkBytes), truncated);
   try {
     for await (const entry of readTar(source, ARCHIVE_LIMITS, { onRefused })) {

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { readArchiveFacts } from "../../../../src/domain/catalog/archive/archive-facts.ts";
+import type { ArchiveLimits } from "../../../../src/domain/catalog/archive/limits.ts";
 import {
   PROBLEMS_LISTED_MAX,
   readHostArchive,
@@ -32,12 +33,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-async function mirrored(archive: Uint8Array, { path = "", skipLinks = false, limits = {} } = {}) {
+interface Options {
+  path?: string;
+  skipLinks?: boolean;
+  commit?: string;
+  limits?: Partial<ArchiveLimits>;
+}
+
+async function mirrored(archive: Uint8Array, { path = "", skipLinks = false, ...more }: Options = {}) {
   runs += 1;
   const folder = join(directory, String(runs));
   mkdirSync(folder);
   writeFileSync(hostFileIn(folder), archive);
-  const { facts, skipped } = await repack({ folder, path, skipLinks, limits });
+  const { facts, skipped } = await repack({ folder, path, skipLinks, ...more });
   const bytes = readFileSync(mirrorFileIn(folder));
   expect(await readArchiveFacts(once(bytes))).toEqual(facts); // a workstation accepts it, and sees the same
   return { facts, skipped, bytes };
@@ -47,7 +55,7 @@ async function* once(bytes: Uint8Array) {
   yield bytes;
 }
 
-async function refusalOf(archive: Uint8Array, options = {}): Promise<DomainError> {
+async function refusalOf(archive: Uint8Array, options: Options = {}): Promise<DomainError> {
   const error = await mirrored(archive, options).then(JSON.stringify, (thrown: unknown) => thrown);
   if (error instanceof DomainError) return error;
   throw new Error(`expected a DomainError, got ${error}`);
@@ -76,6 +84,27 @@ describe("a mirrored archive", () => {
     );
     expect(other.bytes.equals(one.bytes)).toBe(true);
     expect(one.facts.paths).toEqual(["a", "b/c"]);
+  });
+
+  test("has the same bytes whether a large file comes in its place or later (SRC-20)", async () => {
+    const large = Array.from({ length: DOWNLOAD_SCAN_BYTES_MAX / 4 + 9 }, (_, at) => `${at}\n`).join("");
+    const files = [file("a/b", "1"), file("a.b", "2"), file("big", large), file("c", "3"), file("é", "4")];
+    const { bytes, facts } = await mirrored(tarGzOf(...files));
+    expect(facts.paths).toEqual(["a.b", "a/b", "big", "c", "é"]);
+    const orders = [files.toReversed(), [1, 0, 2, 3, 4].map((at) => files[at] ?? Buffer.alloc(0))];
+    for (const order of orders) {
+      const other = await mirrored(tarGzOf(...order));
+      expect([other.bytes.equals(bytes), other.facts]).toEqual([true, facts]);
+    }
+  });
+
+  test("is that of the commit, if the archive of the host names one", async () => {
+    const [commit, other] = ["1".repeat(40), "2".repeat(64)];
+    const naming = (comment: string) => tarGzOf(tarPax({ comment }, "g"), file("a"));
+    for (const comment of [commit, "a comment", "2".repeat(39)])
+      expect((await mirrored(naming(comment), { commit })).facts.paths).toEqual(["a"]);
+    const { kind, reason } = await refusalOf(naming(other), { commit });
+    expect([kind, reason]).toEqual(["upstream", "source.other_commit"]);
   });
 
   test("keeps the executable bit and no other right", async () => {
@@ -135,6 +164,8 @@ describe("a repository is refused with a problem for each entry (SRC-21)", () =>
     const { message, hint } = await refusalOf(tarGzOf(link("a"), link("b")));
     expect(message).toEndWith('this commit: "a" is a symbolic link, and 1 more');
     expect(hint).toContain("skip_links");
+    const hard = tarEntry({ name: `${TOP}/a`, type: "1", linkName: "b" });
+    expect((await refusalOf(tarGzOf(hard))).message).toContain('this commit: "a" is a hard link');
     expect((await refusalOf(tarGzOf(file("a\u202Eb")))).hint).toStartWith("rename or remove");
     const large = await refusalOf(tarGzOf(file("a")), { limits: { fileBytesMax: 1 } });
     expect(large.hint).toContain("export-ignore");
