@@ -15,7 +15,7 @@ export const collectNewGarbage = (): void => void edenGC();
 /** Texts of at least this many characters are collected as soon as nothing needs them. */
 export const LARGE_CHARACTERS = 512 * 1024;
 
-const COLLECTED_EVERY_BYTES = 2 * 1024 * 1024;
+const COLLECTED_EVERY_BYTES = 4 * 1024 * 1024;
 
 /**
  * Collects the garbage of a long stream every few megabytes. The engine waits longer, because it sees only the small objects that hold
