@@ -1,6 +1,6 @@
 // Where the packages of a policy were mirrored from: the source that a package names, and the commit behind its archive.
 import type { Connection } from "../../../platform/database/database.ts";
-import type { Coordinates } from "../connections/coordinates.ts";
+import { type Coordinates, isRef } from "../connections/coordinates.ts";
 import { type Mirrored, mirrorsOf } from "../mirroring/mirror-store.ts";
 import type { ManagedPackage } from "../model.ts";
 
@@ -23,6 +23,7 @@ const SOURCE = /^[a-z]+:\/\/(?<connectionId>[^/]+)\/(?<repository>[^@#]+)@(?<ref
 function readSourceRef(text: string): NamedSource | undefined {
   const { connectionId, repository, ref, path = "" } = SOURCE.exec(text)?.groups ?? {};
   if (connectionId === undefined || repository === undefined || ref === undefined) return undefined;
+  if (!isRef(ref)) return undefined; // a policy may name anything
   return { connectionId, repository, ref, path };
 }
 

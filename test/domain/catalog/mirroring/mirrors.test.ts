@@ -13,6 +13,7 @@ import type { Actor } from "../../../../src/domain/shared/actor.ts";
 import { parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
 import { TemporaryFolders } from "../../../../src/platform/files/temporary-folders.ts";
+import { tarFile, tarGzOf, tarPax } from "../../../support/content/tar.ts";
 import { connectionTo, createMirrorSite, type MirrorSite } from "../../../support/sources/mirror-site.ts";
 import {
   createRepositoryHost,
@@ -231,6 +232,12 @@ describe("a host", () => {
   test.each([
     ["a sign-in page", () => new Response("<!doctype html><title>Sign in</title>"), "source.not_an_archive"],
     ["nothing", () => new Response(""), "source.not_an_archive"],
+    [
+      "the archive of another repository",
+      () =>
+        new Response(new Uint8Array(tarGzOf(tarPax({ comment: "9".repeat(40) }, "g"), tarFile("b/secret")))),
+      "source.other_commit",
+    ],
     ["half an archive", () => new Response(hostArchive("a", FILES).slice(0, 60)), "source.not_an_archive"],
     [
       "too many requests",

@@ -65,6 +65,15 @@ describe("SRC-26 the packages of the policy", () => {
     });
   });
 
+  test.each(["..", "a/../b", "-x", "main@{1}", "x".repeat(256)])(
+    "asks the host about no name that is no ref, whatever a policy says: %s (SRC-4)",
+    async (ref) => {
+      await publish("guide", "main", { source_ref: `gitea://host/acme/tools@${ref}` });
+      host.seen.length = 0;
+      expect([(await look()).looked, host.seen]).toEqual([0, []]);
+    },
+  );
+
   test("looks packages up at once after an announcement of their host (SRC-27)", async () => {
     await publish("guide", "main");
     await look();
