@@ -14,11 +14,9 @@ import { createLinkBudget } from "./access/budgets/link-budget.ts";
 import { endGrants, endLoginSessions, endLogins, endProviderSessions } from "./access/logins/end-logins.ts";
 import { confirmedAudit } from "./access/second-factor/confirmed-audit.ts";
 import { removeFactors } from "./access/second-factor/factor-reset.ts";
-import { authenticatorSecrets } from "./access/second-factor/sealed-app-secrets.ts";
 import { type Access, createAccess } from "./access/service.ts";
 import type { AccessSettings, LimitSettings } from "./access/settings.ts";
 import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
-import { accessSecrets } from "./access/tokens/signing-keys.ts";
 import { AuditForwarding } from "./audit/forwarding/forwarding.ts";
 import type { Receiver } from "./audit/forwarding/receiver.ts";
 import { AuditLog } from "./audit/log.ts";
@@ -34,7 +32,6 @@ import { Erasure } from "./erasure/service.ts";
 import { createInference } from "./gateway/inference/inference.ts";
 import { createGroupsChanged } from "./gateway/keys/due-keys.ts";
 import { createKeyRetirement } from "./gateway/keys/key-retirement.ts";
-import { gatewaySecrets } from "./gateway/sealing/rewrap.ts";
 import type { AttemptOwner, ProvisionerCall } from "./gateway/service.ts";
 import { createGateway, type GatewayMode } from "./gateway/service.ts";
 import { openPackages } from "./governance/additions/open-packages.ts";
@@ -45,7 +42,7 @@ import type { RunTask } from "./governance/service.ts";
 import { createGovernance, type GovernanceSettings } from "./governance/service.ts";
 import { checkVersion } from "./governance/versions/versions.ts";
 import { BUILT_IN, type HarnessesInForce, HarnessFacts } from "./harnesses/harness-facts.ts";
-import { Idempotency, idempotentSecrets } from "./idempotency/service.ts";
+import { Idempotency } from "./idempotency/service.ts";
 import { createIdentity, type IdentitySettings } from "./identity/service.ts";
 import type { RecordsOptions } from "./inference/records.ts";
 import { createRecords } from "./inference/records.ts";
@@ -59,10 +56,10 @@ import {
   hasExternalId,
   userGroupsIn,
 } from "./scim/service.ts";
+import { secretsOf } from "./sealed-values.ts";
 import type { ObjectStore, SessionSettings } from "./sessions/service.ts";
 import { createSessions, type SessionsOptions } from "./sessions/service.ts";
 import type { Actor } from "./shared/actor.ts";
-import type { SealedSecrets } from "./shared/sealed-secrets.ts";
 import { removeExpectations } from "./sso/identities/expected-store.ts";
 import { createRemoveIdentities } from "./sso/identities/unlinking.ts";
 import type { CurrentSsoSettings, SsoObserver } from "./sso/service.ts";
@@ -279,14 +276,6 @@ const openSso = (
   const origin = access.settings.baseUrl;
   return createSso({ ...shared, ...areas, ...ends, origin, ...provisioned, sessions: access.sessions });
 };
-
-/** All sealed values, of every area. */
-export const secretsOf = (machine: { sealing: Sealing }): readonly SealedSecrets[] => [
-  accessSecrets(machine),
-  authenticatorSecrets(machine),
-  ...gatewaySecrets(machine),
-  idempotentSecrets(machine),
-];
 
 const groupsOf = (connection: Connection, userId: string) => groupNamesOf(connection, { userId });
 

@@ -15,7 +15,7 @@ import {
   sealingKeysAt,
   writeKeyFile,
 } from "../../../src/app/backup/backup-keys.ts";
-import { existingDirectory } from "../../../src/app/installation/installation.ts";
+import { existingDirectory } from "../../../src/app/installation/existing-directory.ts";
 import { keysPathOf } from "../../../src/domain/backup/model.ts";
 import { assertPassphraseLength } from "../../../src/platform/crypto/key-file.ts";
 import { programSchema, schemaIn } from "../../../src/platform/database/schema/schema.ts";

@@ -1,6 +1,6 @@
 // `migrate status` and `migrate up`. src/platform/database/schema/migrate.ts applies migrations, all or none.
 import { runTask } from "../../../src/app/backup/backup-task.ts";
-import { existingDirectory } from "../../../src/app/installation/installation.ts";
+import { existingDirectory } from "../../../src/app/installation/existing-directory.ts";
 import { lockForServer } from "../../../src/platform/data-directory/data-directory.ts";
 import { removePartialCopies } from "../../../src/platform/database/maintenance/copy.ts";
 import { finishSwap } from "../../../src/platform/database/maintenance/data-swap.ts";

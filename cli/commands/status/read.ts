@@ -2,7 +2,7 @@
 // services. A database with another schema version is reported but not read.
 
 import { readHarnessFacts } from "../../../src/app/files/harness-facts-file.ts";
-import { existingDirectory } from "../../../src/app/installation/installation.ts";
+import { existingDirectory } from "../../../src/app/installation/existing-directory.ts";
 import {
   type ExternalService,
   probeExternalServices,

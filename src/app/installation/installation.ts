@@ -1,6 +1,3 @@
-// Opens a data directory: checks access, upgrades the schema, and builds the domain. The service, which holds the directory's
-// lock, and every command use it.
-import { existsSync } from "node:fs";
 import { destinationsOfConnection } from "../../domain/catalog/connections/connection.ts";
 import type { Mirroring, RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
@@ -15,21 +12,13 @@ import type { Config } from "../../platform/config/config.ts";
 import type { Values } from "../../platform/config/table.ts";
 import { createPasswords, type PasswordCost } from "../../platform/crypto/passwords.ts";
 import { openSealing } from "../../platform/crypto/sealing.ts";
-import {
-  type DataDirectory,
-  isServerRunning,
-  openDataDirectory,
-  openExistingDirectory,
-} from "../../platform/data-directory/data-directory.ts";
-import { fileExists } from "../../platform/data-directory/owner.ts";
+import { type DataDirectory, isServerRunning } from "../../platform/data-directory/data-directory.ts";
 import type { LogState } from "../../platform/database/checkpoints.ts";
 import { type Db, openReadOnlyDatabase } from "../../platform/database/database.ts";
-import { completeSwap, isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
 import { type MigrateResult, openMigrated } from "../../platform/database/schema/migrate.ts";
 import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { openSnapshot } from "../../platform/database/snapshot.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { fileSizeOf } from "../../platform/files/disk.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { StoreCall } from "../../platform/object-store/requests.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
@@ -44,8 +33,8 @@ import { ConfiguredConnections } from "./connections/configured-connections.ts";
 import { mirroringOf } from "./connections/mirroring.ts";
 import { destinationsOf } from "./destinations.ts";
 import { domainSettingsOf, mappingsIn, type RecordOptions, recordsOf } from "./domain-settings.ts";
+import { assertDatabaseNotLost, directoryWithDatabase, emptyDirectory } from "./existing-directory.ts";
 import { gatewayModeOf } from "./gateway-mode.ts";
-import { assertDatabaseNotLost, type StartContext, unfinishedRestore } from "./lost-database.ts";
 import { olderServer, upgradeDue, upgradeRemedy } from "./older-schema.ts";
 import { proxySettingsOf } from "./proxy-settings.ts";
 import { ssoSettingsOf } from "./sso-settings.ts";
@@ -251,47 +240,3 @@ export async function openReadOnly(
     throw error;
   }
 }
-
-/**
- * Like `existingDirectory`, but changes nothing: it rejects a directory with an interrupted restore.
- * @throws DomainError `data_dir.restore_unfinished`, `data_dir.empty`, `data_dir.database_lost`, `data_dir.*`
- */
-export function directoryToExamine({ config, clock }: StartContext): DataDirectory {
-  const path = config.get("data_dir");
-  if (!fileExists(path)) throw emptyDirectory(path);
-  const directory = openExistingDirectory(path);
-  if (isSwapPending(directory)) throw unfinishedRestore(directory.path);
-  // Reading rows to find out whether there is an organization would create -wal and -shm, so only the size is checked.
-  if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
-  if (!existsSync(directory.database)) throw emptyDirectory(path);
-  return directory;
-}
-
-/**
- * Finishes an interrupted restore first. Does not open the database.
- * @returns the configured data directory, which has a database
- * @throws DomainError `data_dir.empty` if there is none, `data_dir.database_lost` if there was one, `data_dir.restoring` during a
- *   restore, `data_dir.*`
- */
-export function existingDirectory(options: StartContext): DataDirectory {
-  const directory = directoryWithDatabase(options);
-  assertDatabaseNotLost(directory, options);
-  return directory;
-}
-
-/** Like existingDirectory, but looks for an organization only in an empty file: openExisting reads it when the database is open. */
-function directoryWithDatabase({ config, clock }: StartContext): DataDirectory {
-  const path = config.get("data_dir");
-  if (!fileExists(path)) throw emptyDirectory(path);
-  const directory = openDataDirectory(path);
-  completeSwap(directory, clock);
-  if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
-  if (!existsSync(directory.database)) throw emptyDirectory(path);
-  return directory;
-}
-
-/** @returns the error for a directory without an installation */
-export const emptyDirectory = (path: string) =>
-  new DomainError("not_found", "data_dir.empty", `no Quartermaster data in ${path}`, {
-    hint: "name the right directory with --data-dir, or create an installation with `quartermaster setup`",
-  });

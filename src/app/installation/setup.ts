@@ -18,8 +18,8 @@ import { openConnection } from "../../platform/database/connection.ts";
 import { finishSwap } from "../../platform/database/maintenance/data-swap.ts";
 import { programSchema, schemaOf } from "../../platform/database/schema/schema.ts";
 import { assertFoldersUsable } from "../files/place-checks.ts";
+import { acceptLostDatabase, assertDatabaseNotLost, openForStart } from "./existing-directory.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./installation.ts";
-import { acceptLostDatabase, assertDatabaseNotLost, openForStart } from "./lost-database.ts";
 
 export interface BeginOptions {
   config: Config;

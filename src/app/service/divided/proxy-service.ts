@@ -7,13 +7,9 @@ import { assertAccessible, type DataDirectory } from "../../../platform/data-dir
 import { DomainError } from "../../../platform/errors.ts";
 import { VERSION } from "../../../platform/version.ts";
 import { createDocumentThreads } from "../../documents/document-threads.ts";
+import { directoryToExamine, emptyDirectory } from "../../installation/existing-directory.ts";
 import { proxyUrlOf } from "../../installation/gateway-settings.ts";
-import {
-  directoryToExamine,
-  emptyDirectory,
-  type Installation,
-  openInstallation,
-} from "../../installation/installation.ts";
+import { type Installation, openInstallation } from "../../installation/installation.ts";
 import { upgradeRemedy } from "../../installation/older-schema.ts";
 import { configuredOrigin, originForLinks } from "../../installation/origin.ts";
 import { proxySettingsOf } from "../../installation/proxy-settings.ts";

@@ -1,19 +1,22 @@
-// Distinguishes a data directory that lost its database from a new one, so that a start does not begin an empty installation in
-// its place. data-directory/installation-marker.ts marks a directory; backup/restore.ts restores a backup.
+// Which data directory a command opens: one with a database. A directory that lost its database is distinguished from a new one,
+// so that a start does not begin an empty installation in its place. data-directory/installation-marker.ts marks a directory; backup/restore.ts restores a backup.
+import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import {
   type DataDirectory,
   openDataDirectory,
+  openExistingDirectory,
   placesIn,
 } from "../../platform/data-directory/data-directory.ts";
 import { isMarked, markedOrganization, unmark } from "../../platform/data-directory/installation-marker.ts";
 import { fileExists } from "../../platform/data-directory/owner.ts";
-import { isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
+import { completeSwap, isSwapPending } from "../../platform/database/maintenance/data-swap.ts";
 import { holdsInstallation } from "../../platform/database/maintenance/database-owner.ts";
 import { programSchema, restoreCommand } from "../../platform/database/schema/schema.ts";
 import { DomainError } from "../../platform/errors.ts";
+import { fileSizeOf } from "../../platform/files/disk.ts";
 import { backupFolder } from "../backup/backup.ts";
 import { type FoundBackup, listBackups } from "../backup/backup-folder.ts";
 
@@ -86,7 +89,7 @@ function databaseLost(directory: DataDirectory, backup: FoundBackup | undefined)
 }
 
 /** @returns the error for a data directory in the middle of a restore */
-export const unfinishedRestore = (path: string) =>
+const unfinishedRestore = (path: string) =>
   new DomainError(
     "unavailable",
     "data_dir.restore_unfinished",
@@ -95,3 +98,47 @@ export const unfinishedRestore = (path: string) =>
       hint: "finish it with any other command, such as quartermaster status; then run this command again",
     },
   );
+
+/**
+ * Like `existingDirectory`, but changes nothing: it rejects a directory with an interrupted restore.
+ * @throws DomainError `data_dir.restore_unfinished`, `data_dir.empty`, `data_dir.database_lost`, `data_dir.*`
+ */
+export function directoryToExamine({ config, clock }: StartContext): DataDirectory {
+  const path = config.get("data_dir");
+  if (!fileExists(path)) throw emptyDirectory(path);
+  const directory = openExistingDirectory(path);
+  if (isSwapPending(directory)) throw unfinishedRestore(directory.path);
+  // Reading rows to find out whether there is an organization would create -wal and -shm, so only the size is checked.
+  if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  return directory;
+}
+
+/**
+ * Finishes an interrupted restore first. Does not open the database.
+ * @returns the configured data directory, which has a database
+ * @throws DomainError `data_dir.empty` if there is none, `data_dir.database_lost` if there was one, `data_dir.restoring` during a
+ *   restore, `data_dir.*`
+ */
+export function existingDirectory(options: StartContext): DataDirectory {
+  const directory = directoryWithDatabase(options);
+  assertDatabaseNotLost(directory, options);
+  return directory;
+}
+
+/** Like existingDirectory, but looks for an organization only in an empty file: openExisting reads it when the database is open. */
+export function directoryWithDatabase({ config, clock }: StartContext): DataDirectory {
+  const path = config.get("data_dir");
+  if (!fileExists(path)) throw emptyDirectory(path);
+  const directory = openDataDirectory(path);
+  completeSwap(directory, clock);
+  if (fileSizeOf(directory.database) === 0) assertDatabaseNotLost(directory, { config, clock });
+  if (!existsSync(directory.database)) throw emptyDirectory(path);
+  return directory;
+}
+
+/** @returns the error for a directory without an installation */
+export const emptyDirectory = (path: string): DomainError =>
+  new DomainError("not_found", "data_dir.empty", `no Quartermaster data in ${path}`, {
+    hint: "name the right directory with --data-dir, or create an installation with `quartermaster setup`",
+  });
