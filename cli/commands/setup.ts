@@ -80,7 +80,10 @@ const optionsOf = (
   command: CliCommand,
   config: Config,
 ): SetupOptions => ({
-  ...{ config, clock, ids, passwordCost },
+  config,
+  clock,
+  ids,
+  passwordCost,
   baseUrl: () => "",
   isNew: command.opts().new === true,
 });

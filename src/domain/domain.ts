@@ -20,14 +20,13 @@ import { forgetGuesses } from "./access/sign-in/password-guesses.ts";
 import { AuditForwarding } from "./audit/forwarding/forwarding.ts";
 import type { Receiver } from "./audit/forwarding/receiver.ts";
 import { AuditLog } from "./audit/log.ts";
-import { Redactions } from "./audit/redactions.ts";
-import { type Audit, createAudit } from "./audit/service.ts";
+import { createAudit } from "./audit/service.ts";
 import { Backups } from "./backup/service.ts";
 import type { Mirroring, RunCatalogTask } from "./catalog/service.ts";
 import { createCatalog } from "./catalog/service.ts";
 import { type ClientsDependencies, createClients } from "./clients/service.ts";
 import { Preferences } from "./console/service.ts";
-import { erasersOf } from "./erasers.ts";
+import { personalDataOf } from "./erasers.ts";
 import { Erasure } from "./erasure/service.ts";
 import { createInference } from "./gateway/inference/inference.ts";
 import { createGroupsChanged } from "./gateway/keys/due-keys.ts";
@@ -133,11 +132,13 @@ export function openDomain(options: DomainOptions) {
     ...areas,
     ...openPackages(shared, { governance, harnesses, spendInspection: createInspectionBudget(machine) }),
     delivery: createDelivery({
-      ...{ ...shared, ...governance },
+      ...shared,
+      ...governance,
       gateway: gatewayMode && { keys: gateway.keys, tokens: inference.tokens },
     }),
     artifactLinks: new ArtifactLinks({
-      ...{ ...shared, ...governance },
+      ...shared,
+      ...governance,
       formerRevisionsServed: () => settings.governance.formerRevisionsServed,
     }),
     clients: openClients(shared, { identity, governance, harnesses, gateway }),
@@ -159,10 +160,12 @@ export function openDomain(options: DomainOptions) {
     ...createModels({ ...shared, identity, gateway, governance, harnesses }),
     ...records,
     erasure: new Erasure({ ...shared, identity, ...personalDataOf(shared, records) }),
-    ...{ auditForwarding: new AuditForwarding({ ...shared, auditLog }), backups: new Backups(shared) },
+    auditForwarding: new AuditForwarding({ ...shared, auditLog }),
+    backups: new Backups(shared),
     health: new Health({ ...shared, gateway, sessions, proxyHealth: inference.proxyHealth }),
     jobs: createJobs(shared),
-    ...{ exports: createExports(shared), preferences: new Preferences(shared) },
+    exports: createExports(shared),
+    preferences: new Preferences(shared),
     untrustedProxies: createUntrustedProxies(machine),
     sealingKeys: new SealingKeys({ ...gatewayParts, secrets: secretsOf(machine) }),
   };
@@ -193,7 +196,9 @@ function openAreas({
     endLogins,
     retireGatewayKey: createKeyRetirement(machine),
     forgetGuesses,
-    ...{ removeFactors, removeIdentities: createRemoveIdentities(shared), removeExpectations },
+    removeFactors,
+    removeIdentities: createRemoveIdentities(shared),
+    removeExpectations,
     spendLink: createLinkBudget({ ...machine, limits }),
     settings: settings.identity,
   });
@@ -203,32 +208,41 @@ function openAreas({
   const gatewayParts = { ...shared, identity, mode: gatewayMode, requireConfirmation };
   const gateway = createGateway({ ...gatewayParts, groupsOf, observe: observeProvisioner });
   const governance = createGovernance({
-    ...{ ...shared, identity, catalog, harnesses },
+    ...shared,
+    identity,
+    catalog,
+    harnesses,
     settings: governanceSettingsOf(gatewayMode, settings),
   });
   const inference = createInference({
-    ...{ ...gatewayParts, keys: gateway.keys },
-    ...{ loginOf: access.standingLogin, loginWatch: access.loginWatch },
+    ...gatewayParts,
+    keys: gateway.keys,
+    loginOf: access.standingLogin,
+    loginWatch: access.loginWatch,
   });
   const sessions = createSessions({
-    ...{ ...shared, identity, governance, settings: settings.sessions },
+    ...shared,
+    identity,
+    governance,
+    settings: settings.sessions,
     harnesses: () => harnesses.harnesses(),
   });
   const records = createRecords({ ...machine, identity, ...recording });
   return {
-    ...{
-      idempotency,
-      identity,
-      access,
-      catalog,
-      governance,
-      auditLog,
-      harnesses,
-      sessions,
-      gateway,
-      inference,
-    },
-    ...{ shared, gatewayParts, machine, records },
+    idempotency,
+    identity,
+    access,
+    catalog,
+    governance,
+    auditLog,
+    harnesses,
+    sessions,
+    gateway,
+    inference,
+    shared,
+    gatewayParts,
+    machine,
+    records,
   };
 }
 
@@ -278,9 +292,3 @@ const openSso = (
 };
 
 const groupsOf = (connection: Connection, userId: string) => groupNamesOf(connection, { userId });
-
-/** Where personal data is. */
-const personalDataOf = (
-  machine: ConstructorParameters<typeof Redactions>[0] & { ids: Ids; audit: Audit },
-  { requestLogs }: ReturnType<typeof createRecords>,
-) => ({ log: new Redactions(machine), areas: erasersOf(machine), outside: [requestLogs] });

@@ -1,6 +1,7 @@
 // What removes a person from the database: the part of each area.
 import type { Ids } from "../platform/ids.ts";
 import { eraseLogins } from "./access/erase.ts";
+import { Redactions } from "./audit/redactions.ts";
 import type { Audit } from "./audit/service.ts";
 import { eraseClients } from "./clients/erase.ts";
 import { erasePreferences } from "./console/erase.ts";
@@ -8,6 +9,7 @@ import { createEraseKeys } from "./gateway/erase.ts";
 import { eraseAuthor } from "./governance/erase.ts";
 import { eraseAnswers } from "./idempotency/erase.ts";
 import { createEraseUser } from "./identity/erase.ts";
+import type { createRecords } from "./inference/records.ts";
 import { eraseUsage } from "./inference/usage/usage-retention.ts";
 import { eraseProvisioning } from "./scim/erase.ts";
 import { eraseSessions } from "./sessions/erase.ts";
@@ -15,7 +17,7 @@ import type { ErasePersonalData } from "./shared/personal-data.ts";
 import { eraseIdentities } from "./sso/erase.ts";
 
 /** In the order in which rows may be deleted: the user is last, because others refer to it. */
-export const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
+const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
   createEraseKeys(machine),
   eraseClients,
   eraseAnswers,
@@ -28,3 +30,9 @@ export const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePe
   eraseSessions,
   createEraseUser(machine),
 ];
+
+/** Where personal data is. */
+export const personalDataOf = (
+  machine: ConstructorParameters<typeof Redactions>[0] & { ids: Ids; audit: Audit },
+  { requestLogs }: Pick<ReturnType<typeof createRecords>, "requestLogs">,
+) => ({ log: new Redactions(machine), areas: erasersOf(machine), outside: [requestLogs] });

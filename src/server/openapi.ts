@@ -201,7 +201,8 @@ const BODY_TYPES: Record<Accepted, string> = {
   nothing: "application/json",
   form: "application/x-www-form-urlencoded",
   upload: "multipart/form-data",
-  ...{ scim: SCIM_MEDIA_TYPE, "scim-group": SCIM_MEDIA_TYPE },
+  scim: SCIM_MEDIA_TYPE,
+  "scim-group": SCIM_MEDIA_TYPE,
 };
 
 function operationOf({ hooks, path, method }: DocumentedRoute): Record<string, unknown> {

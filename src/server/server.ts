@@ -115,7 +115,9 @@ const createAdminEvents = (
   shared: Pick<AdminEventsOptions, "overview" | "loginWatch" | "holders">,
 ): AdminEvents =>
   new AdminEvents({
-    ...{ ...shared, clock, log },
+    ...shared,
+    clock,
+    log,
     revision: (organizationId) => domain.governance.revisions.current(organizationId)?.sequence ?? 0,
     changes: {
       clients: () => domain.clients.revision(),

@@ -46,7 +46,11 @@ export async function contestInTurn(
   const lookUp = { ours: own.median, reference: finding.median, ratio: own.ratio / finding.ratio };
   return [
     {
-      ...{ what, unit, ours: own.median, reference: other.median, ratio: own.ratio },
+      what,
+      unit,
+      ours: own.median,
+      reference: other.median,
+      ratio: own.ratio,
       verdict: atLeast(wanted, own.ratio),
     },
     { what: "the same, against a bare server that looks up each token", unit, ...lookUp },

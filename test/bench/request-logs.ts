@@ -117,7 +117,9 @@ async function summaries(file: string): Promise<Figure[]> {
   await running.close();
   const again = Math.max(...times);
   const told = (what: string, ours: number): Figure => ({
-    ...{ what: `request log, a million rows: summary by model and user, ${what}`, unit: "ms", ours },
+    what: `request log, a million rows: summary by model and user, ${what}`,
+    unit: "ms",
+    ours,
   });
   return [
     told("first", first),
@@ -133,7 +135,8 @@ function fill(file: string): void {
       const number = first + at;
       const row = rowOf(number, {
         occurredAtMs: START_MS + Math.floor(number * ROW_EVERY_MS),
-        ...{ userId: userOf(number), model: `model-${number % MODELS}` },
+        userId: userOf(number),
+        model: `model-${number % MODELS}`,
       });
       return { row, isOnlyNew: false };
     });

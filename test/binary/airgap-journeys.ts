@@ -172,9 +172,18 @@ describe("AIR-2: a host with loopback only", () => {
     const { url } = await offer.json();
     expect(sha256Hex(await (await fetch(url)).bytes())).toBe(SHA256);
     const report = {
-      ...{ instance_id: crypto.randomUUID(), hostname: "lab-14", client_version: "0.1.0", platform: "linux" },
-      ...{ architecture: "x86_64", config_revision: fetched.revision, applied: true, files_ok: true },
-      ...{ harnesses: [], packages: [], reconciliation_attempt: null, error: null },
+      instance_id: crypto.randomUUID(),
+      hostname: "lab-14",
+      client_version: "0.1.0",
+      platform: "linux",
+      architecture: "x86_64",
+      config_revision: fetched.revision,
+      applied: true,
+      files_ok: true,
+      harnesses: [],
+      packages: [],
+      reconciliation_attempt: null,
+      error: null,
     };
     expect((await ask("/client-status", { json: report, headers: { authorization } })).status).toBe(204);
     expect((await cliJson("clients list")).items).toMatchObject([{ hostname: "lab-14" }]);

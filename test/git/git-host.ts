@@ -58,7 +58,11 @@ export async function startGitHost(folder: string, { nginx, fcgiwrap, git }: Pro
   await accepting(port);
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   return {
-    ...{ origin: `https://localhost:${port}`, port, ca, root, tls: { cert, key } },
+    origin: `https://localhost:${port}`,
+    port,
+    ca,
+    root,
+    tls: { cert, key },
     elsewhere: () => read("elsewhere.log"),
     log: () => read("access.log"),
     async [Symbol.asyncDispose]() {

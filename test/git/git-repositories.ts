@@ -3,9 +3,14 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const OWN = {
-  ...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", PATH: process.env.PATH ?? "/usr/bin:/bin" },
-  ...{ GIT_AUTHOR_NAME: "n", GIT_AUTHOR_EMAIL: "n@example.org", GIT_COMMITTER_NAME: "n" },
-  ...{ GIT_COMMITTER_EMAIL: "n@example.org", GIT_AUTHOR_DATE: "2025-11-12T08:09:10Z" },
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  PATH: process.env.PATH ?? "/usr/bin:/bin",
+  GIT_AUTHOR_NAME: "n",
+  GIT_AUTHOR_EMAIL: "n@example.org",
+  GIT_COMMITTER_NAME: "n",
+  GIT_COMMITTER_EMAIL: "n@example.org",
+  GIT_AUTHOR_DATE: "2025-11-12T08:09:10Z",
   GIT_COMMITTER_DATE: "2025-11-12T08:09:10Z",
 };
 

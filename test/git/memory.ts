@@ -20,8 +20,13 @@ export async function measureExecutable(host: GitHost, folder: string): Promise<
   const files = Object.fromEntries(Array.from({ length: FILES }, (_, at) => [`files/${at}.bin`, file()]));
   repository.set("refs/heads/main", repository.commit(files));
   const connection = {
-    ...{ id: "host", provider: "git", api_base_url: host.origin, username: USERNAME, token: "file://token" },
-    ...{ ca_bundle: "ca.pem", organizations: { dev: ["acme"] } },
+    id: "host",
+    provider: "git",
+    api_base_url: host.origin,
+    username: USERNAME,
+    token: "file://token",
+    ca_bundle: "ca.pem",
+    organizations: { dev: ["acme"] },
   };
   writeFileSync(join(folder, "ca.pem"), host.ca);
   writeFileSync(join(folder, "token"), TOKEN, { mode: 0o600 });

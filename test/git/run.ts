@@ -44,15 +44,17 @@ interface Place {
 type Case = (place: Place) => Promise<void>;
 
 const connectionTo = (host: Pick<GitHost, "origin" | "ca">, more: Partial<Connection> = {}): Connection => ({
-  ...{ id: "host", name: "Host", provider: "git", apiBase: host.origin, downloadOrigins: [] },
+  id: "host",
+  name: "Host",
+  provider: "git",
+  apiBase: host.origin,
+  downloadOrigins: [],
   clone: { base: host.origin, path: "{namespace}/{name}" },
-  ...{
-    namespaces: ["*"],
-    ca: host.ca,
-    skipLinks: false,
-    watchEveryHours: undefined,
-    webhookSecret: undefined,
-  },
+  namespaces: ["*"],
+  ca: host.ca,
+  skipLinks: false,
+  watchEveryHours: undefined,
+  webhookSecret: undefined,
   credential: () => ({ kind: "login", username: USERNAME, token: new Secret(TOKEN) }),
   ...more,
 });
@@ -325,11 +327,14 @@ const CASES: Readonly<Record<string, Case>> = {
     const repository = new Repository(host.root, "acme/cloud");
     const commit = repository.commit(FILES);
     using api = Bun.serve({
-      ...{ hostname: "127.0.0.1", port: 0, tls: host.tls },
+      hostname: "127.0.0.1",
+      port: 0,
+      tls: host.tls,
       fetch: (request) => cloudAnswer(request, commit),
     });
     const connection = connectionTo(host, {
-      ...{ provider: "bitbucket_cloud", apiBase: `https://localhost:${api.port}/2.0` },
+      provider: "bitbucket_cloud",
+      apiBase: `https://localhost:${api.port}/2.0`,
       clone: { base: host.origin, path: "{namespace}/{name}.git" },
       credential: () => ({ kind: "token", token: new Secret(TOKEN) }),
     });
@@ -359,14 +364,18 @@ async function createHangingHost() {
   const { cert, key, ca } = await certify();
   const type = { "content-type": "application/x-git-upload-pack-advertisement" };
   const server = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0, tls: { cert, key }, idleTimeout: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
+    tls: { cert, key },
+    idleTimeout: 0,
     fetch: ({ headers }) =>
       headers.get("user-agent") === "quartermaster"
         ? new Response("", { headers: type })
         : new Promise<Response>(() => {}),
   });
   return {
-    ...{ origin: `https://localhost:${server.port}`, ca },
+    origin: `https://localhost:${server.port}`,
+    ca,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }

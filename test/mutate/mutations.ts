@@ -25,14 +25,34 @@ const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && "start" in value && "loc" in value;
 
 const OPERATORS: Readonly<Record<string, string>> = {
-  ...{ "<": "<=", "<=": "<", ">": ">=", ">=": ">", "===": "!==", "!==": "===" },
-  ...{ "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "&": "|", "|": "&" },
-  ...{ "&&": "||", "||": "&&", "+=": "-=", "-=": "+=" },
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+  "===": "!==",
+  "!==": "===",
+  "+": "-",
+  "-": "+",
+  "*": "/",
+  "/": "*",
+  "%": "*",
+  "&": "|",
+  "|": "&",
+  "&&": "||",
+  "||": "&&",
+  "+=": "-=",
+  "-=": "+=",
 };
 /** Functions and methods that have an opposite of the same shape. */
 const OPPOSITES: Readonly<Record<string, string>> = {
-  ...{ some: "every", every: "some", min: "max", max: "min", startsWith: "endsWith", endsWith: "startsWith" },
-  ...{ floor: "ceil", ceil: "floor" },
+  some: "every",
+  every: "some",
+  min: "max",
+  max: "min",
+  startsWith: "endsWith",
+  endsWith: "startsWith",
+  floor: "ceil",
+  ceil: "floor",
 };
 /** Calls whose result or effect is only information: for a log, or about a bug of the program. */
 const TELLING = /^(invariant|process\.kill|log\.|this\.own\.log\.|this\.#log\.)/;

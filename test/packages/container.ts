@@ -52,7 +52,9 @@ function instructionsIn(text: string) {
     JSON.parse(new RegExp(`^${instruction} (\\[.*\\])$`, "m").exec(moved)?.[1] ?? "[]");
   const [, user = "", group = ""] = /^USER (\d+):(\d+)$/m.exec(moved) ?? [];
   return {
-    ...{ user, group, variables: moved.match(/\bQUARTERMASTER_\w+=[^\s\\]+/g) ?? [] },
+    user,
+    group,
+    variables: moved.match(/\bQUARTERMASTER_\w+=[^\s\\]+/g) ?? [],
     healthCheck: wordsOf(" +CMD"),
     command: [...wordsOf("ENTRYPOINT"), ...wordsOf("CMD")],
   };

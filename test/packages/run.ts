@@ -21,14 +21,15 @@ import { ScratchRoot } from "./scratch-root.ts";
 const INSIDE = "QUARTERMASTER_TEST_PACKAGES_INSIDE";
 /** Debian packages by program. */
 const PROGRAMS = {
-  ...{
-    dpkg: "dpkg",
-    "deb-systemd-invoke": "init-system-helpers",
-    rpm: "rpm",
-    unshare: "util-linux",
-    setpriv: "util-linux",
-  },
-  ...{ "systemd-sysusers": "systemd", "systemd-analyze": "systemd", man: "man-db", openssl: "openssl" },
+  dpkg: "dpkg",
+  "deb-systemd-invoke": "init-system-helpers",
+  rpm: "rpm",
+  unshare: "util-linux",
+  setpriv: "util-linux",
+  "systemd-sysusers": "systemd",
+  "systemd-analyze": "systemd",
+  man: "man-db",
+  openssl: "openssl",
 };
 
 async function main(): Promise<void> {

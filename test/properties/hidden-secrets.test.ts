@@ -56,8 +56,10 @@ const settings = fc.record(
   { noNullPrototype: true, requiredKeys: [] },
 );
 const members = {
-  ...{ name: fc.constantFrom("one", "two"), command: fc.constant("run") },
-  ...{ env, disabled: fc.boolean() },
+  name: fc.constantFrom("one", "two"),
+  command: fc.constant("run"),
+  env,
+  disabled: fc.boolean(),
 };
 /** without arguments, which the form shows */
 const server = fc.record(members, { noNullPrototype: true });

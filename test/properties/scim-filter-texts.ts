@@ -70,7 +70,9 @@ const docs: fc.Arbitrary<ScimObject[]> = fc
   )
   .map((people) =>
     people.map(([core, own, extension], at) => ({
-      ...{ ...core, ...own, userName: `${TEXTS[at]}${at}` },
+      ...core,
+      ...own,
+      userName: `${TEXTS[at]}${at}`,
       ...(extension && { [ENTERPRISE_USER]: extension }),
       ...(at % 2 === 0 && { externalId: `${TEXTS[at]}` }),
     })),

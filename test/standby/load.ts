@@ -30,7 +30,9 @@ export class Load implements AsyncDisposable {
   constructor(private readonly site: Site) {
     this.#ledgers = site.workstations.map(({ at }) => ({
       instanceId: reportOf(at).instance_id,
-      ...{ sent: 0, acknowledged: [], lastStatus: undefined },
+      sent: 0,
+      acknowledged: [],
+      lastStatus: undefined,
     }));
     this.#done = site.workstations.map((workstation, at) => this.#report(workstation, this.#ledgers[at]));
   }

@@ -65,14 +65,21 @@ export async function createStage({ litestream, versitygw, lease }: StageOptions
   for (const name of ["keys", "artifacts"])
     cpSync(join(site.data, name), join(other, name), { recursive: true });
   return {
-    ...{ site, lease, link, settings, direct },
+    site,
+    lease,
+    link,
+    settings,
+    direct,
     machines: [site.data, other],
     async start(data, where = { settings, port: site.port }) {
       const listen = ["--server-listen", `${LOOPBACK}:${where.port}`, "--server-public-url", site.baseUrl];
       const args = [...site.args, "--data-dir", data, ...where.settings, ...listen];
       const service = await startService({ args, env: OPTIMIZED });
       const replication = await startLitestream({
-        ...{ litestream, data, folder: folder.path, settings: where.settings },
+        litestream,
+        data,
+        folder: folder.path,
+        settings: where.settings,
       });
       const stop = async () => {
         service.signal("SIGKILL");

@@ -31,8 +31,12 @@ async function preview({ domain, actor, output }: Call, request: Request): Promi
   const { sourceRef, commit, kind, committedAtMs, isKnown } = found;
   output.result(
     {
-      ...{ dry_run: true, source_ref: sourceRef, resolved_commit: commit, ref_kind: kind },
-      ...{ committed_at: timeOf(committedAtMs ?? null), stored: isKnown },
+      dry_run: true,
+      source_ref: sourceRef,
+      resolved_commit: commit,
+      ref_kind: kind,
+      committed_at: timeOf(committedAtMs ?? null),
+      stored: isKnown,
     },
     detailsText([
       ["source", sourceRef],

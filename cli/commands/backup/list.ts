@@ -44,14 +44,23 @@ export async function list({ config, output }: SettingsCall): Promise<void> {
 }
 
 const replacedRow = ({ folder, path, replacedAtMs, keptUntilMs, sizeBytes }: ReplacedData): Row => ({
-  ...{ name: basename(folder), path, kind: "replaced", createdAtMs: replacedAtMs, keptUntilMs, sizeBytes },
-  ...{ schema: undefined, manifest: undefined, problem: undefined },
+  name: basename(folder),
+  path,
+  kind: "replaced",
+  createdAtMs: replacedAtMs,
+  keptUntilMs,
+  sizeBytes,
+  schema: undefined,
+  manifest: undefined,
+  problem: undefined,
 });
 
 function documentOf(backup: Row): object {
   const { name, path, kind, createdAtMs, sizeBytes, schema, manifest, problem } = backup;
   return {
-    ...{ name, path, kind },
+    name,
+    path,
+    kind,
     created_at: timeOf(createdAtMs ?? null),
     size_bytes: sizeBytes,
     schema: schema ?? null,

@@ -45,7 +45,10 @@ export async function restore(call: SettingsCall): Promise<void> {
     using watch = watchTask(context, "reading the backup");
     const restored = await restoreBackup({
       ...read,
-      ...{ directory, config, ids: context.ids, clock: context.clock },
+      directory,
+      config,
+      ids: context.ids,
+      clock: context.clock,
       operator: { kind: "operator", id: null, label, requestId: context.runId },
       revokeLogins: has("revokeLogins"),
       signal: watch.signal,

@@ -13,7 +13,11 @@ export const manifestDocument = ({
   sessions_elsewhere,
   sealing_key_ids,
 }: Manifest) => ({
-  ...{ created_at, version, schema, database, artifacts },
+  created_at,
+  version,
+  schema,
+  database,
+  artifacts,
   captured_sessions: {
     count: sessionsIn(database),
     files_included: sessions !== undefined,

@@ -114,7 +114,8 @@ async function withProgress(
   work: (actor: Call["actor"], request: ImportRequest) => Promise<ImportPlan>,
 ): Promise<ImportPlan> {
   using progress = startProgress(context, {
-    ...{ label: "reading archives", unit: "bytes" },
+    label: "reading archives",
+    unit: "bytes",
     total: request.file.sizeBytes,
   });
   return await work(actor, { ...request, onProgress: ({ bytes }) => progress.advance(bytes) });

@@ -53,10 +53,7 @@ async function demo(context: Context, command: CliCommand, flags: DemoFlags): Pr
   const { seed = DEFAULT_SEED, dataDir } = flags;
   const directory = dataDir === undefined ? undefined : resolve(context.cwd, dataDir);
   const size = { workstations, port, seed };
-  await run(
-    { ...size, ...{ directory, clock, ids }, report: display.report, signal: ending.signal },
-    context,
-  );
+  await run({ ...size, directory, clock, ids, report: display.report, signal: ending.signal }, context);
 }
 
 /** @throws DomainError `listen.in_use` with the option of this command in its hint */

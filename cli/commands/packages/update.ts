@@ -42,9 +42,13 @@ export async function update(call: Call): Promise<void> {
 
 const updateDocument = ({ before, after, formerCommit, commit, difference }: PackageUpdate) => ({
   id: before.id,
-  ...{ former_version: before.version, version: after.version },
-  ...{ former_commit: formerCommit, resolved_commit: commit },
-  ...{ source_ref: after.source_ref, artifact_id: after.artifact_id, sha256: after.sha256 },
+  former_version: before.version,
+  version: after.version,
+  former_commit: formerCommit,
+  resolved_commit: commit,
+  source_ref: after.source_ref,
+  artifact_id: after.artifact_id,
+  sha256: after.sha256,
   ...difference,
 });
 

@@ -18,7 +18,9 @@ export async function announceService(
   const { from, to, backup } = installation.schema;
   if (from !== 0 && from !== to) log.info("schema.upgraded", { from, to, copy: backup });
   log.info("service.started", {
-    ...{ address, base_url: baseUrl, schema: to },
+    address,
+    base_url: baseUrl,
+    schema: to,
     ...(inference && { inference_url: inference.url }),
     ...(inference?.address !== undefined && { inference_address: inference.address }),
     ...(only && { only }),

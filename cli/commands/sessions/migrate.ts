@@ -35,7 +35,8 @@ async function moveAll(
 ) {
   using progress = startProgress(context, { label: "moving captured sessions", unit: "bytes", total });
   return await domain.sessions.moving.run(actor, {
-    ...{ to, signal: context.stopSignal() },
+    to,
+    signal: context.stopSignal(),
     advance: (bytes) => progress.advance(bytes),
   });
 }

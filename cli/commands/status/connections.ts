@@ -20,6 +20,9 @@ export function connectionFacts(connections: readonly OperatorConnection[]): Fac
 /** @returns the same as JSON */
 export const connectionsDocument = (connections: readonly OperatorConnection[]) =>
   connections.map(({ id, status, reason, sinceMs, problems }) => ({
-    ...{ id: id ?? null, status, reason: reason ?? null, since: timeOf(sinceMs ?? null) },
+    id: id ?? null,
+    status,
+    reason: reason ?? null,
+    since: timeOf(sinceMs ?? null),
     problems,
   }));

@@ -227,7 +227,8 @@ export function statusDocument({ nowMs, machine, content, outside, harnesses }: 
 }
 
 const sessionsDocument = ({ store, isUnusable, kept, withoutBytes }: Content["sessions"]) => ({
-  ...{ store, usable: !isUnusable },
+  store,
+  usable: !isUnusable,
   ...kept,
   without_bytes: withoutBytes,
 });

@@ -72,7 +72,11 @@ async function takeOverLocked(
     if (existsSync(directory.database) && !(await confirm(call, directory, { source, starter }))) return;
     using watch = watchTask(context, "taking over");
     const taken = await takeOver({
-      ...{ config, clock: context.clock, ids: context.ids, directory, source },
+      config,
+      clock: context.clock,
+      ids: context.ids,
+      directory,
+      source,
       log: createLog({ level: "error", format: "text", write: () => {}, clock: context.clock }),
       operator: { kind: "operator", id: null, label, requestId: context.runId },
       signal: watch.signal,

@@ -37,7 +37,11 @@ export function registerBackupJob(
     async run(signal) {
       const { manifest, differences, ...made } = await makeBackup({
         kind: "scheduled",
-        ...{ directory, clock, folder, keyIdsIn, signal },
+        directory,
+        clock,
+        folder,
+        keyIdsIn,
+        signal,
         withSessions: config.get("backup.sessions"),
       });
       await domain.backups.recordMade(actor, made);

@@ -79,7 +79,11 @@ async function runIn(directory: DemoDirectory, options: DemoOptions): Promise<vo
     next_policy: nextPolicy,
   });
   const fleet = startFleet({
-    ...{ profiles, password, clock, signal, report },
+    profiles,
+    password,
+    clock,
+    signal,
+    report,
     http: createDemoHttp(baseUrl, signal),
     onRevision: () => watch.check(),
   });

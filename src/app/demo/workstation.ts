@@ -113,7 +113,9 @@ export class Workstation {
     const { http, clock, signal, user, report } = this.parts;
     const who = { workstation: this.profile.hostname, user: user.email };
     const login = await DeviceLogin.begin({
-      ...{ http, clock, signal },
+      http,
+      clock,
+      signal,
       showCode: async ({ userCode, link }) => {
         report({ event: "user_code_shown", ...who, user_code: userCode });
         await user.approve(link);
@@ -201,7 +203,9 @@ function reportOf(profile: Profile, policy: Static<typeof Policy>): ClientStatus
     applied: true,
     files_ok: !profile.hasChangedFiles,
     harnesses: installed.map(([name, version]) => ({
-      ...{ name, version, raw_version: version },
+      name,
+      version,
+      raw_version: version,
       api_allowed: governed.includes(name),
       client_supported: true,
       installed: true,

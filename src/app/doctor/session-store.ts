@@ -21,7 +21,10 @@ export async function checkSessionStore(check: Check, { domain, config }: Examin
       "check the owner and mode of the folder sessions in the data directory",
     );
   return sessionStoreFinding(check, {
-    ...{ kept: keptIn(sums), withoutBytes: countLost(), store: active.kind, space: active.space() },
+    kept: keptIn(sums),
+    withoutBytes: countLost(),
+    store: active.kind,
+    space: active.space(),
     totalBytesMax: config.get("sessions.total_bytes_max"),
     ...(active.kind === "s3" && {
       netDays: config.get("sessions.retention_days") + LIFECYCLE_RULE_DELAY_DAYS,

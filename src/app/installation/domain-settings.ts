@@ -136,5 +136,7 @@ export const recordsOf = (
     requestsPerDay: config.get("gateway.proxy.budgets.requests_per_day"),
     tokensPerDay: config.get("gateway.proxy.budgets.tokens_per_day"),
   },
-  ...{ handOverUsage, isUsageCounter, onUsageFailure },
+  handOverUsage,
+  isUsageCounter,
+  onUsageFailure,
 });

@@ -1,3 +1,5 @@
+// Opens a data directory: checks access, upgrades the schema, and builds the domain. The service, which holds the directory's
+// lock, and every command use it.
 import { destinationsOfConnection } from "../../domain/catalog/connections/connection.ts";
 import type { Mirroring, RunCatalogTask } from "../../domain/catalog/service.ts";
 import { type Domain, openDomain } from "../../domain/domain.ts";
@@ -143,7 +145,11 @@ async function joinDomain(
   const outbound = openOutbound({ allowed, found }, options.tracing);
   const { observeObjectStore: observe, writeUploads } = options;
   const { buckets, logArchive, ...stores } = await openStores(directory, {
-    ...{ config, clock, outbound, observe, writeUploads },
+    config,
+    clock,
+    outbound,
+    observe,
+    writeUploads,
   });
   const roles = { mappings: mappingsIn(config.get("scim.group_role_mappings")) };
   const sso = { settings: ssoSettingsOf(config) };
@@ -172,7 +178,14 @@ async function joinDomain(
     secrets: { scimToken: config.get("scim.token") },
   });
   return {
-    ...{ directory, db, domain, outbound, buckets, connections, schema, close: () => db.close() },
+    directory,
+    db,
+    domain,
+    outbound,
+    buckets,
+    connections,
+    schema,
+    close: () => db.close(),
     mapRoles: (setting) => {
       roles.mappings = mappingsIn(setting);
     },

@@ -68,7 +68,9 @@ export class Buckets {
         ? undefined
         : new Bucket({
             ...options,
-            ...{ ca, destination, credentials: () => credentialsOf(this.#config) },
+            ca,
+            destination,
+            credentials: () => credentialsOf(this.#config),
             place: {
               endpoint,
               publicEndpoint: config.get("blobs.s3.public_endpoint") ?? endpoint,

@@ -95,7 +95,12 @@ export class BackupWork implements BackupOperations {
       const { manifest, differences, ...made } = await makeBackup({
         kind: "manual",
         withSessions: config.get("backup.sessions"),
-        ...{ directory, clock, folder: this.#folder, keyIdsIn, signal: this.#stop.signal, perform },
+        directory,
+        clock,
+        folder: this.#folder,
+        keyIdsIn,
+        signal: this.#stop.signal,
+        perform,
       });
       await domain.backups.recordMade(actor, made, key);
       this.#failure = null;

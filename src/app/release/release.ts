@@ -113,8 +113,11 @@ export async function makeRelease(options: ReleaseOptions): Promise<ReleasePaths
   for (const [file, text] of handbookFiles()) addText(`handbook/${file}`, text);
   const bundled = options.bundled ?? (await bundledPackages(ROOT, BUNDLES));
   const product = {
-    ...{ version: facts.version, commit: facts.commit, builtAt: facts.build_time ?? undefined },
-    ...{ sha256: sha256Hex(program), runtime: Bun.version },
+    version: facts.version,
+    commit: facts.commit,
+    builtAt: facts.build_time ?? undefined,
+    sha256: sha256Hex(program),
+    runtime: Bun.version,
   };
   addText("sbom.cdx.json", sbomText(product, bundled));
   addText("THIRD-PARTY-LICENSES.txt", thirdPartyText(bundled, Bun.version));

@@ -25,7 +25,9 @@ export function createServiceLog({ directory, config, clock, log, metrics }: Ser
     file: directory.requestLogs,
     isEnabled: config.get("gateway.request_logs.enabled"),
     queueRowsMax: config.get("gateway.request_logs.queue_rows"),
-    ...{ clock, log, startThread: startLogThread },
+    clock,
+    log,
+    startThread: startLogThread,
   });
   if (config.get("gateway.type") !== undefined) addLogMetrics(metrics, running);
   return running;

@@ -58,7 +58,12 @@ export function startInference(parts: InferenceParts): RunningInference | undefi
   const forwarding = forwardingOf(parts, { settings, upstream, counters, report, spans });
   const forward = spans ? spans.forward(forwarding.forward) : forwarding.forward;
   const handler = new InferenceHandler({
-    ...{ admission, clock, ids, report, forward, extraPaths: settings.extraPaths },
+    admission,
+    clock,
+    ids,
+    report,
+    forward,
+    extraPaths: settings.extraPaths,
     prefix: settings.listen ? "" : PROXY_PREFIX,
     observe(refused) {
       counters.refused(refused.reason);
@@ -99,8 +104,17 @@ function forwardingOf(
   const { inference, usage, allowedModels } = domain;
   const { replaceKey, sessionWatch } = inference;
   return createForwarding({
-    ...{ settings, upstream, usage, allowedModels, metrics, clock, report },
-    ...{ log: requestLog, replaceKey: replaceKey, watch: sessionWatch, classify: disownedReasonIn },
+    settings,
+    upstream,
+    usage,
+    allowedModels,
+    metrics,
+    clock,
+    report,
+    log: requestLog,
+    replaceKey: replaceKey,
+    watch: sessionWatch,
+    classify: disownedReasonIn,
     finished(request) {
       counters.finished(request);
       spans?.finished(request);

@@ -159,7 +159,12 @@ async function startWithListener(
   await keepRecords(installation, { ...options, undo, requestLog });
   const onBootstrap = (result: BootstrapResult) => options.onBootstrap(result, directory);
   const { bootstrap, actor, seeded } = await configure(installation, {
-    ...{ config, log, clock, runTask, onBootstrap, baseUrl: baseUrl() },
+    config,
+    log,
+    clock,
+    runTask,
+    onBootstrap,
+    baseUrl: baseUrl(),
   });
   await startGatewayWork(installation.domain, log);
   await sweepTemporary(installation);

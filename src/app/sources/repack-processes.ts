@@ -26,9 +26,14 @@ export function createRepackProcesses(): RunRepack {
 async function run(task: RepackTask, signal: AbortSignal): Promise<Repacked> {
   const [path = "", ...args] = ownProgram();
   const program = {
-    ...{ path, args: [...args, REPACK_ARGUMENT], environment: {}, input: JSON.stringify(task) },
-    ...{ directory: task.folder, workingDirectory: task.folder }, // ended with the folder if this process is killed
-    ...{ outputBytesMax: ANSWER_BYTES_MAX, errorBytesMax: ERROR_BYTES_KEPT },
+    path,
+    args: [...args, REPACK_ARGUMENT],
+    environment: {},
+    input: JSON.stringify(task),
+    directory: task.folder,
+    workingDirectory: task.folder, // ended with the folder if this process is killed
+    outputBytesMax: ANSWER_BYTES_MAX,
+    errorBytesMax: ERROR_BYTES_KEPT,
   };
   try {
     const { exitCode, output, errors } = await runProgram(program, signal);

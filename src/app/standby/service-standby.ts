@@ -73,7 +73,10 @@ async function takeLease(
   }: StandbyStart & { undo: AsyncDisposableStack; onTakenOver(error: DomainError): void },
 ): Promise<LeaseKeeper> {
   const keeper = new LeaseKeeper({
-    ...{ object: leaseObjectOf(config, clock), own, machine: hostname(), log },
+    object: leaseObjectOf(config, clock),
+    own,
+    machine: hostname(),
+    log,
     onRenewed: (untilMs) => writeLeaseFile(directory, untilMs),
     onLost: onTakenOver,
   });

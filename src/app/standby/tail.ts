@@ -36,7 +36,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** @returns the end of a restored database, for the record of a term @throws DomainError `storage.*` */
 export const restoredEnd = (file: string, { id, digest, atMs }: LogEnd): RestoredEnd => ({
-  ...{ audit_id: id, audit_digest: digest, audit_at: toRfc3339(atMs) },
+  audit_id: id,
+  audit_digest: digest,
+  audit_at: toRfc3339(atMs),
   newest: reading(fileAlone(file), (connection) =>
     Object.fromEntries(
       Object.entries(KINDS).flatMap(([name, { rows }]) => {

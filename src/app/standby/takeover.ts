@@ -101,7 +101,9 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   const own = newTerm(source.nextNumber, ids);
   const formerLease = config.get("standby.lease") ? await takeLease(own, options) : undefined;
   const record = {
-    ...{ term: own.term, from_term: source.term, machine: hostname() },
+    term: own.term,
+    from_term: source.term,
+    machine: hostname(),
     began_at: toRfc3339(clock.nowMs()),
   };
   if (!(await createRecord(source.store, { ...record, restored: null }))) throw alreadyBegun(own.term);

@@ -11,7 +11,8 @@ export const tracedProvisioner = (observe: Observe, tracer: Tracer | undefined):
         observe(call);
         const { operation, outcome, durationMs } = call;
         tracer.record(`provisioner ${operation}`, {
-          ...{ kind: "client", durationMs },
+          kind: "client",
+          durationMs,
           facts: { "quartermaster.outcome": outcome },
           failure: outcome === "succeeded" ? undefined : outcome,
         });

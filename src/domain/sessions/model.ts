@@ -43,8 +43,14 @@ export const metadataOf = <Row extends Record<keyof SessionMetadata, unknown>>({
   repositoryRemote,
   capturedAtMs,
 }: Row): Pick<Row, keyof SessionMetadata> => ({
-  ...{ artifactFormat, resumable, cwd, title, summary },
-  ...{ repositoryRoot, repositoryRemote, capturedAtMs },
+  artifactFormat,
+  resumable,
+  cwd,
+  title,
+  summary,
+  repositoryRoot,
+  repositoryRemote,
+  capturedAtMs,
 });
 
 /** The caller of an operation on sessions. */

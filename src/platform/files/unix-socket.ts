@@ -43,7 +43,8 @@ export async function healthFault(
 ): Promise<string | undefined> {
   try {
     const { status } = await fetch(`${hasTls ? "https" : "http"}://localhost/health`, {
-      ...{ unix: path, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) },
+      unix: path,
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
       tls: { rejectUnauthorized: false }, // the certificate is for the public name, and the file is our own
     });
     return status === 200 ? undefined : `status ${status}`;

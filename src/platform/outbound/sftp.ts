@@ -66,7 +66,10 @@ function opened(client: Client, { host, port, user, privateKey, hostKey }: Peer)
   return new Promise((resolve, reject) => {
     client.on("ready", () => client.sftp((error, sftp) => (error ? reject(error) : resolve(sftp))));
     client.connect({
-      ...{ host, port, username: user, privateKey },
+      host,
+      port,
+      username: user,
+      privateKey,
       algorithms: { serverHostKey: signaturesOf(type) },
       hostVerifier: (key: Buffer) => key.equals(Buffer.from(wanted, "base64")),
     });

@@ -48,7 +48,8 @@ export const collector =
       if (answer.ok) return { taken: true, refused: Math.min(spans.length, await refusedIn(answer)) };
       await discardBody(answer);
       return {
-        ...{ taken: false, isFinal: !RETRYABLE.has(answer.status) },
+        taken: false,
+        isFinal: !RETRYABLE.has(answer.status),
         error: `the collector answered ${answer.status}`,
       };
     } catch (error) {

@@ -159,6 +159,8 @@ export class Span {
 }
 
 const libraryContext = ({ traceId, spanId, isSampled }: TraceContext) => ({
-  ...{ traceId, spanId, isRemote: true },
+  traceId,
+  spanId,
+  isRemote: true,
   traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
 });

@@ -153,7 +153,12 @@ export class InferenceHandler {
     { claims, key, ...extras }: RefusalExtras & Pick<ObservedRefusal, "claims" | "key"> = {},
   ): Promise<Response> {
     this.own.observe({
-      ...{ reason, status: statusOf(reason), entry, request, requestId, arrivedAtMs },
+      reason,
+      status: statusOf(reason),
+      entry,
+      request,
+      requestId,
+      arrivedAtMs,
       ...(claims && { claims }),
       ...(key && { key }),
     });

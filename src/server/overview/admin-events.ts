@@ -53,7 +53,8 @@ export class AdminEvents {
       onError: this.#note,
       eventsWaitingMax: EVENTS_WAITING_MAX,
       streamsMax: ADMIN_STREAMS_MAX,
-      ...{ full, tooMany },
+      full,
+      tooMany,
       onEnd: () => {
         if (this.#streams.size === 0) this.#sent.clear();
       },
@@ -70,7 +71,9 @@ export class AdminEvents {
     this.#streams.assertCapacityFor({ loginId, userId });
     if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, this.#numbers(organizationId));
     return this.#streams.open({
-      ...{ organizationId, loginId, userId },
+      organizationId,
+      loginId,
+      userId,
       endsAtMs: expiresAtMs,
       controller: undefined,
     });

@@ -60,7 +60,8 @@ export class RevisionStreams {
       onError: (error) => own.log.error("governance.streams_ended", { error }),
       eventsWaitingMax: EVENTS_WAITING_MAX,
       streamsMax: STREAMS_MAX,
-      ...{ full, tooMany },
+      full,
+      tooMany,
     });
     this.#streams = streams;
     new Gauge({

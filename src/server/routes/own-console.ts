@@ -87,5 +87,8 @@ export function ownConsoleRoutes({ router, domain }: RouteContext) {
 }
 
 const toView = ({ name, path, query, isShared: shared }: SavedView): Static<typeof View> => ({
-  ...{ name, path, query, shared },
+  name,
+  path,
+  query,
+  shared,
 });

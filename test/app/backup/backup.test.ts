@@ -432,7 +432,9 @@ describe("an invalid backup", () => {
     unpackBackup({ path: backup.path, database: path });
     const { manifest, schema, rows } = await verifyBackup(path, { clock: bench.clock });
     expect({ manifest, schema, rows }).toEqual({
-      ...{ manifest: undefined, schema: programSchema(), rows: backup.manifest.database.rows },
+      manifest: undefined,
+      schema: programSchema(),
+      rows: backup.manifest.database.rows,
     });
     const connection = new Database(path);
     connection.run("PRAGMA foreign_keys = OFF");
@@ -547,8 +549,12 @@ test("an index that disagrees with its table is reported as damage, even if ever
   bytes.write("damaged", bytes.lastIndexOf("indexed"));
   writeFileSync(file, bytes);
   expect(inspectDatabase(file)).toEqual({
-    ...{ sizeBytes: statSync(file).size, problems: ["row 1 missing from index c"] },
-    ...{ schema: 0, rows: {}, organizationId: undefined, differences: [] },
+    sizeBytes: statSync(file).size,
+    problems: ["row 1 missing from index c"],
+    schema: 0,
+    rows: {},
+    organizationId: undefined,
+    differences: [],
   });
 });
 

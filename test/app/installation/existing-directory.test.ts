@@ -184,7 +184,9 @@ const setUpIn = (dataDir: string, { clock = systemClock, ids = systemIds }: Part
       env: {},
       cwd: dataDir,
     }),
-    ...{ clock, ids, passwordCost: CHEAP.passwordCost },
+    clock,
+    ids,
+    passwordCost: CHEAP.passwordCost,
     baseUrl: () => "",
     onBootstrap: () => {},
   });

@@ -51,7 +51,9 @@ test("a port that accepts connections but does not answer HTTP is not reported a
   const { findings } = await probe({ origin, clock: systemClock, env: {}, isOnlyReady: true });
   peer.stop(true);
   expect(findings.at(-1)).toMatchObject({
-    ...{ check: "ready", result: "failed", remedy: expect.stringContaining("write https in the URL") },
+    check: "ready",
+    result: "failed",
+    remedy: expect.stringContaining("write https in the URL"),
   });
 });
 

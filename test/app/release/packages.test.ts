@@ -37,7 +37,8 @@ const sources = {
     builtAt: "2026-01-02T03:04:05Z",
   },
   files: new Map([...NAMES, ...OTHERS].map((name) => [name, Buffer.from(name)])),
-  ...{ unit: "[Service]\n", config: packagedConfig() },
+  unit: "[Service]\n",
+  config: packagedConfig(),
 };
 const make = (nfpm: string) => makePackages(sources, { nfpm, directory, work: join(directory, "work") });
 
@@ -66,7 +67,8 @@ describe("AIR-1: packages", () => {
       const marked = config.contents.filter(({ type }: { type?: string }) => type?.startsWith("config"));
       expect(marked).toMatchObject([
         {
-          ...{ dst: "/etc/quartermaster/quartermaster.yaml", type: "config|noreplace" },
+          dst: "/etc/quartermaster/quartermaster.yaml",
+          type: "config|noreplace",
           file_info: { mode: 0o640, owner: "root", group: "quartermaster" },
         },
       ]);

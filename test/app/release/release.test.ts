@@ -191,7 +191,10 @@ describe("AIR-1: a release", () => {
     const path = join(directory, "foreign");
     writeFileSync(path, "another executable");
     const { archive: foreign } = await makeRelease({
-      ...{ directory: join(directory, "foreign-release"), executable, signer, bundled },
+      directory: join(directory, "foreign-release"),
+      executable,
+      signer,
+      bundled,
       other: { executable: path, architecture: "arm64" },
     });
     expect(foreign).toEndWith("-arm64.tar.gz");
@@ -221,7 +224,9 @@ describe("AIR-1: a release", () => {
     });
     expect(Bun.hash(readFileSync(again))).toBe(Bun.hash(readFileSync(archive)));
     const { archive: others } = await makeRelease({
-      ...{ directory: join(directory, "other"), executable, bundled },
+      directory: join(directory, "other"),
+      executable,
+      bundled,
       signer: newSigner(),
     });
     const other = unpacked(others, "others");

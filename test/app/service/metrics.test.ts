@@ -61,13 +61,12 @@ let service: Service;
 
 beforeAll(async () => {
   const flags = {
-    ...{ dataDir: folder, serverListen: "127.0.0.1:0" },
+    dataDir: folder,
+    serverListen: "127.0.0.1:0",
     // Metrics of inference exist only in gateway mode; these tests do not call the gateway.
-    ...{
-      gatewayType: "litellm",
-      gatewayUrl: "http://127.0.0.1:9",
-      gatewayProvisionerType: "builtin-litellm",
-    },
+    gatewayType: "litellm",
+    gatewayUrl: "http://127.0.0.1:9",
+    gatewayProvisionerType: "builtin-litellm",
   };
   const env = { QUARTERMASTER_GATEWAY_PROVISIONER_ADMIN_KEY: "sk-not-used" };
   service = await startService({

@@ -54,11 +54,16 @@ test("TRC-5 TRC-6 the collector gets the client certificate and the header of th
   };
   const { cert, key } = server;
   using collector = createTraceCollector({
-    ...{ cert, key, ca: client.ca },
-    ...{ requestCert: true, rejectUnauthorized: true },
+    cert,
+    key,
+    ca: client.ca,
+    requestCert: true,
+    rejectUnauthorized: true,
   });
   const flags = {
-    ...{ tracingUrl: collector.url, tracingSampleRatio: "1", tracingCaFile: file("ca.pem", server.ca) },
+    tracingUrl: collector.url,
+    tracingSampleRatio: "1",
+    tracingCaFile: file("ca.pem", server.ca),
     tracingClientCert: file("client.pem", client.cert),
     tracingClientKey: file("client.key", client.key),
   };

@@ -65,7 +65,8 @@ function start(): Promise<Service> {
   const config = join(dataDir, "quartermaster.yaml");
   const settings = {
     gateway: {
-      ...{ type: "litellm", url: gateway.url.origin },
+      type: "litellm",
+      url: gateway.url.origin,
       provisioner: { type: "builtin-litellm", admin_key: ADMIN_KEY },
     },
     tracing: { url: collector.url, sample_ratio: 1, propagate: true },
@@ -75,7 +76,8 @@ function start(): Promise<Service> {
   const env = { QUARTERMASTER_BOOTSTRAP_ADMIN_PASSWORD: ACCOUNT.password };
   return startService({
     config: loadConfig({ flags, env, cwd: dataDir }),
-    ...{ clock: systemClock, ids: systemIds },
+    clock: systemClock,
+    ids: systemIds,
     log: createLog({ level: "error", format: "json", write: () => {}, clock: systemClock }),
     passwordCost: CHEAP.passwordCost,
     onBootstrap: () => {},

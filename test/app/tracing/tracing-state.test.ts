@@ -24,7 +24,11 @@ const load = (flags: Record<string, string>): Config => loadConfig({ flags, env:
 const on = load({ tracingUrl: "https://traces.example.org" });
 
 const STATE: TracingState = {
-  ...{ waiting: 0, sent: 7, lastDroppedMs: null, failingSinceMs: null, error: null },
+  waiting: 0,
+  sent: 7,
+  lastDroppedMs: null,
+  failingSinceMs: null,
+  error: null,
   dropped: { queue_full: 0, refused: 0, stopped: 0 },
 };
 const look = (state: TracingState | undefined, config = on) =>

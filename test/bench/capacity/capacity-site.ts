@@ -73,7 +73,8 @@ export async function startCapacitySite(
   );
   const asking = (await readTokens({ tokens })).slice(0, ASKING);
   return {
-    ...{ service, ...seeded },
+    service,
+    ...seeded,
     operations: await operationsOn(service, { asking, ...seeded, ...rows }),
   };
 }

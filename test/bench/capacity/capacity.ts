@@ -62,8 +62,11 @@ async function costs(small: CapacitySite, large: CapacitySite): Promise<Figure[]
     const [reference, ours] = await compareAlternating({ rounds: ROUNDS, warmUps: 1, subjects });
     const ratio = ours?.ratio ?? Number.NaN;
     figures.push({
-      ...{ what: `${name}, ${TIMES} times the rows`, unit: "µs of processor time" },
-      ...{ ours: ours?.median ?? Number.NaN, reference: reference?.median ?? Number.NaN, ratio },
+      what: `${name}, ${TIMES} times the rows`,
+      unit: "µs of processor time",
+      ours: ours?.median ?? Number.NaN,
+      reference: reference?.median ?? Number.NaN,
+      ratio,
       verdict: atMost(GROWTH_MAX, ratio),
     });
   }
@@ -150,11 +153,13 @@ async function replicated(site: CapacitySite): Promise<Figure[]> {
   const refreshed = await refreshAll(site);
   return [
     {
-      ...{ what: `a report at ${PACE.perSecond} a second, in the write-ahead log`, unit: "bytes" },
+      what: `a report at ${PACE.perSecond} a second, in the write-ahead log`,
+      unit: "bytes",
       ours: (afterReports - beforeReports) / due,
     },
     {
-      ...{ what: "a token refresh that is alone, in the write-ahead log", unit: "bytes" },
+      what: "a token refresh that is alone, in the write-ahead log",
+      unit: "bytes",
       ours: (logBytes() - afterReports) / refreshed,
     },
   ];

@@ -65,7 +65,9 @@ export async function measureEverything(): Promise<Everything> {
   const share = alone.usedMs / (SECONDS * SECOND_MS);
   const unit = "µs of processor time";
   return {
-    ...{ share, policyUs, reportUs },
+    share,
+    policyUs,
+    reportUs,
     figures: [
       { what: "other parts in use: steps a second", unit: "steps", ours: alone.steps / SECONDS },
       { what: "other parts in use: share of a core", unit: "%", ours: share * 100 },

@@ -50,9 +50,12 @@ export async function measureFetches(
   const ratio = both?.ratio ?? Number.NaN;
   return [
     {
-      ...{ what: `CON-132 policy fetches while ${beside.while}`, unit: "requests/s" },
-      ...{ ours: both?.median ?? Number.NaN, reference: alone?.median ?? Number.NaN },
-      ...{ ratio, verdict: atLeast(KEPT_MIN, ratio) },
+      what: `CON-132 policy fetches while ${beside.while}`,
+      unit: "requests/s",
+      ours: both?.median ?? Number.NaN,
+      reference: alone?.median ?? Number.NaN,
+      ratio,
+      verdict: atLeast(KEPT_MIN, ratio),
     },
     { what: "policy fetches meanwhile, p99", unit: "ms", ours: median(slowest) },
     { what: "answers to administrators meanwhile, p50", unit: "ms", ours: median(answered) },

@@ -43,7 +43,10 @@ export async function measureAnswers({ origin, lists, cookies }: ConsoleSite): P
     }
     const late = times.toSorted((one, other) => one - other)[Math.floor(0.95 * TIMES) - 1] ?? Number.NaN;
     const told = (what: string, unit: string, ours: number, budget: number): Figure => ({
-      ...{ what: `${path}, ${what}`, unit, ours, verdict: budgeted(budget, ours) },
+      what: `${path}, ${what}`,
+      unit,
+      ours,
+      verdict: budgeted(budget, ours),
     });
     figures.push(
       told("CON-130 whole answer, p95", "ms", late, 60),
@@ -104,7 +107,9 @@ export async function measurePaint({ origin, lists, cookies }: ConsoleSite): Pro
         const ours = median(times);
         figures.push({
           what: `${path}, CON-137 ${what}, slowed ${SLOWED_TIMES} times`,
-          ...{ unit: "ms", ours, verdict: budgeted(budget, ours) },
+          unit: "ms",
+          ours,
+          verdict: budgeted(budget, ours),
         });
       }
     }

@@ -98,7 +98,8 @@ const measureBrowsing = ({
 }: ConsoleSite): Promise<Figure[]> =>
   measureFetches(
     {
-      ...{ port, perSecond: PAGES_PER_SECOND },
+      port,
+      perSecond: PAGES_PER_SECOND,
       requests: cookies.flatMap((Cookie) =>
         lists.map((path) => ({ method: "GET", path, headers: { Cookie, "Accept-Encoding": "gzip" } })),
       ),
@@ -138,7 +139,11 @@ async function measureGrowth(directory: string): Promise<Figure[]> {
   const [other, own] = await compareAlternating({ rounds: STARTS, subjects });
   const growth = (statSync(executables.ours).size - statSync(reference).size) / MB;
   const told = (what: string, unit: string, ours: number, reference: number): Figure => ({
-    ...{ what, unit, ours, reference, ratio: ours / reference },
+    what,
+    unit,
+    ours,
+    reference,
+    ratio: ours / reference,
   });
   return [
     { what: "CON-138 growth of the executable", unit: "MB", ours: growth, verdict: budgeted(3, growth) },

@@ -101,7 +101,9 @@ function rowsLike(
     return domain.access.tokens.mint({
       user: { subject: userId, email, organizationId, role: "member" },
       grant: { id, clientId: OAUTH_CLIENT_ID, resource },
-      ...{ scope, sid, issuedAtMs: Date.now() },
+      scope,
+      sid,
+      issuedAtMs: Date.now(),
     }).accessToken;
   };
 }

@@ -79,7 +79,12 @@ async function rememberTokens(fleet: Fleet): Promise<void> {
   const count = Math.floor(WORKSTATIONS * SEEN_SHARE);
   const plan: TokenPlan = {
     ...fleet,
-    ...{ what: "policy", requests: count, from: 0, count, sentBefore: 0, connections: SEEING_CONNECTIONS },
+    what: "policy",
+    requests: count,
+    from: 0,
+    count,
+    sentBefore: 0,
+    connections: SEEING_CONNECTIONS,
   };
   const child = Bun.spawn(onItsCore("measuring", script("tokens/token-load.ts")), {
     stdin: Buffer.from(JSON.stringify(plan)),
@@ -157,7 +162,8 @@ async function runFleet(
     { what: what("median"), unit: "ms", ours: result.p50Ms },
     {
       what: what("99th percentile"),
-      ...{ unit: "ms", ours: result.p99Ms },
+      unit: "ms",
+      ours: result.p99Ms,
       verdict: atMost(isLarge ? LATE_MS.large : LATE_MS.usual, result.p99Ms),
     },
     { what: what("slowest"), unit: "ms", ours: result.maxMs },
@@ -173,7 +179,8 @@ async function runFleet(
     },
     {
       what: what("processor"),
-      ...{ unit: "% of a core", ours: processor * 100 },
+      unit: "% of a core",
+      ours: processor * 100,
       ...(!isLarge && { verdict: atMost(PROCESSOR_MAX, processor * 100) }),
     },
   ];

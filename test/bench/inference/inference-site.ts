@@ -41,7 +41,12 @@ export async function startInferenceSite(directory: string): Promise<InferenceSi
   const served = await startService(directory, origin, started);
   const running = starting.move();
   return {
-    ...{ directory, upstream, bare, least, nginx, ...served },
+    directory,
+    upstream,
+    bare,
+    least,
+    nginx,
+    ...served,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -76,7 +81,8 @@ export async function startService(
 /** All workstations belong to one user, whose requests are not limited. */
 const configOf = (url: string) => ({
   gateway: {
-    ...{ type: "litellm", url },
+    type: "litellm",
+    url,
     provisioner: { type: "builtin-litellm", admin_key: "sk-bench-admin-key-0123456789" },
     proxy: { max_in_flight: 4_000, budgets: { parallel_requests: 0 } },
   },

@@ -10,10 +10,14 @@ const encoder = new TextEncoder();
 const FRAME_BYTES = 260;
 const answer = encoder.encode(
   JSON.stringify({
-    ...{ id: "chatcmpl-1", object: "chat.completion", created: 1_767_225_600, model: "bench" },
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1_767_225_600,
+    model: "bench",
     choices: [
       {
-        ...{ index: 0, finish_reason: "stop" },
+        index: 0,
+        finish_reason: "stop",
         message: { role: "assistant", content: "a".repeat(JSON_BYTES - FRAME_BYTES) },
       },
     ],

@@ -91,8 +91,11 @@ function compared(
   const reference = rowOf(rows, against);
   const ratio = (ours?.ratio ?? Number.NaN) / (reference?.ratio ?? Number.NaN);
   return {
-    ...{ what: `${what} (against ${against})`, unit, ratio },
-    ...{ ours: ours?.median ?? Number.NaN, reference: reference?.median ?? Number.NaN },
+    what: `${what} (against ${against})`,
+    unit,
+    ratio,
+    ours: ours?.median ?? Number.NaN,
+    reference: reference?.median ?? Number.NaN,
   };
 }
 
@@ -102,8 +105,11 @@ function comparedWith(goal: number, figure: Figure & { ratio: number }): Figure 
 
 async function measureRequests(site: InferenceSite): Promise<Figure[]> {
   const plan = {
-    ...{ what: `2 KB of JSON, ${CONNECTIONS} connections`, unit: "requests/s" },
-    ...{ answer: "json", connections: CONNECTIONS, units: 1 },
+    what: `2 KB of JSON, ${CONNECTIONS} connections`,
+    unit: "requests/s",
+    answer: "json",
+    connections: CONNECTIONS,
+    units: 1,
   };
   const rows = await throughput(site, plan);
   tell(rows, plan);
@@ -116,7 +122,9 @@ async function measureRequests(site: InferenceSite): Promise<Figure[]> {
     comparedWith(0.6, compared(rows, plan, "bare")),
     compared(rows, plan, "least"),
     {
-      ...{ what: "processor time of a request", unit: "ms", ours: costMs },
+      what: "processor time of a request",
+      unit: "ms",
+      ours: costMs,
       verdict: atMost(REQUEST_COST_MAX_MS, costMs),
     },
   ];
@@ -148,8 +156,11 @@ const middle = (samples: readonly number[] = []): number =>
 
 async function measureFastStreams(site: InferenceSite): Promise<Figure[]> {
   const plan = {
-    ...{ what: `${STREAMS} streams as fast as possible`, unit: "pieces/s" },
-    ...{ answer: "fast", connections: STREAMS, units: PIECES },
+    what: `${STREAMS} streams as fast as possible`,
+    unit: "pieces/s",
+    answer: "fast",
+    connections: STREAMS,
+    units: PIECES,
   };
   const rows = await throughput(site, plan);
   tell(rows, plan);
@@ -186,11 +197,12 @@ async function measureLitellm(site: InferenceSite): Promise<Figure[]> {
   const ratio = ours.perSecond / peer.perSecond;
   return [
     {
-      ...{
-        what: `2 KB of JSON, ${CONNECTIONS} connections (against LiteLLM, one worker)`,
-        unit: "requests/s",
-      },
-      ...{ ours: ours.perSecond, reference: peer.perSecond, ratio, verdict: atLeast(100, ratio) },
+      what: `2 KB of JSON, ${CONNECTIONS} connections (against LiteLLM, one worker)`,
+      unit: "requests/s",
+      ours: ours.perSecond,
+      reference: peer.perSecond,
+      ratio,
+      verdict: atLeast(100, ratio),
     },
   ];
 }

@@ -22,7 +22,8 @@ export async function startLitellm(
   const model = {
     model_name: "bench",
     litellm_params: {
-      ...{ model: "openai/bench", api_key: "none" },
+      model: "openai/bench",
+      api_key: "none",
       api_base: `http://127.0.0.1:${upstream.port}/v1`,
     },
   };

@@ -100,41 +100,51 @@ const worksOf = ({ headers, revision, text }: Prepared): readonly Work[] => [
   {
     what: "CON-60 explain",
     request: {
-      ...{ method: "GET", headers },
+      method: "GET",
+      headers,
       path: "/admin/governance-config/explain?user_id=worker-4000@example.com&harness=claude&installed=2.0.20",
     },
-    ...{ budgetMs: 20, turnMs: 20 },
+    budgetMs: 20,
+    turnMs: 20,
   },
   {
     what: "CON-60 page that explains",
     request: {
-      ...{ method: "GET", headers },
+      method: "GET",
+      headers,
       path: "/console/policy/explain?user=worker-4000@example.com&harness=claude&installed=2.0.20",
     },
-    ...{ budgetMs: 60, turnMs: 20 },
+    budgetMs: 60,
+    turnMs: 20,
   },
   {
     what: "CON-46 check of 256 KiB",
     request: {
-      ...{ method: "POST", headers, path: "/admin/governance-config/check" },
+      method: "POST",
+      headers,
+      path: "/admin/governance-config/check",
       body: JSON.stringify({ managed_yaml: text }),
     },
-    ...{ budgetMs: 100, turnMs: 20 },
+    budgetMs: 100,
+    turnMs: 20,
   },
   {
     what: "CON-58 impact",
     request: { method: "POST", headers, path: "/admin/governance-config/impact", body: "{}" },
-    ...{ budgetMs: 2_000, turnMs: 10 },
+    budgetMs: 2_000,
+    turnMs: 10,
   },
   {
     what: "CON-55 review page",
     request: { method: "GET", headers, path: "/console/policy/review" },
-    ...{ budgetMs: 300, turnMs: 20 },
+    budgetMs: 300,
+    turnMs: 20,
   },
   {
     what: "CON-63 rollout page",
     request: { method: "GET", headers, path: `/console/policy/rollout/${revision}` },
-    ...{ budgetMs: 60, turnMs: 20 },
+    budgetMs: 60,
+    turnMs: 20,
   },
 ];
 

@@ -49,7 +49,9 @@ export async function startListSite(
   await installation.close();
   const started = starting.move();
   return {
-    ...{ origin: `http://127.0.0.1:${service.port}`, sessions, ownerId: members[1]?.id ?? "" },
+    origin: `http://127.0.0.1:${service.port}`,
+    sessions,
+    ownerId: members[1]?.id ?? "",
     cookies,
     tokens: {
       administrator: asAdministrator?.access_token ?? "",

@@ -32,8 +32,12 @@ export async function measureSessionLists(): Promise<Figure[]> {
       }
       const ratio = median(ours) / median(reference);
       figures.push({
-        ...{ what: `${what}, ${caller}, ${MANY} sessions`, unit: "ms", ours: median(ours) },
-        ...{ reference: median(reference), ratio, verdict: atMost(RATIO_MAX, ratio) },
+        what: `${what}, ${caller}, ${MANY} sessions`,
+        unit: "ms",
+        ours: median(ours),
+        reference: median(reference),
+        ratio,
+        verdict: atMost(RATIO_MAX, ratio),
       });
     }
   return [...figures, bareCount(join(directory.path, "few"), join(directory.path, "many"))];
@@ -55,7 +59,7 @@ function bareCount(few: string, many: string): Figure {
   };
   const [ours, reference] = [timeIn(many), timeIn(few)];
   const what = `count of a text of all by SQLite alone, ${MANY} sessions`;
-  return { ...{ what, unit: "ms", ours, reference }, ratio: ours / reference };
+  return { what, unit: "ms", ours, reference, ratio: ours / reference };
 }
 
 const TODAY = new Date().toISOString().slice(0, 10);

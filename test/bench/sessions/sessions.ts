@@ -47,18 +47,24 @@ async function uploads(site: SessionSite): Promise<Figure[]> {
     (SECOND_MS * requests.length) / (await transfer({ requests, sizeBytes: SMALL_BYTES, atOnce: 1 }, 204));
   const unit = { unit: "transfers/s", rounds: ROUNDS };
   const first = await contest({
-    ...{ what: "upload of 128 MiB", wanted: 0.77, ...unit },
+    what: "upload of 128 MiB",
+    wanted: 0.77,
+    ...unit,
     ours: rate(large.upload, 204),
     reference: rate(bareUpload(site), 204),
   });
   const second = await contest({
-    ...{ what: "upload of 200 KB", wanted: 0.5, ...unit },
+    what: "upload of 200 KB",
+    wanted: 0.5,
+    ...unit,
     ours: rates(small),
     reference: rates(small.map(() => bareUpload(site))),
   });
   const download = await downloadOf(site, large.complete);
   const third = await contest({
-    ...{ what: "download of 128 MiB", wanted: 0.9, ...unit },
+    what: "download of 128 MiB",
+    wanted: 0.9,
+    ...unit,
     ours: rate(download, 200),
     reference: rate(bareDownload(site, LARGE_BYTES), 200),
   });
@@ -116,12 +122,20 @@ async function besideUploads(site: SessionSite): Promise<Figure[]> {
       verdict: atMost(96, overIdle),
     },
     {
-      ...{ what: "policy fetches beside 8 uploads", unit: "requests/s", ours: beside.perSecond },
-      ...{ reference: alone.perSecond, ratio: rate, verdict: atLeast(0.5, rate) },
+      what: "policy fetches beside 8 uploads",
+      unit: "requests/s",
+      ours: beside.perSecond,
+      reference: alone.perSecond,
+      ratio: rate,
+      verdict: atLeast(0.5, rate),
     },
     {
-      ...{ what: "their 99th percentile", unit: "ms", ours: beside.p99Ms },
-      ...{ reference: alone.p99Ms, ratio: tail, verdict: atMost(4, tail) },
+      what: "their 99th percentile",
+      unit: "ms",
+      ours: beside.p99Ms,
+      reference: alone.p99Ms,
+      ratio: tail,
+      verdict: atMost(4, tail),
     },
   ];
 }

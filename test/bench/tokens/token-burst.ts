@@ -20,11 +20,17 @@ const KNOWN = 100;
 export async function measureBurst(site: Site): Promise<Figure[]> {
   return [
     ...(await beside(site, "restart", {
-      ...{ what: "policy", requests: FLEET - KNOWN, from: KNOWN, count: FLEET - KNOWN },
+      what: "policy",
+      requests: FLEET - KNOWN,
+      from: KNOWN,
+      count: FLEET - KNOWN,
       connections: BURST_CONNECTIONS,
     })),
     ...(await beside(site, "forged tokens", {
-      ...{ what: "forged", requests: FLOOD_REQUESTS, from: KNOWN, count: FLEET - KNOWN },
+      what: "forged",
+      requests: FLOOD_REQUESTS,
+      from: KNOWN,
+      count: FLEET - KNOWN,
       connections: FLOOD_CONNECTIONS,
     })),
   ];

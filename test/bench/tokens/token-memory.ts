@@ -30,7 +30,9 @@ export async function measureMemory(site: Site): Promise<Figure[]> {
     taken.push({ tokens, mb });
     figures.push({
       what: `memory with ${tokens.toLocaleString("en-US")} remembered tokens`,
-      ...{ unit: "MB", ours: mb, reference: await lowest(() => ownMb(service.pid)) },
+      unit: "MB",
+      ours: mb,
+      reference: await lowest(() => ownMb(service.pid)),
       verdict: atMost(MEMORY_MB_MAX, mb),
     });
     if (!former) continue;
@@ -64,7 +66,9 @@ async function revocations(site: Site, { port }: Running): Promise<Figure[]> {
   });
   const told = (by: string, accepted: number): Figure => ({
     what: `accepted of ${REQUESTS_AFTER} requests after a revocation by ${by}`,
-    ...{ unit: "requests", ours: accepted, verdict: { wanted: "0", isMet: accepted === 0 } },
+    unit: "requests",
+    ours: accepted,
+    verdict: { wanted: "0", isMet: accepted === 0 },
   });
   return [told("another process", others), told("the service", ours)];
 }

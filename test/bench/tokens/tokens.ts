@@ -51,14 +51,20 @@ async function costs(site: Site): Promise<Figure[]> {
     if (what === "policy") knownUs = ours;
     figures.push({
       what: `${name}: ${FLEET.toLocaleString("en-US")} tokens against one`,
-      ...{ unit: "µs", ours, reference, ratio: ours / reference },
+      unit: "µs",
+      ours,
+      reference,
+      ratio: ours / reference,
       verdict: atMost(wanted, ours / reference),
     });
   }
   const { verificationUs, lookUpUs } = await bareCosts(site);
   const against = (what: string, reference: number): Figure => ({
     what: `first sight against ${what}`,
-    ...{ unit: "µs", ours: firstUs, reference, ratio: firstUs / reference },
+    unit: "µs",
+    ours: firstUs,
+    reference,
+    ratio: firstUs / reference,
     verdict: atMost(1.3, firstUs / reference),
   });
   return [

@@ -3,7 +3,8 @@
 /** Listens on a free port of 127.0.0.1. */
 export function startTraceCollector(): Disposable & { origin: string } {
   const server = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     async fetch(request) {
       await request.bytes();
       return Response.json({});

@@ -65,7 +65,10 @@ async function compare(
   );
   const [reference, ...others] = await compareAlternating({ rounds: ROUNDS, warmUps: WARM_UPS, subjects });
   return others.map(({ name, median, ratio }) => ({
-    ...{ what: `${what}, traced: ${name}`, unit: "requests/s of processor time", ours: median, ratio },
+    what: `${what}, traced: ${name}`,
+    unit: "requests/s of processor time",
+    ours: median,
+    ratio,
     reference: reference?.median ?? Number.NaN,
     ...(name !== "all of them" && { verdict: atLeast(WANTED, ratio) }),
   }));

@@ -217,7 +217,9 @@ describe("CON-157 the keyboard alone", () => {
 
   test("nothing moves for readers who want less motion", async () => {
     await using visitor = await site.visitor({
-      ...{ javaScriptEnabled: true, reducedMotion: "reduce", as: site.admin },
+      javaScriptEnabled: true,
+      reducedMotion: "reduce",
+      as: site.admin,
     });
     const { page } = visitor;
     for (const path of ["/console", "/console/clients", "/console/users"]) {

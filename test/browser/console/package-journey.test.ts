@@ -20,7 +20,8 @@ const CHECK_EVERY_MS = 500;
 
 const ARCHIVE = tarGzOf(tarFile("skills/guide/SKILL.md", "---\nname: guide\ndescription: A guide\n---\n"));
 const archive = (name: string, bytes: Uint8Array = ARCHIVE) => ({
-  ...{ name, mimeType: "application/gzip" },
+  name,
+  mimeType: "application/gzip",
   buffer: Buffer.from(bytes),
 });
 

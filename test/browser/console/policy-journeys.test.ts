@@ -74,7 +74,8 @@ describe.each([
     await using theirs = await opened(other);
     const { domain, world } = site.server;
     await domain.governance.publishing.publishPolicy(world.system, {
-      ...{ baseRevision: inForce().id, managedYaml: managedText({}) },
+      baseRevision: inForce().id,
+      managedYaml: managedText({}),
     });
     const settings = (model: string) => ({ codex: { managed_config: { model } } });
     await draft(mine.page, { ttl_seconds: 61, harnesses: settings("mine") });

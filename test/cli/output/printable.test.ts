@@ -58,7 +58,9 @@ describe.each(HARMFUL)("%s", (_name, from, to) => {
       for (const format of ["json", "text"] as const) {
         const written: string[] = [];
         const log = createLog({
-          ...{ level: "info", format, clock: { nowMs: () => 0 } },
+          level: "info",
+          format,
+          clock: { nowMs: () => 0 },
           write: (line) => void written.push(line),
         });
         log.info(bad, { [bad]: bad, error: new Error(bad) });

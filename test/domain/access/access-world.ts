@@ -152,8 +152,15 @@ function joinParts(world: World, settings: AccessSettings) {
   const factorSignIns = new FactorSignIns({ ...machine, factors, attempts, sessions, setup });
   const ownFactors = new OwnSecondFactors({ ...machine, factors, setup });
   const authenticator = createAuthenticator({
-    ...{ db, clock, tokens, keys, sessions, identity },
-    ...{ verified, holders, isConfirmed },
+    db,
+    clock,
+    tokens,
+    keys,
+    sessions,
+    identity,
+    verified,
+    holders,
+    isConfirmed,
   });
   const access = {
     passwords,

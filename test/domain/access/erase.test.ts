@@ -34,13 +34,17 @@ test("the logins of one person are removed, also those that another one has open
   const login = await requestLogin(world);
   await decide(world, login, { browser: await signIn(world, bob), decision: "approve" });
   expect(await erase(world, world.user.id)).toEqual({
-    ...{ login_sessions: 1, grants: 1, device_logins: 1 },
+    login_sessions: 1,
+    grants: 1,
+    device_logins: 1,
     ...NO_FACTORS,
   });
   expect(rowsIn(world)).toEqual([1, 0, 1]);
   await world.db.write((tx) => tx.update(deviceLogins).set({ userId: null }).run(), "access");
   expect(await erase(world, bob.id)).toEqual({
-    ...{ login_sessions: 1, grants: 0, device_logins: 1 },
+    login_sessions: 1,
+    grants: 0,
+    device_logins: 1,
     ...NO_FACTORS,
   });
   expect(rowsIn(world)).toEqual([0, 0, 0]);

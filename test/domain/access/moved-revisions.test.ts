@@ -33,7 +33,10 @@ const STATEMENTS: [string, Statement][] = [
     "deciding a device login",
     (tx) =>
       deviceLoginRows.decide(tx, {
-        ...{ id: NOBODY, userId: NOBODY, loginSessionId: NOBODY, decision: "approve" },
+        id: NOBODY,
+        userId: NOBODY,
+        loginSessionId: NOBODY,
+        decision: "approve",
         ...at,
       }),
   ],

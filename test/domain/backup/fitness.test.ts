@@ -4,7 +4,11 @@ import { assertUsableDatabase } from "../../../src/domain/backup/fitness.ts";
 import type { Inspected } from "../../../src/platform/database/maintenance/copy.ts";
 
 const SOUND: Inspected = {
-  ...{ sizeBytes: 4_096, problems: [], schema: 3, rows: {}, organizationId: "org" },
+  sizeBytes: 4_096,
+  problems: [],
+  schema: 3,
+  rows: {},
+  organizationId: "org",
   differences: [],
 };
 

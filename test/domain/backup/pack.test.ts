@@ -8,8 +8,12 @@ import { packBackup } from "../../../src/domain/backup/pack.ts";
 import { diskSpace } from "../../../src/platform/files/disk.ts";
 
 const FACTS = {
-  ...{ created_at: "2026-01-01T00:00:00.000Z", version: "1.0.0", organization_id: "org", schema: 1 },
-  ...{ sealing_key_ids: [], rows: {} },
+  created_at: "2026-01-01T00:00:00.000Z",
+  version: "1.0.0",
+  organization_id: "org",
+  schema: 1,
+  sealing_key_ids: [],
+  rows: {},
 };
 
 test.each(["quartermaster.db", memberOf("artifacts", "a".repeat(64)), memberOf("sessions", "b".repeat(64))])(
@@ -21,8 +25,12 @@ test.each(["quartermaster.db", memberOf("artifacts", "a".repeat(64)), memberOf("
     for (const name of ["quartermaster.db", large]) writeFileSync(at(name), "small");
     truncateSync(at(large), diskSpace(folder.path).availableBytes + 10 ** 9);
     const request = {
-      ...{ database: at("quartermaster.db"), artifacts: at("artifacts"), sessions: at("sessions") },
-      ...{ target: at("target"), partial: at("partial"), facts: FACTS },
+      database: at("quartermaster.db"),
+      artifacts: at("artifacts"),
+      sessions: at("sessions"),
+      target: at("target"),
+      partial: at("partial"),
+      facts: FACTS,
     };
     const written = () => {
       throw new Error("it was written");

@@ -104,7 +104,10 @@ test("a start without a chosen address keeps the administrator of the installati
   const before = world.audited();
   const later = { ...REQUEST, adminEmail: "admin@example.com", isDefaultEmail: true };
   expect(world.identity.bootstrap.needs(later)).toEqual({
-    ...{ organization: false, administrator: false, password: false, released: [] },
+    organization: false,
+    administrator: false,
+    password: false,
+    released: [],
   });
   const { admin, created, generatedPassword } = await world.identity.bootstrap.run(later);
   expect([admin.email, created, generatedPassword]).toEqual(["root@example.com", false, undefined]);
@@ -125,7 +128,9 @@ test("a start releases a former administrator of an older version", async () => 
   const { user } = await world.identity.users.create(operator, { email: "old@example.com", role: "admin" });
   await world.setUser(user.id, { protected: true });
   expect(world.identity.bootstrap.needs(REQUEST)).toEqual({
-    ...{ organization: false, administrator: false, password: false },
+    organization: false,
+    administrator: false,
+    password: false,
     released: ["old@example.com"],
   });
   await world.identity.bootstrap.run(REQUEST);

@@ -696,8 +696,15 @@ test("a failed run counts as failed and does not move the last success", async (
 test("a lease that looked valid in between must look expired for all turns again", () => {
   const canTake = createTakeover();
   const row: JobRow = {
-    ...{ name: "sweep", nextRunAtMs: 0, leaseOwner: "one", leaseUntilMs: START_MS, paused: false },
-    ...{ lastStartedAtMs: null, lastFinishedAtMs: null, lastOutcome: null, lastError: null },
+    name: "sweep",
+    nextRunAtMs: 0,
+    leaseOwner: "one",
+    leaseUntilMs: START_MS,
+    paused: false,
+    lastStartedAtMs: null,
+    lastFinishedAtMs: null,
+    lastOutcome: null,
+    lastError: null,
   };
   const at = (ms: number) => canTake(row, { timeLimitMs: LIMIT_MS, nowMs: START_MS + ms });
   for (let turn = 1; turn < TAKEOVER_TURNS; turn += 1) expect(at(0)).toBe(false);

@@ -23,7 +23,8 @@ test.each([
   const problems = new ProblemList();
   readYamlText(Buffer.from(text), problems, { bytesMax: 1_000, tokensMax: 1_000 });
   expect(problems.list()[0]).toEqual({
-    ...{ pointer: "", detail: `cannot be read as YAML: ${words}` },
+    pointer: "",
+    detail: `cannot be read as YAML: ${words}`,
     ...(line !== undefined && column !== undefined && { line, column }),
   });
 });

@@ -95,7 +95,9 @@ async function delivered(end: TraceCollector, answer: () => Response, spans = 3)
   const { url } = end;
   const outbound = createOutbound({ allowed: [{ name: "trace-collector", origin: url, why: "test" }] });
   const send = collector({
-    ...{ outbound, destination: "trace-collector", path: "/v1/traces" },
+    outbound,
+    destination: "trace-collector",
+    path: "/v1/traces",
     authorization: new Secret("Bearer token-of-the-collector"),
     tls: () => ({ ca: undefined }),
   });

@@ -25,7 +25,11 @@ function createTracer(options: Partial<TracerOptions> = {}) {
     shutdown: async () => {},
   };
   const tracer = new Tracer({
-    ...{ sampleRatio: 1, trustsCallers: false, processor, resource: {}, version: "1" },
+    sampleRatio: 1,
+    trustsCallers: false,
+    processor,
+    resource: {},
+    version: "1",
     ...options,
   });
   return { tracer, ended };
@@ -114,7 +118,8 @@ test("TRC-3 each kind of write is a span with its waiting time; a failure has it
 test("TRC-3 an outgoing request names only its destination, and the upstream receives the trace only if the setting says so", async () => {
   const seen: (string | null)[] = [];
   using server = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     fetch({ headers }) {
       seen.push(headers.get("traceparent"));
       return new Response(null, { status: 404 });
@@ -130,7 +135,9 @@ test("TRC-3 an outgoing request names only its destination, and the upstream rec
   const upstreamOf = (name: string, propagates: boolean) =>
     outboundWith(propagates).upstream(name, { connectTimeoutMs: 1_000 });
   const message = {
-    ...{ method: "POST", headers: { traceparent: "theirs" }, body: undefined },
+    method: "POST",
+    headers: { traceparent: "theirs" },
+    body: undefined,
     signal: AbortSignal.timeout(5_000),
   };
   const request = tracer.begin("POST", new Headers());

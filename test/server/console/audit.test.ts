@@ -20,7 +20,9 @@ await world.db.write((tx) => {
   for (let number = 1; number <= 30; number += 1)
     world.audit.record(tx, { actor, action: "job.run", target: `job-${number}` });
   world.audit.record(tx, {
-    ...{ actor, action: "user.update", target: HOSTILE },
+    actor,
+    action: "user.update",
+    target: HOSTILE,
     before: { email: "ana@example.org", role: "member", status: "active" },
     after: { email: "ana@example.org", role: HOSTILE, status: "active" },
   });

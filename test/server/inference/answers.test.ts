@@ -147,7 +147,9 @@ describe("statuses and heads (INF-20, INF-25)", () => {
       expect(text).not.toContain("169.254");
       expect(upstream.exchanges).toHaveLength(1);
       expect(await site.row()).toMatchObject({
-        ...{ httpStatus: 502, outcome: "refused", refusal: "inference.upstream_redirect" },
+        httpStatus: 502,
+        outcome: "refused",
+        refusal: "inference.upstream_redirect",
       });
     },
   );

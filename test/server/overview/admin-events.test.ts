@@ -44,7 +44,8 @@ beforeEach(() => {
     },
     clock: world.clock,
     log: createLog({ level: "error", format: "json", write: () => {}, clock: world.clock }),
-    ...{ loginWatch: domain.access.loginWatch, holders },
+    loginWatch: domain.access.loginWatch,
+    holders,
     revision: (id) => domain.governance.revisions.current(id)?.sequence ?? 0,
     changes: {
       clients: () => domain.clients.revision(),

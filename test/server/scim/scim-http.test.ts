@@ -763,7 +763,9 @@ describe("the log", () => {
     { op: "add", path: "title", value: "x" },
   ];
   const create = (name: string, path: string, data: object) => ({
-    ...{ method: "post", path, bulkId: name },
+    method: "post",
+    path,
+    bulkId: name,
     data: { ...data, userName: `${name}@example.com`, displayName: name },
   });
 

@@ -8,19 +8,22 @@ export function readerOf(address: string, cookie: string): Reader {
   const organizationId = "organization";
   const principal = {
     ...({ kind: "session", userId: "user", organizationId, subject: "user", email, role: "admin" } as const),
-    ...{ scopes: new Set<string>(), sid: null, sessionId: "session", grantId: null },
-    ...{ expiresAtMs: 0, issuedAtMs: 0, renewed: false },
+    scopes: new Set<string>(),
+    sid: null,
+    sessionId: "session",
+    grantId: null,
+    expiresAtMs: 0,
+    issuedAtMs: 0,
+    renewed: false,
   };
   return {
-    ...{
-      request,
-      url: new URL(address),
-      origin: "https://control.example.org",
-      organizationId,
-      readsAll: true,
-      mayAdminister: true,
-      csrf: "csrf",
-    },
+    request,
+    url: new URL(address),
+    origin: "https://control.example.org",
+    organizationId,
+    readsAll: true,
+    mayAdminister: true,
+    csrf: "csrf",
     visitor: {
       principal,
       sessionId: "session",
@@ -30,7 +33,11 @@ export function readerOf(address: string, cookie: string): Reader {
       through: undefined,
     },
     actor: { kind: "user", id: "user", label: email, organizationId },
-    ...{ nowMs: Date.now(), zone: "Europe/Berlin", theme: undefined, language: "en-US" },
-    ...{ savedViews: () => [], usual: () => undefined },
+    nowMs: Date.now(),
+    zone: "Europe/Berlin",
+    theme: undefined,
+    language: "en-US",
+    savedViews: () => [],
+    usual: () => undefined,
   };
 }

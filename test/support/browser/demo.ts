@@ -9,7 +9,12 @@ export async function startDemo(workstations: number): Promise<Started & AsyncDi
   const ending = new AbortController();
   const started = Promise.withResolvers<Started>();
   const demo = runDemo({
-    ...{ directory: undefined, port: 0, workstations, seed: "1", clock: systemClock, ids: systemIds },
+    directory: undefined,
+    port: 0,
+    workstations,
+    seed: "1",
+    clock: systemClock,
+    ids: systemIds,
     report: (event) => event.event === "started" && started.resolve(event),
     signal: ending.signal,
   });

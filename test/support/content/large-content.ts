@@ -38,7 +38,8 @@ export const manyServers = (value: string): Record<string, object[]> =>
     HARNESS_KEYS.map((key) => [
       key,
       Array.from({ length: SERVERS }, (_, at) => ({
-        ...{ name: `${key}-${at}`, command: "/usr/bin/tool" },
+        name: `${key}-${at}`,
+        command: "/usr/bin/tool",
         env: Object.fromEntries(
           Array.from({ length: SERVER_VARIABLES }, (_, number) => [`VARIABLE_${number}`, `${value} ${at}`]),
         ),

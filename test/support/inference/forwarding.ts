@@ -117,8 +117,18 @@ export async function createForwardingSite(options: ForwardingSiteOptions = {}):
   const waiting: (() => void)[] = [];
   const metrics = new Registry();
   const site: ForwardingSite = {
-    ...{ upstream, metrics, rows: [], counted: [], finished: [], reported: [], disowned: [], collections: 0 },
-    ...{ replacement: undefined, ended: new Map(), revision: 0, endsAtMs: Number.POSITIVE_INFINITY },
+    upstream,
+    metrics,
+    rows: [],
+    counted: [],
+    finished: [],
+    reported: [],
+    disowned: [],
+    collections: 0,
+    replacement: undefined,
+    ended: new Map(),
+    revision: 0,
+    endsAtMs: Number.POSITIVE_INFINITY,
     allowedModels: undefined,
     get held() {
       return held;

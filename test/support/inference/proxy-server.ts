@@ -80,7 +80,10 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
       allowed: [{ name: UPSTREAM_DESTINATION, origin: models.origin, why: "test" }],
     }),
     requestLog: { add: (row) => void rows.push(row) },
-    ...{ metrics, clock, ids, log: createLog({ level: "error", format: "json", write: raise, clock }) },
+    metrics,
+    clock,
+    ids,
+    log: createLog({ level: "error", format: "json", write: raise, clock }),
     ...options.parts,
   });
   if (!inference) throw new Error("this service forwards");
@@ -98,16 +101,14 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   const proxyUrl = `${listener.address}${settings.listen ? "" : PREFIX}`;
   return {
     ...face,
-    ...{
-      origin: listener.address,
-      proxyUrl,
-      models,
-      metrics,
-      rows,
-      forwarding,
-      handler,
-      stop: () => handler.stop(),
-    },
+    origin: listener.address,
+    proxyUrl,
+    models,
+    metrics,
+    rows,
+    forwarding,
+    handler,
+    stop: () => handler.stop(),
     tokenOf: (caller) => tokenOf(face, caller),
     send: (path, request) => fetch(`${proxyUrl}${path}`, request),
     async [Symbol.asyncDispose]() {

@@ -22,14 +22,17 @@ const offer = () =>
 /** @returns a server without TLS that offers every repository */
 export function createGitServer(): GitServer {
   const listening = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     fetch(request) {
       server.seen.push({ path: new URL(request.url).pathname, headers: request.headers });
       return server.answer(request);
     },
   });
   const server: GitServer = {
-    ...{ origin: `http://127.0.0.1:${listening.port}`, seen: [], answer: offer },
+    origin: `http://127.0.0.1:${listening.port}`,
+    seen: [],
+    answer: offer,
     [Symbol.dispose]: () => void listening.stop(true),
   };
   return server;
@@ -40,9 +43,17 @@ export const gitConnectionTo = (
   { origin }: Pick<GitServer, "origin">,
   more: Partial<Connection> = {},
 ): Connection => ({
-  ...{ id: "host", name: "Host", provider: "git", apiBase: origin, downloadOrigins: [], namespaces: ["*"] },
+  id: "host",
+  name: "Host",
+  provider: "git",
+  apiBase: origin,
+  downloadOrigins: [],
+  namespaces: ["*"],
   clone: { base: origin, path: "{namespace}/{name}" },
-  ...{ ca: undefined, skipLinks: false, watchEveryHours: undefined, webhookSecret: undefined },
+  ca: undefined,
+  skipLinks: false,
+  watchEveryHours: undefined,
+  webhookSecret: undefined,
   credential: () => ({ kind: "login", username: LOGIN.username, token: new Secret(LOGIN.token) }),
   ...more,
 });

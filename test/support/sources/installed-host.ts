@@ -18,8 +18,12 @@ export async function createInstalledHost(folder: string): Promise<RepositoryHos
   writeFileSync(join(folder, "forge-ca.pem"), ca);
   writeFileSync(join(folder, "forge-token"), TOKEN, { mode: 0o600 });
   const connection = {
-    ...{ id: "forge", provider: "gitea", api_base_url: host.origin, token: "file://forge-token" },
-    ...{ ca_bundle: "forge-ca.pem", organizations: { dev: ["acme"] } },
+    id: "forge",
+    provider: "gitea",
+    api_base_url: host.origin,
+    token: "file://forge-token",
+    ca_bundle: "forge-ca.pem",
+    organizations: { dev: ["acme"] },
   };
   const document = { package_sources: { connections: [connection] } };
   writeFileSync(join(folder, HOST_CONFIG), JSON.stringify(document), { mode: 0o600 });

@@ -32,7 +32,9 @@ export interface MirrorSite extends AsyncDisposable {
 }
 
 const SUFFIX = {
-  ...{ github: "", gitlab: "/api/v4", gitea: "/api/v1" },
+  github: "",
+  gitlab: "/api/v4",
+  gitea: "/api/v1",
   bitbucket_data_center: "/rest/api/latest",
 };
 
@@ -41,9 +43,17 @@ export const connectionTo = (
   { origin, kind }: Pick<RepositoryHost, "origin" | "kind">,
   more: Partial<Connection> = {},
 ): Connection => ({
-  ...{ id: "host", name: "Host", provider: kind, apiBase: `${origin}${SUFFIX[kind]}`, clone: undefined },
-  ...{ downloadOrigins: [], namespaces: ["*"], ca: undefined, skipLinks: false },
-  ...{ watchEveryHours: undefined, webhookSecret: undefined },
+  id: "host",
+  name: "Host",
+  provider: kind,
+  apiBase: `${origin}${SUFFIX[kind]}`,
+  clone: undefined,
+  downloadOrigins: [],
+  namespaces: ["*"],
+  ca: undefined,
+  skipLinks: false,
+  watchEveryHours: undefined,
+  webhookSecret: undefined,
   credential: () => ({ kind: "token", token: new Secret(TOKEN) }),
   ...more,
 });
@@ -52,7 +62,8 @@ export const connectionTo = (
 export const mirroringOf = (connections: Connection[], work: string) => ({
   outbound: createOutbound({ allowed: [], found: () => connections.flatMap(destinationsOfConnection) }),
   mirroring: {
-    ...{ repack, folders: new TemporaryFolders(work) },
+    repack,
+    folders: new TemporaryFolders(work),
     connections: { list: () => connections, broken: () => [] },
   },
 });
@@ -74,7 +85,11 @@ export async function createMirrorSite(
   const observed: SourceInspection[] = [];
   const work = join(world.directory, "work");
   const sources = new PackageSources({
-    ...{ ...world, blobs, outbound, repack, harnesses: () => HARNESSES },
+    ...world,
+    blobs,
+    outbound,
+    repack,
+    harnesses: () => HARNESSES,
     connections: { list: () => connections, broken: () => broken },
     folders: new TemporaryFolders(work),
     spendInspection: createInspectionBudget(world),
@@ -85,7 +100,13 @@ export async function createMirrorSite(
     sources.inspect(actor, { connection_id: "host", repository: REPOSITORY, ref: "main", ...request });
   const dispose = () => world.dispose();
   return {
-    ...{ world, blobs, sources, work, observed, connections, inspect },
+    world,
+    blobs,
+    sources,
+    work,
+    observed,
+    connections,
+    inspect,
     [Symbol.asyncDispose]: dispose,
   };
 }

@@ -6,7 +6,10 @@ export type HostKind = "github" | "gitlab" | "gitea" | "bitbucket_data_center";
 
 /** Verifies the signatures of GitHub apps; unset for a host without one. */
 export const githubApp: { key: CryptoKey | undefined; id: string; expiresAt: string; minted: number } = {
-  ...{ key: undefined, id: "12345", expiresAt: "2026-01-01T01:00:00Z", minted: 0 },
+  key: undefined,
+  id: "12345",
+  expiresAt: "2026-01-01T01:00:00Z",
+  minted: 0,
 };
 
 const NOT_FOUND = () => Response.json({ message: "Not Found" }, { status: 404 });

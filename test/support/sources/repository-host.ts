@@ -47,8 +47,12 @@ export function createRepositoryHost(
 ): RepositoryHost {
   const seen: SeenRequest[] = [];
   const state: HostState = {
-    ...{ kind, fullName, token: TOKEN },
-    ...{ branches: new Map(), tags: new Map(), commits: new Map() },
+    kind,
+    fullName,
+    token: TOKEN,
+    branches: new Map(),
+    tags: new Map(),
+    commits: new Map(),
   };
   const server = Bun.serve({
     hostname: "127.0.0.1",

@@ -3,8 +3,13 @@ import { growthFigures, growthNote, JUDGED_MINUTES_MIN, slopeOf, trendOf } from 
 import type { Minute } from "./minutes.ts";
 
 const MINUTE: Minute = {
-  ...{ memoryMb: 200, descriptors: 40, files: 100, walMb: 32 },
-  ...{ databaseMb: 2, p99Ms: 5, steps: 1_000 },
+  memoryMb: 200,
+  descriptors: 40,
+  files: 100,
+  walMb: 32,
+  databaseMb: 2,
+  p99Ms: 5,
+  steps: 1_000,
 };
 
 test("a slope is not moved by a few disturbed minutes, and shows steady growth", () => {
@@ -20,7 +25,8 @@ test("the first half of a run warms up, and only the second counts", () => {
 test("growth is judged against a share of the median, or an amount if that is more, and the verdict says so", () => {
   const grown = Array.from({ length: JUDGED_MINUTES_MIN }, (_, at) => ({
     ...MINUTE,
-    ...{ memoryMb: 200 + 6 * at, descriptors: 40 + 2 * at },
+    memoryMb: 200 + 6 * at,
+    descriptors: 40 + 2 * at,
   }));
   const [memory, descriptors, files] = growthFigures(grown);
   expect(memory).toMatchObject({ ours: 12, reference: 224 });

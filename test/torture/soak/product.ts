@@ -55,7 +55,8 @@ export async function prepareProduct(rows = ROWS): Promise<Product> {
 /** All workstations belong to one user, whose requests are not limited. */
 const settingsOf = (url: string, collector: string) => ({
   gateway: {
-    ...{ type: "litellm", url },
+    type: "litellm",
+    url,
     provisioner: { type: "builtin-litellm", admin_key: "sk-soak-admin-key-0123456789" },
     proxy: { budgets: { parallel_requests: 0 } },
   },

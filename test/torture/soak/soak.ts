@@ -28,7 +28,8 @@ export async function soak(minutes = MINUTES): Promise<Figure[]> {
   const warmedUp = await warmUp(steps, { steps: WARM_UP_STEPS * minutes, failures });
   const watch = new Minutes(site, service.pid, printMinute);
   const taken = await takeSteps(steps, {
-    ...{ untilMs: performance.now() + minutes * MINUTE_MS, failures },
+    untilMs: performance.now() + minutes * MINUTE_MS,
+    failures,
     onStep: (durationMs) => watch.step(durationMs),
   });
   watch.stop();
@@ -42,7 +43,9 @@ export async function soak(minutes = MINUTES): Promise<Figure[]> {
     { what: `soak of ${minutes} minutes: steps`, unit: "steps", ours: taken },
     ...growthFigures(watch.all),
     {
-      ...{ what: "failures", unit: "failures", ours: failures.length },
+      what: "failures",
+      unit: "failures",
+      ours: failures.length,
       verdict: atMost(0, failures.length),
     },
   ];

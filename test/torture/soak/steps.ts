@@ -49,7 +49,9 @@ export async function stepsOn(site: Site): Promise<Step[]> {
 }
 
 const timed = (name: string, weight: number, take: Step["take"]): Step => ({
-  ...{ name, weight, take },
+  name,
+  weight,
+  take,
   isTimed: true,
 });
 
@@ -164,11 +166,14 @@ function inferenceSteps(site: Site, workstations: readonly Workstation[]): Step[
     const token = await tokenOf(one(workstations));
     const headers = { authorization: `Bearer ${token}`, ...JSON_TYPE, [BENCH_HEADER]: answer };
     const body = JSON.stringify({
-      ...{ model: "bench", stream: answer === "paced" },
+      model: "bench",
+      stream: answer === "paced",
       messages: [{ role: "user", content: "a".repeat(1_900) }],
     });
     const { status } = await visit(site, CHAT, {
-      ...{ method: "POST", headers, body },
+      method: "POST",
+      headers,
+      body,
       ...(hangUp && { signal: hangUp }),
     });
     if (status !== 200) throw new Error(`inference was answered ${status}`);
@@ -211,7 +216,9 @@ function provisioningSteps(site: Site): Step[] {
 async function consoleSteps(site: Site): Promise<Step[]> {
   const body = JSON.stringify({ email: EMAIL, password: PASSWORD });
   const { token } = await succeed(site, "/api/auth/sign-in/email", {
-    ...{ method: "POST", headers: JSON_TYPE, body },
+    method: "POST",
+    headers: JSON_TYPE,
+    body,
   });
   const headers = { cookie: `${SESSION_COOKIE}=${token}` };
   const pages = navigationFor(true, () => true).flatMap(({ links }) => links.map(({ href }) => href));

@@ -96,7 +96,10 @@ export class ConfiguredConnections implements Connections {
 }
 
 const CREDENTIAL_WORDS: Readonly<Record<Credential["kind"], string>> = {
-  ...{ token: "token set", app: "app set", login: "username and token set", none: "no credential" },
+  token: "token set",
+  app: "app set",
+  login: "username and token set",
+  none: "no credential",
 };
 
 /** Changes whenever one of the files does. */
@@ -141,7 +144,10 @@ function readOne(
   const { credential, webhookSecret } = secret;
   const { appId: _, username: __, caBundle, ...own } = members;
   return {
-    ...{ id: members.id === "" ? undefined : members.id, problems: all, warnings: secret.warnings, origin },
+    id: members.id === "" ? undefined : members.id,
+    problems: all,
+    warnings: secret.warnings,
+    origin,
     files: [...secret.files, ...(caBundle === undefined ? [] : [resolve(places.folder, caBundle)])],
     connection:
       all.length === 0 && credential && !("problem" in ca)
@@ -163,6 +169,10 @@ function caIn(
 }
 
 const disabled = (problem: string, origin: string): ReadConnection => ({
-  ...{ id: undefined, connection: undefined, problems: [problem], warnings: [], files: [] },
+  id: undefined,
+  connection: undefined,
+  problems: [problem],
+  warnings: [],
+  files: [],
   origin,
 });

@@ -43,7 +43,8 @@ const none = () => [];
 
 const HOST_RULES: Readonly<Record<Provider, HostRule>> = {
   github: {
-    ...{ base: "https://api.github.com", api: "" },
+    base: "https://api.github.com",
+    api: "",
     downloadOrigins: ({ host, hostname }) =>
       hostname === "api.github.com"
         ? ["https://codeload.github.com", "https://objects.githubusercontent.com"]
@@ -53,11 +54,15 @@ const HOST_RULES: Readonly<Record<Provider, HostRule>> = {
   gitea: { base: undefined, api: "/api/v1", downloadOrigins: none },
   bitbucket_data_center: { base: undefined, api: "/rest/api/latest", downloadOrigins: none },
   bitbucket_cloud: {
-    ...{ base: "https://api.bitbucket.org", api: "/2.0", downloadOrigins: none },
+    base: "https://api.bitbucket.org",
+    api: "/2.0",
+    downloadOrigins: none,
     clone: { base: "https://bitbucket.org", path: "{namespace}/{name}.git" },
   },
   git: {
-    ...{ base: undefined, api: "", downloadOrigins: none },
+    base: undefined,
+    api: "",
+    downloadOrigins: none,
     clone: { base: undefined, path: "{namespace}/{name}" },
   },
 };
@@ -99,7 +104,9 @@ export function readMembers(
   const provider = need(providerIn(given), PROVIDER_PROBLEM) ?? "github";
   const base = need(baseIn(given.api_base_url ?? HOST_RULES[provider].base), BASE_PROBLEM);
   const members: ConnectionMembers = {
-    ...{ id: id ?? "", name: name ?? "", provider },
+    id: id ?? "",
+    name: name ?? "",
+    provider,
     apiBase: base ? apiOf(base, HOST_RULES[provider]) : "",
     clone: cloneIn(given, { provider, base, problems }),
     downloadOrigins: [

@@ -44,8 +44,11 @@ export function readSecrets(
   places: SecretPlaces,
 ): SecretReading {
   const reading: SecretReading = {
-    ...{ credential: undefined, webhookSecret: undefined },
-    ...{ problems: [], warnings: [], files: [] },
+    credential: undefined,
+    webhookSecret: undefined,
+    problems: [],
+    warnings: [],
+    files: [],
   };
   const secretOf = (member: "token" | "private_key" | "webhook_secret") =>
     secretIn(member, given[member], { id, places, reading });

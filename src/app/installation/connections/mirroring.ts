@@ -10,7 +10,9 @@ export const mirroringOf = (
   connections: ConfiguredConnections,
   { observeSource }: Pick<Mirroring, "observeSource">,
 ): Mirroring => ({
-  ...{ connections, folders: new TemporaryFolders(sources), observeSource },
+  connections,
+  folders: new TemporaryFolders(sources),
+  observeSource,
   repack: createRepackProcesses(),
   findGit: () => Bun.which("git") ?? undefined,
 });

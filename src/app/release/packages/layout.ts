@@ -63,7 +63,10 @@ export function packagedFiles(
   addText("/usr/lib/systemd/system/quartermaster.service", unit);
   addText("/usr/lib/tmpfiles.d/quartermaster.conf", TMPFILES);
   packaged.set(INSTALLED_CONFIG, {
-    ...{ bytes: Buffer.from(config), mode: 0o640, group: "quartermaster", isConfig: true },
+    bytes: Buffer.from(config),
+    mode: 0o640,
+    group: "quartermaster",
+    isConfig: true,
   });
   for (const [name, bytes] of files) {
     if (name === "quartermaster") packaged.set(EXECUTABLE_PLACE, { bytes, mode: 0o755 });

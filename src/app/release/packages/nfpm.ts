@@ -103,13 +103,22 @@ const DEPENDENCIES: Readonly<Record<PackageFormat, readonly string[]>> = {
 };
 
 const factsOf = (format: PackageFormat, { version, description, architecture, builtAt }: PackageFacts) => ({
-  ...{ name: "quartermaster", version, release: "1", platform: "linux", description },
+  name: "quartermaster",
+  version,
+  release: "1",
+  platform: "linux",
+  description,
   arch: GO_ARCHITECTURES[architecture] ?? architecture,
-  ...{ section: "admin", priority: "optional", license: "Apache-2.0" },
-  ...{ maintainer: "Quartermaster <quartermaster@localhost>", vendor: "Quartermaster" },
-  ...{ mtime: builtAt, depends: DEPENDENCIES[format] },
+  section: "admin",
+  priority: "optional",
+  license: "Apache-2.0",
+  maintainer: "Quartermaster <quartermaster@localhost>",
+  vendor: "Quartermaster",
+  mtime: builtAt,
+  depends: DEPENDENCIES[format],
   // Names are files as they are, not patterns; a package does not name the machine that made it.
-  ...{ disable_globbing: true, rpm: { buildhost: "localhost", summary: description } },
+  disable_globbing: true,
+  rpm: { buildhost: "localhost", summary: description },
 });
 
 const contentOf = (

@@ -102,7 +102,11 @@ async function forwardAt(
   if (!domain.identity.organization()) throw emptyDirectory(directory.path);
   await keepForwardingRecords(installation, { undo, requestLog, day: dayOf(clock.nowMs()), log });
   const inference = startInference({
-    ...{ ...options, ...installation, metrics, requestLog, tracing },
+    ...options,
+    ...installation,
+    metrics,
+    requestLog,
+    tracing,
     settings: proxySettingsOf(config),
   });
   if (!inference) throw new Error("these settings do not forward inference"); // problemsOfDivision has found that

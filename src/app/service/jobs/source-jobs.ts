@@ -24,7 +24,9 @@ export function registerSourceJob(
       const { movedTags } = await sourceWatch.check(actor, signal);
       for (const { connectionId, repository, tag } of movedTags)
         log.warning("source.tag_moved", {
-          ...{ connection: connectionId, repository, tag },
+          connection: connectionId,
+          repository,
+          tag,
           next: "quartermaster connections show",
         });
     },

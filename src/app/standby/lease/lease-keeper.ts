@@ -189,7 +189,10 @@ export class LeaseKeeper {
     const end = this.#auditEnd?.();
     this.#count += 1;
     return {
-      ...{ term: own.term, holder: own.holder, machine, released },
+      term: own.term,
+      holder: own.holder,
+      machine,
+      released,
       nonce: `${own.holder}-${this.#count}-${this.#now().wallMs}`,
       renewed_at: toRfc3339(this.#now().wallMs),
       audit: end ? { id: end.id, at: toRfc3339(end.atMs) } : null,

@@ -49,8 +49,13 @@ export const leaseObjectIn = (bucket: Pick<Bucket, "readText" | "putIf">, prefix
 });
 
 const UNREADABLE: Lease = {
-  ...{ term: "", holder: "", machine: "unknown", nonce: "", released: false },
-  ...{ renewed_at: "", audit: null },
+  term: "",
+  holder: "",
+  machine: "unknown",
+  nonce: "",
+  released: false,
+  renewed_at: "",
+  audit: null,
 };
 
 /** @returns false for what `read` returns instead of an object that is not a lease */

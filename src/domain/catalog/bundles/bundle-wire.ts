@@ -33,6 +33,9 @@ export const toImportPlanView = (
   added: plan.added,
   changed: plan.changed,
   removed: plan.removed,
-  ...{ moved: plan.moved, unchanged: plan.unchanged },
-  ...{ blocked: plan.blocked, fetches: plan.fetches, warnings: plan.warnings },
+  moved: plan.moved,
+  unchanged: plan.unchanged,
+  blocked: plan.blocked,
+  fetches: plan.fetches,
+  warnings: plan.warnings,
 });

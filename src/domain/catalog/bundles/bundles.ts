@@ -141,7 +141,12 @@ async function changeFor(
   const ids = artifactIds(dependencies, organizationId, bundle.archives.keys());
   const { file, keep, signal } = request;
   const change: CatalogChange = {
-    ...{ actor, archives: bundle.archives, ids, prune: !keep, signal, action: "catalog.import" },
+    actor,
+    archives: bundle.archives,
+    ids,
+    prune: !keep,
+    signal,
+    action: "catalog.import",
     target: file.name,
     wanted: runSynchronously(entriesOf(bundle.packages, ({ sha256 }) => ids.get(sha256) ?? find(sha256)?.id)),
     remarks: { signer: bundle.signer },
@@ -182,6 +187,8 @@ function importPlanOf(plan: SeedPlan, bundle: CheckedBundle, blocked: BlockedRem
     blocked,
     fetches: bundle.fetches.filter(({ id }) => newIds.has(id)),
     warnings: [...bundle.warnings, ...warningTexts(bundle)],
-    ...{ signer, exportedAt: manifest.exported_at, archives: bundle.totals },
+    signer,
+    exportedAt: manifest.exported_at,
+    archives: bundle.totals,
   };
 }

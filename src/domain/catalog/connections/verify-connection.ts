@@ -113,7 +113,9 @@ async function scopeFinding(
     return notAsked("scope", "the host does not say what else the credential may do");
   return mayWrite
     ? {
-        ...{ check: "scope", result: "warning", detail: "the credential may also write" },
+        check: "scope",
+        result: "warning",
+        detail: "the credential may also write",
         remedy: `give the connection a credential that has only ${RIGHTS[provider]}`,
       }
     : ok("scope", "the credential may only read");
@@ -170,9 +172,15 @@ const ok = (check: string, detail: string): ConnectionFinding => ({
   remedy: null,
 });
 const failed = (check: string, detail: string, remedy: string): ConnectionFinding => ({
-  ...{ check, result: "failed", detail, remedy },
+  check,
+  result: "failed",
+  detail,
+  remedy,
 });
 const notAsked = (check: string, detail: string): ConnectionFinding => ({
-  ...{ check, result: "skipped", detail, remedy: null },
+  check,
+  result: "skipped",
+  detail,
+  remedy: null,
 });
 const skipped = (check: string): ConnectionFinding => notAsked(check, "the check before it failed");

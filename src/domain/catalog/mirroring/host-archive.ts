@@ -79,11 +79,13 @@ function expanded(
 ): AsyncIterable<Uint8Array> {
   const { compressedBytesMax, expandedBytesMax } = limits;
   const compressed = {
-    ...{ bytes: 0, max: compressedBytesMax },
+    bytes: 0,
+    max: compressedBytesMax,
     refuse: () => tooLarge(`the archive of the host has more than ${compressedBytesMax} bytes`),
   };
   const unpacked = {
-    ...{ bytes: 0, max: expandedBytesMax },
+    bytes: 0,
+    max: expandedBytesMax,
     refuse: () => expandsTooLarge(expandedBytesMax),
   };
   return metered(compression === "gzip" ? gunzip(metered(stream, compressed)) : stream, unpacked);

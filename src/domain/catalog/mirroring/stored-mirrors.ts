@@ -89,9 +89,17 @@ export class StoredMirrors {
     const adapters = proposeAdapters(files, harnesses());
     const view: MirrorView = { paths, runtimeDownloads, skipped, adapters };
     return {
-      ...{ ...keyOf(named), id: ids.uuid(), artifactId, hostSha256, provider: connection.provider },
-      ...{ ref: coordinates.ref, refKind: found.kind, committedAtMs: found.committedAtMs ?? null },
-      ...{ mirrorFormat: MIRROR_FORMAT, view: JSON.stringify(view), mirroredAtMs: clock.nowMs() },
+      ...keyOf(named),
+      id: ids.uuid(),
+      artifactId,
+      hostSha256,
+      provider: connection.provider,
+      ref: coordinates.ref,
+      refKind: found.kind,
+      committedAtMs: found.committedAtMs ?? null,
+      mirrorFormat: MIRROR_FORMAT,
+      view: JSON.stringify(view),
+      mirroredAtMs: clock.nowMs(),
       mirroredBy: actor.id ?? actor.kind,
     };
   }
@@ -110,8 +118,11 @@ export class StoredMirrors {
 }
 
 const keyOf = ({ actor, connection, coordinates, found }: NamedCommit): store.MirrorKey => ({
-  ...{ organizationId: actor.organizationId, connectionId: connection.id, commit: found.commit },
-  ...{ repository: coordinates.repository, path: coordinates.path },
+  organizationId: actor.organizationId,
+  connectionId: connection.id,
+  commit: found.commit,
+  repository: coordinates.repository,
+  path: coordinates.path,
 });
 
 const notReproduced = (former: string, sha256: string): DomainError =>

@@ -89,7 +89,13 @@ async function changeFor(
   const ids = artifactIds(dependencies, actor.organizationId, archives.keys());
   const { prune, signal, fileName: target } = request;
   const change: CatalogChange = {
-    ...{ actor, archives, ids, prune, signal, target, action: "catalog.seed" },
+    actor,
+    archives,
+    ids,
+    prune,
+    signal,
+    target,
+    action: "catalog.seed",
     wanted: await runInTurns(entriesOf(packages, asFileProblem(ids))),
     refuse: ({ removed }, connection) => {
       const { inUse, allowDangling = false } = request;

@@ -22,10 +22,15 @@ export const operatorConnections = (
   organizationId: string,
 ): OperatorConnection[] => [
   ...connections.list().map((connection) => ({
-    ...{ id: connection.id, connection, problems: [] },
+    id: connection.id,
+    connection,
+    problems: [],
     ...states.of(organizationId, connection.id),
   })),
   ...connections.broken().map(({ id, problems }) => ({
-    ...{ id, connection: undefined, status: "disabled" as const, problems },
+    id,
+    connection: undefined,
+    status: "disabled" as const,
+    problems,
   })),
 ];

@@ -54,7 +54,10 @@ function commitOf({ commit, repository }: InspectedSource) {
   if (!repository) return { commit };
   const { refKind, committedAtMs, skipped, hostSha256 } = repository;
   return {
-    ...{ resolved_commit: commit, ref_kind: refKind, skipped, host_sha256: hostSha256 },
+    resolved_commit: commit,
+    ref_kind: refKind,
+    skipped,
+    host_sha256: hostSha256,
     ...(committedAtMs !== undefined && { committed_at: toRfc3339(committedAtMs) }),
   };
 }

@@ -151,8 +151,11 @@ export class SourceWatch {
       const { connectionId, repository, ref } = tracked;
       const where = { connection: connectionId, repository, tag: ref };
       audit.record(tx, {
-        ...{ actor, action: "source.find_moved_tag", target: tracked.packageId },
-        ...{ before: { ...where, commit: former }, after: { ...where, commit } },
+        actor,
+        action: "source.find_moved_tag",
+        target: tracked.packageId,
+        before: { ...where, commit: former },
+        after: { ...where, commit },
       });
       return true;
     }, "unobserved");

@@ -64,7 +64,9 @@ export const toPolicyImpact = ({
   workstations: { ...counts, client_too_old: clientTooOld },
   harnesses: harnesses.map(({ versions, ...rest }) => ({ ...rest, refused_versions: [...versions] })),
   packages: packages.map(({ id, from, to, gaining, losing }) => ({
-    ...{ id, from: from ?? null, to: to ?? null },
+    id,
+    from: from ?? null,
+    to: to ?? null,
     gaining: { ...gaining, named: [...gaining.named] },
     losing: { ...losing, named: [...losing.named] },
   })),

@@ -202,7 +202,11 @@ class Tally {
 }
 
 const emptyTally = (harness: HarnessKey): HarnessTally => ({
-  ...{ harness, installed: 0, refused: 0, admitted: 0, allowed: 0 },
+  harness,
+  installed: 0,
+  refused: 0,
+  admitted: 0,
+  allowed: 0,
   byVersion: new Map(),
 });
 

@@ -59,7 +59,12 @@ const { state, externalId, alias, credentialVersion, sealedCredential, expiresAt
   getTableColumns(gatewayKeys);
 const credentialColumns = {
   userId: gatewayKeys.userId,
-  ...{ state, externalId, alias, credentialVersion, sealedCredential, expiresAtMs },
+  state,
+  externalId,
+  alias,
+  credentialVersion,
+  sealedCredential,
+  expiresAtMs,
 };
 
 const credentialOfUser = statement((connection) =>

@@ -56,8 +56,12 @@ export class PackageAdditions {
         version: removedVersion(tx, organizationId),
       };
       const addition = {
-        ...{ ...former, ownerId, organizationId, source },
-        ...{ version: former.version + 1, savedAtMs: clock.nowMs() },
+        ...former,
+        ownerId,
+        organizationId,
+        source,
+        version: former.version + 1,
+        savedAtMs: clock.nowMs(),
       };
       store.putAddition(tx, addition);
       const after = { source: source.sourceRef, sha256: source.sha256 };

@@ -31,16 +31,23 @@ export function openPackages(
   { governance, harnesses, spendInspection }: Areas,
 ) {
   const packageSources = new PackageSources({
-    ...{ ...shared, ...mirroring, spendInspection },
+    ...shared,
+    ...mirroring,
+    spendInspection,
     harnesses: () => harnesses.harnesses(),
   });
   const packagesInForce = (id: string) => governance.revisions.current(id)?.document.packages ?? [];
   const { connections } = mirroring;
   const sourceWatch = new SourceWatch({
-    ...{ ...shared, connections, mirrors: packageSources.mirrors, packagesInForce },
+    ...shared,
+    connections,
+    mirrors: packageSources.mirrors,
+    packagesInForce,
   });
   const additions = {
-    ...{ ...shared, drafts: governance.drafts, archives: packageSources.archives },
+    ...shared,
+    drafts: governance.drafts,
+    archives: packageSources.archives,
     harnesses: () => harnesses.harnesses(),
   };
   return {

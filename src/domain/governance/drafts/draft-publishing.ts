@@ -154,7 +154,10 @@ export class DraftPublishing {
     if (review.commentReasons.length > 0 && !comment?.trim()) throw commentRequired(review.commentReasons);
     const text = document.text;
     const revision = await this.parts.publisher.publish(actor, base, {
-      ...{ document: await parseInTurn(text), text, audiences: draft.audiences, comment },
+      document: await parseInTurn(text),
+      text,
+      audiences: draft.audiences,
+      comment,
       changed: document.changed,
       action: "policy.publish",
       draft: {
@@ -196,7 +199,15 @@ export class DraftPublishing {
     const needsOther = this.parts.settings.requiresSecondAdministrator() && draft.ownerId === actor.id;
     return {
       review: {
-        ...{ base, current, isStale, changes, problems, warnings, newSecrets, commentReasons, needsOther },
+        base,
+        current,
+        isStale,
+        changes,
+        problems,
+        warnings,
+        newSecrets,
+        commentReasons,
+        needsOther,
         catalogUpdates: this.#catalogUpdates(actor, draft),
       },
       document: { text: validated.document, changed: validated.changed },

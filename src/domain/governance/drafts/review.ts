@@ -42,7 +42,8 @@ export function reviewDraft({ draft, base, frame, isHidden }: ReviewRequest): Re
   const documents = [former.document, mine.document];
   const validated = validatedOf(mine, former, frame);
   return {
-    ...{ validated, changes: changeListOf(changes, { isHidden, documents }) },
+    validated,
+    changes: changeListOf(changes, { isHidden, documents }),
     newSecrets: newSecretsOf(former.document, mine.document),
     sourceWarnings: sourceWarningsOf(mine.document),
     commentReasons: commentReasonsOf(former, mine),

@@ -89,7 +89,9 @@ function viewOf(
   const { id, name, version } = managed;
   const content = contentOf(managed);
   return {
-    ...{ id, version, ...content },
+    id,
+    version,
+    ...content,
     ...(name !== undefined && { name }),
     disabledFor: content.harnesses.filter((key) => isDisabled(policy.document, key, id)),
     audience: audienceOf(policy, id),

@@ -60,8 +60,11 @@ export function changeListOf(changes: readonly Change[], { isHidden, documents }
   const places = written.flatMap(inParts);
   const listed = places.slice(0, CHANGES_LISTED_MAX).map(shown);
   return {
-    ...{ count: written.length, listed, left: places.length - listed.length },
-    ...{ stamped: changes.filter(isStamp).map(shown), text: JSON.stringify(changes) },
+    count: written.length,
+    listed,
+    left: places.length - listed.length,
+    stamped: changes.filter(isStamp).map(shown),
+    text: JSON.stringify(changes),
     hasSecrets: documents.some((document) => hasSecrets(document)),
   };
 }

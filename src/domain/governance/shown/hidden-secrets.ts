@@ -18,7 +18,8 @@ export const HIDDEN_OTHER = `${HIDDEN} (another value)`;
 export function withHiddenSecrets<Value>(value: Value, place?: Place): Value;
 export function withHiddenSecrets(value: unknown, { path = [], former }: Place = {}): unknown {
   return replaceSecrets(value, {
-    ...{ path, former },
+    path,
+    former,
     replace: (secret) => hiddenText(secret.value, secret.former),
   });
 }

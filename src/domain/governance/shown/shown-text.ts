@@ -30,7 +30,8 @@ export function shownText({ document, isHidden }: Whole): ShownText {
     .trimEnd()
     .split("\n");
   return {
-    ...{ lines: lines.slice(0, LINES_SHOWN_MAX), count: lines.length },
+    lines: lines.slice(0, LINES_SHOWN_MAX),
+    count: lines.length,
     hasSecrets: safe !== whole,
   };
 }

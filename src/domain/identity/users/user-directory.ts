@@ -83,7 +83,8 @@ export class UserDirectory {
     const { page, perPage } = request;
     const window = {
       after: after && { first: emailKey(after.email), second: after.id },
-      ...{ offset: after ? 0 : offsetOf(request), limit: perPage },
+      offset: after ? 0 : offsetOf(request),
+      limit: perPage,
     };
     const few = sets?.find(({ ids }) => ids)?.ids;
     if (few) return { page, perPage, ...(yield* this.#commonNames(organizationId, { few, filter, window })) };

@@ -64,7 +64,10 @@ export class UsageReports {
     if (group !== "day") entries.sort((one, other) => other.requests - one.requests);
     const shown = entries.slice(0, ENTRIES_MAX);
     return {
-      ...{ from: dayText(fromDay), to: dayText(toDay), group, totals },
+      from: dayText(fromDay),
+      to: dayText(toDay),
+      group,
+      totals,
       entries: group === "user" ? shown.map((entry) => this.#named(entry)) : shown,
       isTruncated: entries.length > ENTRIES_MAX,
     };

@@ -76,7 +76,7 @@ export function readListQuery(query: SessionQuery): ListRequest {
   if (isNumbered) return { mode: "numbered", filter, ownerId, page };
   if (!isResumable) return { mode: "cursor", filter, ownerId, limit, cursor };
   const { q, harness } = filter;
-  const portable = { ...{ q, harness, isResumable }, ...{ updated: ANY_DAY, sort: SESSION_SORTS[0] } };
+  const portable = { q, harness, isResumable, updated: ANY_DAY, sort: SESSION_SORTS[0] };
   return { mode: "resumable", filter: portable, ownerId: undefined, limit, cursor };
 }
 

@@ -48,6 +48,8 @@ export function markFoundAt(tx: Tx, { audit }: Pick<Own, "audit">, place: string
 }
 
 const toAudit = ({ id, userId, sha256, store: kind }: ArtifactRow) => ({
-  ...{ artifact_id: id, owner: userId },
-  ...{ sha256, store: kind },
+  artifact_id: id,
+  owner: userId,
+  sha256,
+  store: kind,
 });

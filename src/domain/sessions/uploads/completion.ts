@@ -100,8 +100,11 @@ export class Completion {
       store.supersedeOthers(tx, artifact, { nowMs, expiresAtMs: supersededUntilMs });
     const searchText = searchTextOf(session.nativeSessionId, artifact);
     store.promote(tx, {
-      ...{ ...session, ...metadataOf(artifact) },
-      ...{ searchText, currentArtifactId: id, updatedAtMs: nowMs },
+      ...session,
+      ...metadataOf(artifact),
+      searchText,
+      currentArtifactId: id,
+      updatedAtMs: nowMs,
     });
     const after = {
       artifact_id: id,

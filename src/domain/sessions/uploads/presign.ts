@@ -116,10 +116,22 @@ export class Announcements {
     const { harness, profile, nativeSessionId, metadata } = announcement;
     const nowMs = this.own.clock.nowMs();
     const row: SessionRow = {
-      ...{ id: this.own.ids.uuid(), organizationId, userId, harness, profile, nativeSessionId },
-      ...{ ...metadata, sharingMode: "private" },
-      ...{ searchText: searchTextOf(nativeSessionId, metadata), searchNumber: null, oldVersions: 0 },
-      ...{ currentArtifactId: null, createdAtMs: nowMs, updatedAtMs: nowMs, heldAtMs: null, goneAtMs: null },
+      id: this.own.ids.uuid(),
+      organizationId,
+      userId,
+      harness,
+      profile,
+      nativeSessionId,
+      ...metadata,
+      sharingMode: "private",
+      searchText: searchTextOf(nativeSessionId, metadata),
+      searchNumber: null,
+      oldVersions: 0,
+      currentArtifactId: null,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      heldAtMs: null,
+      goneAtMs: null,
     };
     store.addSession(tx, row);
     return row;
@@ -131,8 +143,14 @@ export class Announcements {
     const { sha256, sizeBytes, contentType, metadata } = announcement;
     const nowMs = clock.nowMs();
     const announced = {
-      ...{ id: known?.id ?? ids.uuid(), sessionId: session.id, sha256, sizeBytes, contentType, ...metadata },
-      ...{ organizationId: session.organizationId, userId: session.userId },
+      id: known?.id ?? ids.uuid(),
+      sessionId: session.id,
+      sha256,
+      sizeBytes,
+      contentType,
+      ...metadata,
+      organizationId: session.organizationId,
+      userId: session.userId,
     };
     return {
       ...announced,
@@ -142,7 +160,11 @@ export class Announcements {
       createdAtMs: known?.createdAtMs ?? nowMs,
       windowEndsAtMs: nowMs + UPLOAD_WINDOW_MS,
       storedAtMs: known?.storedAtMs ?? null,
-      ...{ completedAtMs: null, supersededAtMs: null, failedAtMs: null, failureReason: null, lostAtMs: null },
+      completedAtMs: null,
+      supersededAtMs: null,
+      failedAtMs: null,
+      failureReason: null,
+      lostAtMs: null,
       expiresAtMs: nowMs + UPLOAD_WINDOW_MS + PENDING_KEPT_MS,
     };
   }

@@ -76,8 +76,10 @@ export class Receiving {
     const expectedDigest = parseDigest(artifact.sha256);
     try {
       await blobs.put(body, {
-        ...{ expectedDigest, maxBytes: artifact.sizeBytes },
-        ...{ replaces: true, givesAway: true },
+        expectedDigest,
+        maxBytes: artifact.sizeBytes,
+        replaces: true,
+        givesAway: true,
       });
     } catch (error) {
       const reason = error instanceof DomainError ? error.reason : undefined;

@@ -5,9 +5,18 @@
  * the address, a header or the caller is not accepted; `failed`: an internal error
  */
 const NONE = {
-  ...{ complete: 0, digest_mismatch: 0, content_differs: 0 },
-  ...{ cut: 0, too_slow: 0, busy: 0, disk_full: 0, not_uploaded: 0, window_over: 0 },
-  ...{ store_unavailable: 0, refused: 0, failed: 0 },
+  complete: 0,
+  digest_mismatch: 0,
+  content_differs: 0,
+  cut: 0,
+  too_slow: 0,
+  busy: 0,
+  disk_full: 0,
+  not_uploaded: 0,
+  window_over: 0,
+  store_unavailable: 0,
+  refused: 0,
+  failed: 0,
 };
 
 export type UploadOutcome = keyof typeof NONE;

@@ -60,7 +60,9 @@ export function inspectDatabase(file: string): Inspected {
       return { sizeBytes, problems, schema: 0, rows: {}, organizationId: undefined, differences: [] };
     const schema = schemaIn(connection);
     return {
-      ...{ sizeBytes, problems, schema },
+      sizeBytes,
+      problems,
+      schema,
       rows: rowsIn(connection),
       organizationId: organizationIn(connection),
       differences: schema === 0 ? [] : schemaDifferences(connection, schema),

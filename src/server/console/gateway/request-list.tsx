@@ -56,7 +56,8 @@ const textColumn = (
   label: string,
   value: (row: RowView) => string | null,
 ): Column<RowView> => ({
-  ...{ name, label },
+  name,
+  label,
   cell: (row) => <Text value={value(row)} />,
   csv: value,
 });
@@ -66,7 +67,9 @@ const numberColumn = (
   label: string,
   value: (row: RowView) => number | null,
 ): Column<RowView> => ({
-  ...{ name, label, isNumber: true },
+  name,
+  label,
+  isNumber: true,
   cell: (row) => <Amount value={value(row)} />,
   csv: value,
 });

@@ -30,7 +30,13 @@ export interface McpEntry {
 }
 
 export const NEW_ENTRY: McpEntry = {
-  ...{ name: "", isRemote: false, command: "", args: [], variables: [], url: "", transport: "" },
+  name: "",
+  isRemote: false,
+  command: "",
+  args: [],
+  variables: [],
+  url: "",
+  transport: "",
   harnesses: [],
   isEnabled: true,
 };
@@ -51,7 +57,8 @@ export const entryOf = ({ server, harnesses }: PlacedServer): McpEntry => ({
   command: server.command ?? "",
   args: server.args ?? [],
   variables: Object.entries(server.env ?? {}).map(([name, value]) => ({
-    ...{ name, value: "" },
+    name,
+    value: "",
     ...(value !== "" && { kept: referenceTo(name) }),
   })),
   url: server.url ?? "",

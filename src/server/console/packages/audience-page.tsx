@@ -47,7 +47,10 @@ export function audiencePage(props: AudiencePageProps): ConsolePage {
   const { title, breadcrumbs, problems = [], status = 400, outcome, api } = props;
   const addresses = longText(props.fields.addresses);
   return {
-    ...{ title, breadcrumbs, isError: problems.length > 0, longText: addresses },
+    title,
+    breadcrumbs,
+    isError: problems.length > 0,
+    longText: addresses,
     ...(problems.length > 0 && { status }),
     content: (
       <>

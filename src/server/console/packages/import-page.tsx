@@ -29,12 +29,10 @@ export function importPage({
   refused?: RefusedImport;
 }): ConsolePage {
   return {
-    ...{
-      title: "Import a bundle",
-      breadcrumbs: BREADCRUMBS,
-      isError: refused !== undefined,
-      status: refused?.status ?? 200,
-    },
+    title: "Import a bundle",
+    breadcrumbs: BREADCRUMBS,
+    isError: refused !== undefined,
+    status: refused?.status ?? 200,
     content: (
       <>
         {refused && <Refusal {...refused} />}
@@ -116,7 +114,8 @@ export function planPage({ kept, plan, refused }: PlanPageProps): ConsolePage {
   return {
     title: "What the bundle changes",
     breadcrumbs: [...BREADCRUMBS, { href: IMPORT_PATH, label: "Import a bundle" }],
-    ...{ isError: refused !== undefined, status: refused?.status ?? 200 },
+    isError: refused !== undefined,
+    status: refused?.status ?? 200,
     content: (
       <>
         {refused && <Refusal {...refused} />}

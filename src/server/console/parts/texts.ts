@@ -26,7 +26,11 @@ function formatted(ms: number, { zone, year }: { zone: string; year: "numeric" |
   const format =
     known ??
     new Intl.DateTimeFormat("en-US", {
-      ...{ year, month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+      year,
+      month: "short",
+      day: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
       hourCycle: "h23",
       timeZone: zone,
       timeZoneName: "short",

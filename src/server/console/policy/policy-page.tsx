@@ -196,7 +196,8 @@ function DraftFromRevision({ revision, draftVersion }: Pick<RevisionProps, "revi
       </ConsoleForm>
       <AsCommand
         api={{
-          ...{ method: "PUT", path: "/admin/policy-draft" },
+          method: "PUT",
+          path: "/admin/policy-draft",
           body: { version: draftVersion, revision: revision.id },
         }}
       />

@@ -114,7 +114,8 @@ const PublishCommand = ({ draft: { id, version }, owner, comment }: ReviewProps)
   <AsCommand
     command={["policy", "draft", "publish", owner, ...options({ comment })]}
     api={{
-      ...{ method: "POST", path: "/admin/policy-draft/publish" },
+      method: "POST",
+      path: "/admin/policy-draft/publish",
       body: { version, draft: id, ...(comment && { comment }) },
     }}
   />
@@ -255,7 +256,8 @@ const Share = ({ draft, address }: Pick<ReviewProps, "draft" | "address">) => (
     </ConsoleForm>
     <AsCommand
       api={{
-        ...{ method: "PUT", path: "/admin/policy-draft" },
+        method: "PUT",
+        path: "/admin/policy-draft",
         body: { version: draft.version, shared: !draft.isShared },
       }}
     />

@@ -78,7 +78,9 @@ const optionalTextColumn = (
   label: string,
   value: (session: SessionView) => string | null,
 ): Column<SessionView> => ({
-  ...{ name, label, isOptional: true },
+  name,
+  label,
+  isOptional: true,
   cell: (session) => <Text value={value(session)} />,
   csv: value,
 });

@@ -33,7 +33,10 @@ const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-ur
 export const bodies = new Elysia({ name: "bodies" }).macro({
   accepts: (accepted: Accepted) => {
     const reader: Reader = {
-      ...{ accepted, bytesMax: BODY_BYTES_MAX, limits: JSON_LIMITS, check: () => {} },
+      accepted,
+      bytesMax: BODY_BYTES_MAX,
+      limits: JSON_LIMITS,
+      check: () => {},
       keepsNumbers: false,
     };
     return {

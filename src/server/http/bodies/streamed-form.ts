@@ -14,8 +14,12 @@ export const FORM_FIELDS_MAX = 32;
 /** Bytes of one field. */
 export const FORM_FIELD_BYTES_MAX = 4 * 1024;
 const LIMITS = {
-  ...{ fields: FORM_FIELDS_MAX, fieldSize: FORM_FIELD_BYTES_MAX, files: 1, parts: FORM_FIELDS_MAX + 1 },
-  ...{ headerPairs: 16, headerSize: 8 * 1024 },
+  fields: FORM_FIELDS_MAX,
+  fieldSize: FORM_FIELD_BYTES_MAX,
+  files: 1,
+  parts: FORM_FIELDS_MAX + 1,
+  headerPairs: 16,
+  headerSize: 8 * 1024,
 };
 
 /** The parser gets at most this much at once: the runtime may deliver a large part of a form, and its parts can take the parser

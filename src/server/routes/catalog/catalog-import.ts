@@ -18,7 +18,8 @@ const ImportQuery = Type.Object(
   {
     ...DryRunParameters.properties,
     trust: Type.String({
-      ...{ minLength: 1, maxLength: TRUST_CHARACTERS },
+      minLength: 1,
+      maxLength: TRUST_CHARACTERS,
       description:
         "Public keys whose signatures count, in PEM; `catalog bundle-key` prints the one of an installation.",
     }),
@@ -49,9 +50,12 @@ export function catalogImportRoutes({ router, domain, uploadTimes = ARCHIVE_TIME
       try {
         const work = isPlan ? catalog.bundles.plan : catalog.bundles.import;
         const plan = await work(actor, {
-          ...{ file: await pendingBundles.file(bundle, "the bundle"), trusted, keep: query.keep === "true" },
+          file: await pendingBundles.file(bundle, "the bundle"),
+          trusted,
+          keep: query.keep === "true",
           inUse: (connection) => governance.revisions.packagesInUse(connection, actor.organizationId),
-          ...{ allowDangling: false, signal: request.signal },
+          allowDangling: false,
+          signal: request.signal,
         });
         return json(toImportPlanView(plan, isPlan));
       } finally {

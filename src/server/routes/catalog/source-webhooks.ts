@@ -26,7 +26,8 @@ export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
       const seconds = rates.take(countedAddress(exchangeOf(request).address));
       if (seconds > 0) throw tooManyWebhooks(seconds);
       await sourceWebhooks.receive(identity.organization()?.id ?? "", {
-        ...{ connectionId, signature: signatureIn(request.headers) },
+        connectionId,
+        signature: signatureIn(request.headers),
         token: request.headers.get("x-gitlab-token") ?? undefined,
         body: () => readBytes(request, WEBHOOK_BYTES_MAX),
       });

@@ -48,8 +48,11 @@ export function brandingPages(context: RouteContext, console: Console) {
         }),
       formRoute(
         formOf({
-          ...{ csrf: FormField, by: FormField, version: FormField },
-          ...{ logo_url: FormField, favicon_url: FormField },
+          csrf: FormField,
+          by: FormField,
+          version: FormField,
+          logo_url: FormField,
+          favicon_url: FormField,
         }),
         formOperation("sendBranding", "Replaces the addresses of logo and icon"),
       ),

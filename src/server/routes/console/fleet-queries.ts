@@ -26,7 +26,12 @@ export async function fleetFilter(
   const problems: Problem[] = [];
   const { q, health, stale, harness, platform, client_version: clientVersion } = values;
   const query = {
-    ...{ q, health, stale, harness, platform, clientVersion },
+    q,
+    health,
+    stale,
+    harness,
+    platform,
+    clientVersion,
     userId: await userIdOf(domain, { organizationId, text: values.user, problems }),
     revision: revisionIdOf(domain, { organizationId, text: values.revision, problems }),
     seenFromMs: dayIn(values.last_seen_from, { name: "last_seen_from", zone, problems }),
@@ -56,7 +61,14 @@ export const apiQuery = ({
 }): Record<string, string> => {
   const { q, userId, harness, health, revision, clientVersion, platform, stale, notSeenForDays } = query;
   const named = {
-    ...{ q, user_id: userId, harness, health, revision, client_version: clientVersion, platform, stale },
+    q,
+    user_id: userId,
+    harness,
+    health,
+    revision,
+    client_version: clientVersion,
+    platform,
+    stale,
     not_seen_for_days: notSeenForDays?.toString(),
     sort: sort && sortOf(sort),
   };

@@ -175,7 +175,10 @@ interface SentFilter {
 }
 
 const toFilter = ({ model, harness, result, outcome, ...query }: SentFilter): LogFilterQuery => ({
-  ...{ model, harness, result, outcome },
+  model,
+  harness,
+  result,
+  outcome,
   userId: query.user_id,
   profileId: query.profile_id,
   runId: query.run_id,

@@ -61,10 +61,18 @@ describe("SRC-29 a connection", () => {
     const more = { name: "Forge", download_hosts: ["cdn.example"], skip_links: true, watch_every_hours: 6 };
     expect(connectionsOf({ ...FORGE, ...more }).list()).toEqual([
       {
-        ...{ id: "forge", name: "Forge", provider: "gitea", apiBase: "https://forge.example/git/api/v1" },
+        id: "forge",
+        name: "Forge",
+        provider: "gitea",
+        apiBase: "https://forge.example/git/api/v1",
         clone: undefined,
-        ...{ downloadOrigins: ["https://cdn.example"], namespaces: ["acme"], skipLinks: true },
-        ...{ watchEveryHours: 6, ca: undefined, credential: expect.any(Function), webhookSecret: undefined },
+        downloadOrigins: ["https://cdn.example"],
+        namespaces: ["acme"],
+        skipLinks: true,
+        watchEveryHours: 6,
+        ca: undefined,
+        credential: expect.any(Function),
+        webhookSecret: undefined,
       },
     ]);
   });
@@ -134,7 +142,8 @@ describe("SRC-29 a connection", () => {
     const connections = new ConfiguredConnections(config);
     expect(connections.rows()).toEqual([
       {
-        ...{ key: "package_sources.connections[forge]", value: "gitea, token set" },
+        key: "package_sources.connections[forge]",
+        value: "gitea, token set",
         origin: "file:1 (control_api.package_sources.connections)",
       },
     ]);
@@ -146,11 +155,14 @@ describe("SRC-29 a connection", () => {
     });
     expect(allDestinationsOf(config)).toEqual([
       {
-        ...{ name: "package-source:forge", origin: "https://forge.example", base: "/git/api/v1" },
+        name: "package-source:forge",
+        origin: "https://forge.example",
+        base: "/git/api/v1",
         why: "repositories of the connection forge",
       },
       {
-        ...{ name: "package-source:forge:cdn.example", origin: "https://cdn.example" },
+        name: "package-source:forge:cdn.example",
+        origin: "https://cdn.example",
         why: "archives to which the connection forge redirects",
       },
     ]);

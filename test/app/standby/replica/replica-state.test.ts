@@ -98,8 +98,14 @@ test("STB-2 doctor says what would be lost now", () => {
 
 describe("STB-2 the last test restore", () => {
   const job: JobView = {
-    ...{ name: RESTORE_CHECK_JOB, state: "waiting", paused: false, nextRunAtMs: 0, startedAtMs: 0 },
-    ...{ finishedAtMs: START_MS, outcome: "succeeded", error: null },
+    name: RESTORE_CHECK_JOB,
+    state: "waiting",
+    paused: false,
+    nextRunAtMs: 0,
+    startedAtMs: 0,
+    finishedAtMs: START_MS,
+    outcome: "succeeded",
+    error: null,
   };
   const judge = (jobs: readonly JobView[], nowMs = START_MS) =>
     restoreCheckFinding(checkOf("replica_restore"), jobs, nowMs).result;

@@ -11,7 +11,9 @@ const FOREIGN = "\u05EA\u05D9\u05E7\u05D5\u05DF";
 type Face = Pick<TestServer, "domain" | "world">;
 
 const guideOf = (face: Face, version: string) => ({
-  ...{ id: "guide", name: FOREIGN, version },
+  id: "guide",
+  name: FOREIGN,
+  version,
   ...writeArchive(face, `guide-${version}`, [
     tarFile("skills/guide/SKILL.md", version),
     tarFile("plugins/guide.ts"),

@@ -18,7 +18,8 @@ export const gatewayArea: Area = {
     for (let number = 0; number < 30; number++)
       site.server.requestLog.add(
         rowOf(number, {
-          ...{ userId: user.id, organizationId: world.organizationId },
+          userId: user.id,
+          organizationId: world.organizationId,
           model: number % 4 === 0 ? "a-model-with-a-long-name-".repeat(6) : "gpt-5",
           httpStatus: [200, 200, 429, 503, null][number % 5] ?? null,
         }),

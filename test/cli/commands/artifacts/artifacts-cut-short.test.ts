@@ -34,13 +34,11 @@ const NAMED = "--connection forge --repository acme/tools --ref main";
 /** Starts the executable in a separate process. @param env variables of the process */
 const start = (line: string, env: Readonly<Record<string, string>> = {}) =>
   Bun.spawn([...productCommand(), ...line.split(" "), "--config", HOST_CONFIG, "--data-dir", bench.data], {
-    ...{
-      cwd: bench.folder,
-      env: { ...SHORT_LIVED, ...env },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    },
+    cwd: bench.folder,
+    env: { ...SHORT_LIVED, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
   });
 
 const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>

@@ -26,8 +26,15 @@ describe("SRC-32 connections", () => {
     const { items } = await bench.json(`connections list ${CONFIG}`);
     expect(items).toEqual([
       {
-        ...{ id: "forge", name: "forge", provider: "gitea", address: `${host.origin}/api/v1` },
-        ...{ namespaces: ["acme"], skip_links: false, status: "unverified", reason: null, since: null },
+        id: "forge",
+        name: "forge",
+        provider: "gitea",
+        address: `${host.origin}/api/v1`,
+        namespaces: ["acme"],
+        skip_links: false,
+        status: "unverified",
+        reason: null,
+        since: null,
         problems: [],
       },
     ]);
@@ -60,7 +67,10 @@ describe("SRC-32 connections", () => {
       package_sources: {
         connections: [
           {
-            ...{ id: "forge", provider: "gitea", api_base_url: host.origin, token: "file://forge-token" },
+            id: "forge",
+            provider: "gitea",
+            api_base_url: host.origin,
+            token: "file://forge-token",
             organizations: { dev: ["acme"] },
           },
         ],
@@ -103,12 +113,15 @@ describe("SRC-32 artifacts", () => {
     expect(preview).toMatchObject({ resolved_commit: commit, ref_kind: "branch", stored: false });
     const made = await bench.json(`artifacts create ${NAMED} --path skills ${CONFIG}`);
     expect(made).toMatchObject({
-      ...{ source_ref: "gitea://forge/acme/tools@main#skills", resolved_commit: commit },
+      source_ref: "gitea://forge/acme/tools@main#skills",
+      resolved_commit: commit,
       paths: ["guide/SKILL.md"],
     });
     const shown = await bench.json(`artifacts show ${made.artifact_id}`);
     expect(shown).toMatchObject({
-      ...{ id: made.artifact_id, sha256: made.sha256, in_use: false },
+      id: made.artifact_id,
+      sha256: made.sha256,
+      in_use: false,
       mirrored_from: [{ connection_id: "forge", repository: "acme/tools", path: "skills", mirror_format: 1 }],
     });
     expect((await bench.json("artifacts list")).items).toEqual([shown]);

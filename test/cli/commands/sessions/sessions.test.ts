@@ -211,7 +211,10 @@ describe("SES-46 doctor and status", () => {
     await announceOn(bench, "never to arrive", { session_id: "announced" });
     const { captured_sessions: kept } = await bench.json("status --offline-ok");
     expect(kept).toEqual({
-      ...{ store: "local", usable: true, versions: 1, bytes: BYTES.length },
+      store: "local",
+      usable: true,
+      versions: 1,
+      bytes: BYTES.length,
       announced: { uploads: 1, bytes: 15 },
       without_bytes: 0,
     });

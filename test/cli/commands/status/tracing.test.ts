@@ -4,12 +4,18 @@ import { tracingDocument, tracingFacts } from "../../../../cli/commands/status/t
 import { START_MS } from "../../../support/world.ts";
 
 const STATE = {
-  ...{ waiting: 0, sent: 7, lastDroppedMs: null, failingSinceMs: null, error: null },
+  waiting: 0,
+  sent: 7,
+  lastDroppedMs: null,
+  failingSinceMs: null,
+  error: null,
   dropped: { queue_full: 0, refused: 0, stopped: 0 },
 };
 const FAILING = {
   ...STATE,
-  ...{ lastDroppedMs: START_MS, failingSinceMs: START_MS, error: "it answered 503" },
+  lastDroppedMs: START_MS,
+  failingSinceMs: START_MS,
+  error: "it answered 503",
   dropped: { queue_full: 2, refused: 1, stopped: 0 },
 };
 

@@ -68,7 +68,9 @@ async function importInto(target: Catalog, actor: World["system"]) {
   return target.bundles.import(actor, {
     file: await openBundleFile(path, "out.qmc"),
     trusted: { name: "key", keys: readTrustedKeys(signer.publicKey, "key") },
-    ...{ keep: false, inUse: () => new Map(), allowDangling: false },
+    keep: false,
+    inUse: () => new Map(),
+    allowDangling: false,
   });
 }
 

@@ -130,7 +130,10 @@ const actions = ({ world }: Side) =>
     .map(({ action }) => action);
 
 const entryFor = (id: string, bytes: Uint8Array, more: object = {}) => ({
-  ...{ id, version: "1", source_ref: `${id}.tar.gz`, sha256: sha256Hex(bytes) },
+  id,
+  version: "1",
+  source_ref: `${id}.tar.gz`,
+  sha256: sha256Hex(bytes),
   ...more,
 });
 
@@ -153,7 +156,9 @@ function forged({ packages = [], archives = [], manifest = {}, ...rest }: Forger
   const { members = archives.map(memberOf), end = END, signer: by = signer } = rest;
   const text = Buffer.from(
     JSON.stringify({
-      ...{ format: "quartermaster-catalog-bundle", format_version: 1, exported_at: "2026-01-01T00:00:00Z" },
+      format: "quartermaster-catalog-bundle",
+      format_version: 1,
+      exported_at: "2026-01-01T00:00:00Z",
       signer: signer.keyId,
       archives: archives.map((bytes) => ({ sha256: sha256Hex(bytes), size_bytes: bytes.length })),
       package_catalog: { packages },

@@ -68,7 +68,8 @@ async function bundleFile(duringStoring: () => Promise<unknown>): Promise<Bundle
   const file = await openBundleFile(path, "in.qmc");
   let reads = 0;
   return {
-    ...{ name: file.name, sizeBytes: file.sizeBytes },
+    name: file.name,
+    sizeBytes: file.sizeBytes,
     async *read(range) {
       if (range) reads += 1;
       if (reads === 2) await duringStoring();
@@ -86,7 +87,9 @@ async function importWhile(
     file: await bundleFile(duringStoring),
     trusted: { name: "key", keys: readTrustedKeys(signer.publicKey, "key") },
     inUse: (connection) => domain.governance.revisions.packagesInUse(connection, world.organizationId),
-    ...{ keep: false, allowDangling, signal },
+    keep: false,
+    allowDangling,
+    signal,
   });
   return work.then(
     ({ removed }) => `removed ${removed.map(({ id }) => id).join()}`,
@@ -156,7 +159,11 @@ test("a change of many packages lets other work run after every hundred of them"
     return { ...managed, entry: JSON.stringify(managed) };
   });
   const change: CatalogChange = {
-    ...{ actor: world.system, archives: new Map(), ids: new Map(), wanted, prune: true },
+    actor: world.system,
+    archives: new Map(),
+    ids: new Map(),
+    wanted,
+    prune: true,
     action: "catalog.import",
     target: "in.qmc",
   };
@@ -181,7 +188,11 @@ test("a change sees what the same transaction holds, which several writes may sh
     sha256: SHA256,
   };
   const change: CatalogChange = {
-    ...{ actor: world.system, archives: new Map(), ids: new Map(), wanted: [], prune: true },
+    actor: world.system,
+    archives: new Map(),
+    ids: new Map(),
+    wanted: [],
+    prune: true,
     action: "catalog.import",
     target: "in.qmc",
   };

@@ -361,7 +361,8 @@ describe("a host", () => {
       const { archive = new Uint8Array() } = host.commits.get(commit) ?? {};
       const head = `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
       using raw = Bun.listen({
-        ...{ hostname: "127.0.0.1", port: 0 },
+        hostname: "127.0.0.1",
+        port: 0,
         socket: { data: (socket) => void socket.end(Buffer.concat([Buffer.from(head), archive])) },
       });
       host.instead = (request) =>

@@ -42,7 +42,9 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     host.tags.set("v1.0.0", commit);
     const mirrored = await site.inspect();
     expect(mirrored).toMatchObject({
-      ...{ sourceRef: `${scheme}://host/acme/tools@main`, commit, entries: 2 },
+      sourceRef: `${scheme}://host/acme/tools@main`,
+      commit,
+      entries: 2,
       paths: ["run.sh", "skills/guide/SKILL.md"],
       repository: { refKind: "branch", committedAtMs: Date.parse("2025-11-12T08:09:10Z"), skipped: [] },
     });
@@ -83,7 +85,9 @@ describe.each(KINDS)("a repository of %s", (kind, scheme) => {
     site.world.clock.advance(3_600_000);
     await refusal(site.inspect());
     expect(site.sources.mirrors.states.of(organizationId, "host")).toEqual({
-      ...{ status: "failing", reason: "source.credential_refused", sinceMs: since },
+      status: "failing",
+      reason: "source.credential_refused",
+      sinceMs: since,
     });
     expect(site.sources.connections(organizationId).map(({ status }) => status)).toEqual(["failing"]);
   });

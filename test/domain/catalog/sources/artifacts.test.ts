@@ -16,7 +16,8 @@ test("SRC-33 an archive that nothing names is removed after 90 days, and a named
   const { artifactId, sha256 } = await site.inspect();
   let named = new Set([artifactId]);
   const artifacts = new Artifacts({
-    ...{ ...world, blobs },
+    ...world,
+    blobs,
     *namedElsewhere(connection, organizationId) {
       const found = yield* namedArtifacts(connection, organizationId);
       return new Set([...found, ...named]);

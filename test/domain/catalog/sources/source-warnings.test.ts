@@ -6,7 +6,12 @@ import { CLIENT_PLATFORMS, sourceWarnings } from "../../../../src/domain/catalog
 const PUBLIC = "https://packages.example.org/tool.tar.gz";
 const sha256 = "a".repeat(64);
 const packageOf = (members: Partial<ManagedPackage> = {}): ManagedPackage => ({
-  ...{ id: "tool", version: "1", source_ref: PUBLIC, sha256, settings: {}, adapters: {} },
+  id: "tool",
+  version: "1",
+  source_ref: PUBLIC,
+  sha256,
+  settings: {},
+  adapters: {},
   ...members,
 });
 const warningsOf = (members: Partial<ManagedPackage>, local?: string) =>

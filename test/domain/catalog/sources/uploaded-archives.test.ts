@@ -65,7 +65,9 @@ describe("an uploaded archive", () => {
     const sha256 = sha256Hex(ARCHIVE);
     expect(found).toMatchObject({
       sourceRef: "guide-1.0.0.tar.gz",
-      ...{ sha256, sizeBytes: ARCHIVE.byteLength, entries: 2 },
+      sha256,
+      sizeBytes: ARCHIVE.byteLength,
+      entries: 2,
       paths: ["skills", "skills/guide/SKILL.md"],
       adapters: { codex: { skills_dir: "skills" } },
     });
@@ -167,14 +169,20 @@ describe("an uploaded archive", () => {
 
 describe("later steps", () => {
   const managed = (adapters: object) => ({
-    ...{ id: "guide", version: "1", source_ref: "a", sha256: sha256Hex(ARCHIVE), settings: {} },
+    id: "guide",
+    version: "1",
+    source_ref: "a",
+    sha256: sha256Hex(ARCHIVE),
+    settings: {},
     adapters: JSON.parse(JSON.stringify(adapters)),
   });
 
   test("see the same facts, also after a restart", async () => {
     const { sourceRef: _, ...kept } = await upload(ARCHIVE);
     const { archives } = new PackageSources({
-      ...{ ...world, ...PARTS, blobs },
+      ...world,
+      ...PARTS,
+      blobs,
       outbound: { list: () => [], download: fail, fetch: fail, connectionSettings: fail },
     });
     for (const place of [sources.archives, archives])

@@ -60,8 +60,10 @@ describe("SRC-26 the packages of the policy", () => {
     expect(behind()).toEqual([["guide", next]]);
     expect(host.seen.some(({ path }) => path.includes("/archive/"))).toBe(false);
     expect(watch.managedSources(site.world.organizationId).guide).toEqual({
-      ...{ connection_id: "host", repository: "acme/tools" },
-      ...{ requested_ref: "main", resolved_commit: commit },
+      connection_id: "host",
+      repository: "acme/tools",
+      requested_ref: "main",
+      resolved_commit: commit,
     });
   });
 
@@ -147,7 +149,8 @@ describe("SRC-28 an update", () => {
     host.branches.set("main", next);
     const [update] = await prepare();
     expect(update).toMatchObject({
-      ...{ formerCommit: commit, commit: next },
+      formerCommit: commit,
+      commit: next,
       difference: { added: ["skills/c.md"], changed: ["skills/b.md"], removed: ["run.sh"] },
       after: { id: "guide", version: `1.0.0+${next.slice(0, 12)}`, source_ref: packages[0]?.source_ref },
     });

@@ -61,11 +61,20 @@ test("CON-58 counts workstations that are refused, admitted, outdated or too old
   };
   const impact = runSynchronously(world.domain.clients.impactOf(world.organizationId, change));
   expect(impact.workstations).toEqual({
-    ...{ total: 4, counted: 4, outdated: 4, refused: 2, clientTooOld: 1, uncounted: 0 },
+    total: 4,
+    counted: 4,
+    outdated: 4,
+    refused: 2,
+    clientTooOld: 1,
+    uncounted: 0,
   });
   expect(impact.harnesses).toEqual([
     {
-      ...{ harness: "codex", installed: 3, refused: 2, admitted: 1, allowed: 1 },
+      harness: "codex",
+      installed: 3,
+      refused: 2,
+      admitted: 1,
+      allowed: 1,
       versions: [
         { version: "0.145.0", clients: 2, reason: "version 0.145.0 does not satisfy the required >=0.150.0" },
       ],

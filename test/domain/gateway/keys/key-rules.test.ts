@@ -89,9 +89,17 @@ describe("an attempt", () => {
 describe("the status", () => {
   const later = toRfc3339(NOW + 1);
   const none: GatewayKeyStatus = {
-    ...{ enabled: true, email: "b@example.org", status: "missing", alias: null, external_id: null },
-    ...{ expires_at: null, last_reconciled_at: null, error: null, invalidated_at: null },
-    ...{ invalidation_reason: null, next_retry_at: null },
+    enabled: true,
+    email: "b@example.org",
+    status: "missing",
+    alias: null,
+    external_id: null,
+    expires_at: null,
+    last_reconciled_at: null,
+    error: null,
+    invalidated_at: null,
+    invalidation_reason: null,
+    next_retry_at: null,
   };
   const ready: GatewayKeyStatus = {
     ...none,

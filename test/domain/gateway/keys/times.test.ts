@@ -100,7 +100,11 @@ test("a time beyond every plan is due: the clock went back", () => {
 describe("the provisioner is called", () => {
   const due = { untilMs: NOW, fromMs: NOW + 1_000 };
   const conditions = (changes: Partial<ProvisionConditions>): ProvisionConditions => ({
-    ...{ nowMs: NOW, due, configurationDigest: "first", manual: false, force: false },
+    nowMs: NOW,
+    due,
+    configurationDigest: "first",
+    manual: false,
+    force: false,
     ...changes,
   });
   const error = { state: "error", problem: "out of order" } as const;

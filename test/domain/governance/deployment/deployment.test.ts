@@ -224,7 +224,9 @@ test("different uses of a package that file and dashboard added alike are a conf
   await using world = await createGovernanceWorld(sectionOf({ harnesses: { codex: { mcp: mcp.codex } } }));
   await world.governance.publishing.publishExtensions(world.admin, {
     baseRevision: world.inForce().id,
-    ...{ packages: [one], packageOverrides: { codex: use }, mcp },
+    packages: [one],
+    packageOverrides: { codex: use },
+    mcp,
   });
   const off = { package_overrides: { one: { enabled: false, settings: {} } }, mcp: mcp.codex };
   const path = "/harnesses/codex/package_overrides/one";

@@ -111,7 +111,8 @@ test("CON-45 a package that the policy no longer has comes with its uses, and a 
   const use = "/harnesses/codex/package_overrides/one";
   expect(deployments.conflicts(organizationId)).toEqual(expect.arrayContaining([use, "/packages/one"]));
   expect(await refusalOf(() => fileConflicts.plan(world.operator, [use]))).toMatchObject({
-    ...{ reason: "governance.invalid", pointers: [use] },
+    reason: "governance.invalid",
+    pointers: [use],
     hint: expect.stringContaining("its package"),
   });
   const half = await drafts.takeFileValues(admin, { version: 0 }, [use]);

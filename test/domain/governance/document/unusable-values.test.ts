@@ -25,12 +25,16 @@ test.each(["\ud800", "a\udc00b", "\0", "a\0"])(
     const lineOf = (piece: string) => written.split("\n").findIndex((line) => line.includes(piece)) + 1;
     expect(source.locate(problems)).toEqual([
       {
-        ...{ pointer: `${CONFIG}/deep/0/bad`, detail: "must be Unicode text without NUL" },
-        ...{ line: lineOf('"bad"'), column: expect.any(Number) },
+        pointer: `${CONFIG}/deep/0/bad`,
+        detail: "must be Unicode text without NUL",
+        line: lineOf('"bad"'),
+        column: expect.any(Number),
       },
       {
-        ...{ pointer: `${CONFIG}/${text}`, detail: "the key must be Unicode text without NUL" },
-        ...{ line: lineOf(": 12"), column: expect.any(Number) },
+        pointer: `${CONFIG}/${text}`,
+        detail: "the key must be Unicode text without NUL",
+        line: lineOf(": 12"),
+        column: expect.any(Number),
       },
     ]);
     const server = { name: "docs", command: "docs", env: { [text]: "x" } };

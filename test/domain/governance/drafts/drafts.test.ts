@@ -55,7 +55,8 @@ describe("a draft", () => {
     expect(
       await refusalOf(() => drafts.savePolicy(world.ana, { version: 0 }, published + half)),
     ).toMatchObject({
-      ...{ reason, pointers: [""] },
+      reason,
+      pointers: [""],
     });
     const save = (text: string) => drafts.saveHarness(world.ana, { version: 0 }, "codex", harness(text));
     expect(await refusalOf(() => save(half))).toMatchObject({ reason, pointers: ["/managed_config_yaml"] });

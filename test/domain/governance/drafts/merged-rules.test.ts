@@ -268,7 +268,9 @@ describe("CON-54 after a merge that breaks rules of two harnesses", () => {
     codex: { introduced: "0.145.0", skills_dir: "skills" },
   };
   const settings = (versionRequirement: string) => ({
-    ...{ managedConfigYaml: "", versionRequirement, allowUnverifiedVersions: true },
+    managedConfigYaml: "",
+    versionRequirement,
+    allowUnverifiedVersions: true,
   });
 
   /** @returns a draft that added a package while the ranges of its harnesses became wider */

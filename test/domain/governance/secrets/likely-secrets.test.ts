@@ -146,7 +146,8 @@ test("CON-144 ids and names of servers are not names of values", () => {
   const server = { name: "token", command: "run", disabled: false };
   const codex = {
     managed_config: { mcp_servers: { "github-auth": { command: "run", env: { MODE: "fast" } } } },
-    ...{ mcp: [server], package_overrides: { secret: { settings: { color: "red" } } } },
+    mcp: [server],
+    package_overrides: { secret: { settings: { color: "red" } } },
   };
   const document = { ...safeDefault(), harnesses: { codex } };
   expect(withHiddenSecrets(document).harnesses.codex).toEqual({

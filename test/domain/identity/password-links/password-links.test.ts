@@ -159,7 +159,10 @@ describe("a link", () => {
     await world.db.write((tx) => {
       for (const subject of [ADA, "other@example.com"])
         consumeBudget(tx, {
-          ...{ name: "password.account", subject, limit: 9, windowSeconds: 60 },
+          name: "password.account",
+          subject,
+          limit: 9,
+          windowSeconds: 60,
           nowMs: world.clock.nowMs(),
         });
     });

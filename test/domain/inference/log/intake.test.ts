@@ -5,9 +5,13 @@ import { systemClock } from "../../../../src/platform/clock.ts";
 
 const ID = "01890000-0000-7000-8000-";
 const eventOf = (number: number) => ({
-  ...{ id: `${ID}${String(number).padStart(12, "0")}`, organization_id: `${ID}a00000000000` },
-  ...{ user_id: `${ID}b00000000000`, occurred_at: "2026-01-01T00:00:00Z" },
-  ...{ method: "GET", path: "/models", upstream_latency_ms: 0 },
+  id: `${ID}${String(number).padStart(12, "0")}`,
+  organization_id: `${ID}a00000000000`,
+  user_id: `${ID}b00000000000`,
+  occurred_at: "2026-01-01T00:00:00Z",
+  method: "GET",
+  path: "/models",
+  upstream_latency_ms: 0,
 });
 
 test("a repeated row is not counted again while its id is among the latest, up to the limit", () => {

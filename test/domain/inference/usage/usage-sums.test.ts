@@ -19,7 +19,8 @@ const BEN = "0190c5a8-0000-7000-8000-000000000002";
 function sumsIn({ db, clock }: Pick<World, "db" | "clock">, budgets = {}) {
   const failures: unknown[] = [];
   const sums = new UsageSums({
-    ...{ db, clock },
+    db,
+    clock,
     budgets: { requestsPerDay: 0, tokensPerDay: 0, ...budgets },
     onFailure: (error) => failures.push(error),
   });

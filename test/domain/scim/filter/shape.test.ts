@@ -30,7 +30,12 @@ test("filters of the same shape differ only in their bound values", () => {
   );
   expect(one.key).toBe(other.key);
   expect(one.values).toEqual({
-    ...{ value0: "a", value1: Buffer.from("é"), length1: 2, value2: "x", limit2: "y", value3: 1 },
+    value0: "a",
+    value1: Buffer.from("é"),
+    length1: 2,
+    value2: "x",
+    limit2: "y",
+    value3: 1,
   });
   expect(other.values).toMatchObject({ value0: "b", value3: 0 });
 });

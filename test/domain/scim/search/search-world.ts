@@ -89,8 +89,15 @@ function addUser({ ids, clock, organizationId }: World, tx: Tx, sent: ScimObject
   const address = `${id}@example.com`;
   tx.insert(users)
     .values({
-      ...{ id, organizationId, subject: id, email: address, emailKey: address, role: "member" },
-      ...{ status: "active", provisioningSource: "scim", ...times },
+      id,
+      organizationId,
+      subject: id,
+      email: address,
+      emailKey: address,
+      role: "member",
+      status: "active",
+      provisioningSource: "scim",
+      ...times,
     })
     .run();
   insertUser(tx, { organizationId, id, version: 1, ...times }, userColumns(doc, address));

@@ -153,21 +153,27 @@ describe("SCIM-61 sorting", () => {
     const enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
     const [ada, bob] = await world.addUsers(
       {
-        ...{ userName: "Ada", active: false },
+        userName: "Ada",
+        active: false,
         emails: [
           { value: "a@x", type: "home" },
           { value: "z@x", type: "work", primary: true },
         ],
       },
       {
-        ...{ userName: "bob", displayName: "y", active: true },
+        userName: "bob",
+        displayName: "y",
+        active: true,
         [enterprise]: { department: "a" },
         emails: [{ value: "m@x" }],
       },
     );
     world.clock.advance(1_000);
     await world.addUsers({
-      ...{ userName: "Cyd", displayName: "X", title: "T", active: false },
+      userName: "Cyd",
+      displayName: "X",
+      title: "T",
+      active: false,
       [enterprise]: { department: "B" },
       emails: [{ value: "c@x", type: "home" }],
     });

@@ -27,7 +27,10 @@ async function site() {
   const { moving, stores } = face.domain.sessions;
   const never = new AbortController().signal;
   return {
-    ...{ face, ada, sessionId, store },
+    face,
+    ada,
+    sessionId,
+    store,
     move: (to: "local" | "s3", { signal = never, advance = (_bytes: number) => {} } = {}) =>
       moving.run(world.system, { to, signal, advance }),
     placesIn: async (kind: "local" | "s3") =>

@@ -46,7 +46,9 @@ test("SES-41 announced bytes that have not arrived count as used", async () => {
   const refusal = (availableBytes: number) =>
     outcomeOf(() =>
       requireFreeSpace(face.world.db.read, {
-        ...{ sizeBytes: 100, store: diskWith(FREE_BYTES_KEPT + availableBytes), totalBytesMax: undefined },
+        sizeBytes: 100,
+        store: diskWith(FREE_BYTES_KEPT + availableBytes),
+        totalBytesMax: undefined,
       }),
     );
   expect([refusal(1_100), refusal(1_099)]).toEqual([undefined, "sessions.disk_low"]);

@@ -94,8 +94,12 @@ test.each([
   const attempt = { state: "s", nonce: "n", verifier: "v" };
   const own = { redirectUri: "https://here.example.org/back", attempt, challenge: "c" };
   expect(authorizationParameters({ ...SETTINGS, ...settings }, { ...own, ...request })).toEqual({
-    ...{ redirect_uri: own.redirectUri, scope: "openid profile email", state: "s", nonce: "n" },
-    ...{ code_challenge: "c", code_challenge_method: "S256" },
+    redirect_uri: own.redirectUri,
+    scope: "openid profile email",
+    state: "s",
+    nonce: "n",
+    code_challenge: "c",
+    code_challenge_method: "S256",
     ...more,
   });
 });

@@ -11,7 +11,9 @@ async function recording() {
   const world = await createWorld();
   const row = () => findProvider(world.db.read, ISSUER);
   return {
-    ...{ world, records: new ProviderRecords(world, ISSUER), startMs: world.clock.nowMs() },
+    world,
+    records: new ProviderRecords(world, ISSUER),
+    startMs: world.clock.nowMs(),
     errorAt: () => [row()?.lastErrorReason, (row()?.lastErrorAtMs ?? 0) - world.clock.nowMs()],
     successAtMs: () => row()?.lastSuccessAtMs,
   };

@@ -204,7 +204,9 @@ test("CON-119 people whom the identity provider signs in have no password to ent
 test("CON-119 an account that must set up a second factor does so in another tab", async () => {
   await using strict = await createTestServer({ access: { secondFactor: "everyone" } });
   const { user } = await strict.domain.identity.users.create(strict.world.system, {
-    ...{ email: "eve@example.com", role: "admin", password: new Secret(PASSWORD) },
+    email: "eve@example.com",
+    role: "admin",
+    password: new Secret(PASSWORD),
   });
   const late = { text: managedText({ ttl_seconds: 71 }), by: strict.domain.access.formOwners.mark(user.id) };
   const browser = consoleBrowser(strict, { cookie: "none=none" });

@@ -124,7 +124,9 @@ describe("the numbers of hours", () => {
       for (let hour = 0; hour < hours; hour++)
         site.requestLog.add({
           ...rowOf(1_000 + group * MOST + hour, { model: `hours-${hours}` }),
-          ...{ organizationId, userId, occurredAtMs: START_MS + DAY_MS - hour * HOUR_MS },
+          organizationId,
+          userId,
+          occurredAtMs: START_MS + DAY_MS - hour * HOUR_MS,
         });
     await until(async () => (await site.domain.requestLogs.list({ model: `hours-${MOST}` })).total === MOST);
   });

@@ -27,7 +27,10 @@ const put = (body: unknown, { accessToken: token } = admin) =>
 const get = async ({ accessToken: token }: Caller = admin) =>
   await (await site.request("GET", "/me/console", { token })).json();
 const viewOf = (name: string, changes: object = {}) => ({
-  ...{ name, path: LIST, query: "role=admin", shared: false },
+  name,
+  path: LIST,
+  query: "role=admin",
+  shared: false,
   ...changes,
 });
 

@@ -145,8 +145,13 @@ describe("CON-38 the problems", () => {
   test("name refused requests of the identity provider for a day", async () => {
     const made = withDiagnosis(async () => OK);
     domain.scim.refusals.keep(organizationId, {
-      ...{ requestId: "req-1", actor: "okta", method: "POST", route: "/scim/v2/Users", status: 400 },
-      ...{ scimType: "invalidValue", detail: HOSTILE },
+      requestId: "req-1",
+      actor: "okta",
+      method: "POST",
+      route: "/scim/v2/Users",
+      status: 400,
+      scimType: "invalidValue",
+      detail: HOSTILE,
     });
     await world.db.write(() => undefined, "unobserved");
     expect(await sourcesIn(made)).toEqual(["refusals"]);

@@ -262,13 +262,17 @@ test("CON-53 places on the second page of a merge are decided beside those of th
 test("CON-58 a range that shuts out the whole fleet is named before it is published", async () => {
   for (const at of [1, 2]) {
     const report = reportWith({
-      ...{ instance_id: `shut-${at}`, harnesses: [reportedHarness({ version: `0.145.${at}` })] },
+      instance_id: `shut-${at}`,
+      harnesses: [reportedHarness({ version: `0.145.${at}` })],
     });
     await site.request("POST", "/client-status", { token: ana.accessToken, body: report });
   }
   const range = async (requirement: string) =>
     await mine.submit(formTo(await mine.visit(CODEX), CODEX), {
-      ...{ requirement, allowed: "yes", unverified: "yes", settings: "" },
+      requirement,
+      allowed: "yes",
+      unverified: "yes",
+      settings: "",
     });
   expect((await range(">=0.145.2")).html).not.toContain("No workstation would");
   const { html } = await range(">=0.146.0");
@@ -302,8 +306,10 @@ test("CON-49 CON-51 the form of a harness keeps what was typed when the draft wa
   const [first, second] = [formTo(await mine.visit(CODEX), CODEX), formTo(await mine.visit(CODEX), CODEX)];
   await mine.submit(first, { allowed: "yes", settings: "model: first" });
   const kept = await mine.submit(second, {
-    ...{ allowed: "yes", settings: "model: second" },
-    ...{ requirement: ">=1", unverified: "yes" },
+    allowed: "yes",
+    settings: "model: second",
+    requirement: ">=1",
+    unverified: "yes",
   });
   expect(kept.status).toBe(409);
   expect(kept.html).toContain("saved elsewhere after you opened it");
@@ -320,7 +326,8 @@ test("CON-49 CON-51 the form of a harness keeps what was typed when the draft wa
   expect(refused.html).toContain(long.slice(-100));
   await save("revision: x\nrequird: true\n");
   const broken = await mine.submit(formTo(await mine.visit(CODEX), CODEX), {
-    ...{ allowed: "yes", settings: "model: third" },
+    allowed: "yes",
+    settings: "model: third",
   });
   expect(broken.html).toContain("problems that must be solved first");
   expect(broken.html).toContain("model: third");

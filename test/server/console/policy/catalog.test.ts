@@ -18,7 +18,10 @@ const { actor } = admin;
 const PATH = "/console/catalog";
 
 const guideOf = (version: string) => ({
-  ...{ id: "guide", name: "Review guide", version, adapters: { codex: { skills_dir: "skills" } } },
+  id: "guide",
+  name: "Review guide",
+  version,
+  adapters: { codex: { skills_dir: "skills" } },
   ...writeArchive(site, `guide-${version}`, [tarFile("skills/guide/SKILL.md", `version ${version}`)]),
 });
 const HELPER = { helpers: { ticket: { paths: { default: "bin/ticket" } } } };

@@ -23,7 +23,9 @@ const inFile = (value: string) => ({ harnesses: { codex: { mcp: [serverWith({ TO
 
 const publish = (env: Record<string, string>) =>
   governance.publishing.publishExtensions(admin.actor, {
-    ...{ baseRevision: current().id, packages: [], mcp: { codex: [serverWith(env)] } },
+    baseRevision: current().id,
+    packages: [],
+    mcp: { codex: [serverWith(env)] },
   });
 const draftOf = () => governance.drafts.existing(admin.actor);
 const drafted = () => draftOf().document.harnesses.codex?.mcp[0];

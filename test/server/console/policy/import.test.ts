@@ -30,7 +30,9 @@ const signerOf = () =>
   );
 const [signer, stranger] = [signerOf(), signerOf()];
 const guideOf = (version: string) => ({
-  ...{ id: "guide", version, adapters: { codex: { skills_dir: "skills" } } },
+  id: "guide",
+  version,
+  adapters: { codex: { skills_dir: "skills" } },
   ...writeArchive(site, `guide-${version}`, [
     tarFile("skills/guide/SKILL.md", `curl https://example.com/${version}`),
   ]),
@@ -133,7 +135,9 @@ test("CON-68 the API plans with dry_run and imports without it, and keeps no bun
 
 test("an uploaded bundle has a limit, and is kept for a day", async () => {
   const headers = {
-    ...{ "content-type": "multipart/form-data; boundary=x", origin: "null", "sec-fetch-site": "same-origin" },
+    "content-type": "multipart/form-data; boundary=x",
+    origin: "null",
+    "sec-fetch-site": "same-origin",
     "content-length": String(BUNDLE_UPLOAD_BYTES_MAX + 70_000),
   };
   const answer = await browser.request(IMPORT, { method: "POST", body: "--x--", headers });

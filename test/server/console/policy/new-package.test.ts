@@ -70,7 +70,9 @@ test("CON-66 a package goes from its archive through all steps into the draft, a
   const { document, audiences } = governance.drafts.existing(actor);
   expect(document.packages.map(({ id }) => id)).toEqual(["taken", "guide"]);
   expect(document.packages[1]).toMatchObject({
-    ...{ name: "Review guide", version: "1.2.0", source_ref: "guide-1.2.0.tar.gz" },
+    name: "Review guide",
+    version: "1.2.0",
+    source_ref: "guide-1.2.0.tar.gz",
     adapters: { codex: { skills_dir: "skills", helpers: { ticket: { paths: { default: "bin/ticket" } } } } },
   });
   expect(Object.keys(document.packages[1]?.adapters ?? {})).toEqual(["codex"]);
@@ -262,7 +264,9 @@ test("CON-66 all problems of a layout are named at once beside what was entered,
   await send("identity");
   const refused = await send("layout", {
     ...CODEX_ONLY,
-    ...{ "codex-skills_dir": "../out", "codex-helpers": "ticket", "codex-more": "variants: [" },
+    "codex-skills_dir": "../out",
+    "codex-helpers": "ticket",
+    "codex-more": "variants: [",
   });
   expect(refused.status).toBe(400);
   expect(refused.html).toContain("#codex-helpers");
@@ -285,7 +289,8 @@ test("CON-66 each problem of a layout names the harness and the field, also besi
   await send("identity");
   const { html } = await send("layout", {
     ...CODEX_ONLY,
-    ...{ "codex-skills_dir": "../out", "codex-helpers": "ticket" },
+    "codex-skills_dir": "../out",
+    "codex-helpers": "ticket",
   });
   const summary = /error-summary.*?<\/ul>/s.exec(html)?.[0] ?? "";
   expect(summary).toContain('<a href="#codex-skills_dir"><bdi>Codex, Folder of skills: ');
@@ -372,11 +377,9 @@ describe("CON-66 archives that nobody can use", () => {
 
   test("a form that declares more bytes than an archive may have is not read", async () => {
     const headers = {
-      ...{
-        "content-type": "multipart/form-data; boundary=x",
-        origin: "null",
-        "sec-fetch-site": "same-origin",
-      },
+      "content-type": "multipart/form-data; boundary=x",
+      origin: "null",
+      "sec-fetch-site": "same-origin",
       "content-length": String(ARCHIVE_LIMITS.compressedBytesMax + 70_000),
     };
     const answer = await browser.request(UPLOAD, { method: "POST", body: "--x--", headers });

@@ -30,7 +30,10 @@ const archiveOf = (version: string) =>
     tarFile("bin/guide", "#!/bin/sh"),
   ]);
 const entryOf = (version: string) => ({
-  ...{ id: "guide", name: "Review guide", version, adapters },
+  id: "guide",
+  name: "Review guide",
+  version,
+  adapters,
   ...archiveOf(version),
 });
 
@@ -123,7 +126,8 @@ test("CON-65 a form of an older version of the draft saves nothing, and says so 
   const page = await browser.visit(PATH);
   await governance.drafts.takePackage(actor, { version: 0 }, packageOf("other"));
   const { status, html } = await browser.submit(formOn(page, "use"), {
-    ...{ harness: "codex", settings: "mine: true" },
+    harness: "codex",
+    settings: "mine: true",
   });
   expect(status).toBe(409);
   expect(html).toContain("saved elsewhere after you opened it");

@@ -9,7 +9,8 @@ import {
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, at) => ({
-    ...{ isChanged: true, before: undefined },
+    isChanged: true,
+    before: undefined,
     after: { number: at + 1, text: "<b>" },
   }));
 const shown = (count: number) => {

@@ -36,13 +36,12 @@ beforeAll(async () => {
     plain: await one(ada, "one", { title: "Fix the clock", summary: "s".repeat(500) }),
     shared: await one(ada, "two", { title: HOSTILE.slice(0, TITLE_LENGTH_MAX), summary: HOSTILE }),
     claude: await one(ada, "three", {
-      ...{
-        harness: "claude",
-        compatibility_profile: "legacy",
-        artifact_format: "legacy-raw",
-        resumable: false,
-      },
-      ...{ title: null, content_type: "application/x-ndjson" },
+      harness: "claude",
+      compatibility_profile: "legacy",
+      artifact_format: "legacy-raw",
+      resumable: false,
+      title: null,
+      content_type: "application/x-ndjson",
     }),
     bens: await one(ben, "four", { title: "The session of Ben" }),
   };

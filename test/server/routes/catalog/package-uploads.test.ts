@@ -99,7 +99,10 @@ test("an archive is stored and described, also when it comes in chunks", async (
   const sha256 = sha256Hex(ARCHIVE);
   const found = await response.json();
   expect(found).toMatchObject({
-    ...{ source_ref: "guide.tar.gz", sha256, size_bytes: ARCHIVE.byteLength, entries: 1 },
+    source_ref: "guide.tar.gz",
+    sha256,
+    size_bytes: ARCHIVE.byteLength,
+    entries: 1,
     paths: ["skills/guide/SKILL.md"],
     runtime_downloads: [],
     adapters: { codex: { skills_dir: "skills", plugins: [], helpers: {} } },

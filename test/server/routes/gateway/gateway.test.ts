@@ -295,8 +295,12 @@ describe("the status of gateway mode", () => {
         inference_jwt_signing: true,
       },
       proxy: {
-        ...{ mode: "external", in_flight: null, capacity: null, upstream_up: null },
-        ...{ log_queue: null, log_dropped: null },
+        mode: "external",
+        in_flight: null,
+        capacity: null,
+        upstream_up: null,
+        log_queue: null,
+        log_dropped: null,
       },
     });
   });
@@ -309,8 +313,12 @@ describe("the status of gateway mode", () => {
     const status = await statusFor(face, await face.signedIn("admin"));
     expect(status).toMatchObject({ runtime_configured: true, runtime_checks: { internal_auth: true } });
     expect(status.proxy).toEqual({
-      ...{ mode: "in-process", in_flight: 3, capacity: 2000, upstream_up: false },
-      ...{ log_queue: 4, log_dropped: 5 },
+      mode: "in-process",
+      in_flight: 3,
+      capacity: 2000,
+      upstream_up: false,
+      log_queue: 4,
+      log_dropped: 5,
     });
     expect(await statusFor(face, await face.signedIn("member"))).toEqual({
       enabled: true,

@@ -44,7 +44,8 @@ beforeEach(async () => {
   const write = (line: string) => void complaints.push(line);
   streams = new RevisionStreams({
     ...domain,
-    ...{ loginWatch: domain.access.loginWatch, holders: new StreamHolders() },
+    loginWatch: domain.access.loginWatch,
+    holders: new StreamHolders(),
     clock: world.clock,
     log: createLog({ level: "debug", format: "json", write, clock: world.clock }),
     metrics,

@@ -150,7 +150,8 @@ test("CON-46 the settings of a harness are checked with the rest of the draft, a
 test("CON-58 the impact of a whole document is computed without a draft, and one with problems is refused", async () => {
   const impact = async (body: object) => {
     const answer = await face.request("POST", "/admin/governance-config/impact", {
-      ...{ token: admin.accessToken, body },
+      token: admin.accessToken,
+      body,
     });
     return { status: answer.status, body: await answer.json() };
   };
@@ -159,10 +160,12 @@ test("CON-58 the impact of a whole document is computed without a draft, and one
   expect(await impact({ document })).toMatchObject({ status: 200, body: { harnesses: [], packages: [] } });
   const packages = [packageOf("guide", { version: "2.0.0" })];
   expect(await impact({ document: { ...document, packages } })).toMatchObject({
-    ...{ status: 200, body: { packages: [{ id: "guide", from: "1.0.0", to: "2.0.0" }] } },
+    status: 200,
+    body: { packages: [{ id: "guide", from: "1.0.0", to: "2.0.0" }] },
   });
   expect(await impact({ document: { ...document, requird: true, packages: [{ id: "x" }] } })).toMatchObject({
-    ...{ status: 400, body: { reason: "governance.invalid" } },
+    status: 400,
+    body: { reason: "governance.invalid" },
   });
   const unknown = packageOf("x", { artifact_id: crypto.randomUUID() });
   expect(await impact({ document: { ...document, packages: [unknown] } })).toMatchObject({

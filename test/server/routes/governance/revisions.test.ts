@@ -45,7 +45,8 @@ test("CON-61 all revisions are read page by page, by the id or the number of the
   expect((await ask(`/revisions?limit=1&cursor=${newest.revision}`)).body).toEqual([oldest]);
   expect((await ask("/revisions?cursor=1")).body).toEqual([]);
   expect(await ask("/revisions?cursor=x&limit=0")).toMatchObject({
-    ...{ status: 400, body: { reason: "governance.bad_page", errors: [{}, {}] } },
+    status: 400,
+    body: { reason: "governance.bad_page", errors: [{}, {}] },
   });
 });
 
@@ -60,7 +61,11 @@ test("CON-62 a rollback publishes a former revision on the stated base", async (
 
 test("CON-63 the rollout of a revision is counted", async () => {
   expect((await ask("/revisions/1/rollout")).body).toMatchObject({
-    ...{ number: 1, in_force: false, not_seen_since: 0, samples: [], refusals: [] },
+    number: 1,
+    in_force: false,
+    not_seen_since: 0,
+    samples: [],
+    refusals: [],
     workstations: { current: 0, outdated: 0, attention: 0 },
   });
 });
@@ -81,7 +86,7 @@ test("CON-60 a revision is explained to any user, with the lines of its values",
 
 test("CON-60 an explanation names the parameters that are missing", async () => {
   expect(await ask("/explain")).toMatchObject({
-    ...{ status: 400 },
+    status: 400,
     body: { reason: "request.invalid", errors: [{ pointer: "/user_id" }, { pointer: "/harness" }] },
   });
   const detail = "the query is incomplete: user_id is required";
@@ -95,8 +100,12 @@ test("CON-60 an explanation names the parameters that are missing", async () => 
 
 test("CON-60 a policy of the largest size is explained without the lines being read again", async () => {
   const packages = Array.from({ length: 1_000 }, (_, at) => ({
-    ...{ id: `p-${at}`, version: "1.0.0", source_ref: "https://x.example/p.tar.gz", sha256: "ab".repeat(32) },
-    ...{ settings: { text: "x".repeat(500) }, adapters: {} },
+    id: `p-${at}`,
+    version: "1.0.0",
+    source_ref: "https://x.example/p.tar.gz",
+    sha256: "ab".repeat(32),
+    settings: { text: "x".repeat(500) },
+    adapters: {},
   }));
   const baseRevision = current().id;
   await face.domain.governance.publishing.publishExtensions(admin.actor, { baseRevision, packages });

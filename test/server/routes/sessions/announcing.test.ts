@@ -83,15 +83,19 @@ describe("SES-2 a wrong value is refused with 400", () => {
   test("all problems are named at once", async () => {
     const face = await sameServer();
     const wrong = {
-      ...{ harness: "vim", session_id: "é".repeat(513), sha256: "x", size_bytes: -1 },
-      ...{
-        content_type: `text/${"x".repeat(252)}`,
-        cwd: "x".repeat(4097),
-        artifact_format: "zip",
-        resumable: true,
-      },
-      ...{ title: "x".repeat(257), summary: "x".repeat(1025), captured_at_unix_ms: -1 },
-      ...{ repository_root: "x".repeat(4097), repository_remote: "x".repeat(4097) },
+      harness: "vim",
+      session_id: "é".repeat(513),
+      sha256: "x",
+      size_bytes: -1,
+      content_type: `text/${"x".repeat(252)}`,
+      cwd: "x".repeat(4097),
+      artifact_format: "zip",
+      resumable: true,
+      title: "x".repeat(257),
+      summary: "x".repeat(1025),
+      captured_at_unix_ms: -1,
+      repository_root: "x".repeat(4097),
+      repository_remote: "x".repeat(4097),
     };
     const [status, , pointers] = await outcomeOf(await presign(face, await member(face), announce(wrong)));
     expect([status, [...new Set(pointers)].sort()]).toEqual([

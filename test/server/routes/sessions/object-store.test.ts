@@ -30,7 +30,12 @@ async function site(options: S3ServerOptions = {}) {
   const presigned: PresignedOnWire = await (await presign(face, { token }, announcementOf(BYTES))).json();
   const objects = store.buckets.get("sessions") ?? new Map();
   return {
-    ...{ face, store, world, token, presigned, objects },
+    face,
+    store,
+    world,
+    token,
+    presigned,
+    objects,
     send: async (body = BYTES) =>
       (await fetch(presigned.upload_url, { method: "PUT", headers: presigned.headers, body })).status,
     async complete() {

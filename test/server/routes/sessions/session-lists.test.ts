@@ -47,18 +47,25 @@ test("SES-21 SES-7 a session is listed once it is complete, with what was announ
   const { updated_at: updatedAt } = page.items[0];
   expect(page.items).toEqual([
     {
-      ...{
-        id,
-        user_id: ada.id,
-        user_email: "ada@example.com",
-        harness: "codex",
-        native_session_id: "native",
-      },
-      ...{ compatibility_profile: page.items[0].compatibility_profile, cwd: "/home/ada/project" },
-      ...{ artifact_format: "blue-session-bundle-v1", resumable: true, title: "A title", summary: null },
-      ...{ source_captured_at: "2026-01-01T00:00:00.000Z", repository: { root: null, remote: null } },
-      ...{ sharing_mode: "private", share_recipient_count: 0, updated_at: updatedAt, status: "complete" },
-      ...{ size_bytes: 6, content_type: "application/vnd.blue.session-bundle+tar+gzip" },
+      id,
+      user_id: ada.id,
+      user_email: "ada@example.com",
+      harness: "codex",
+      native_session_id: "native",
+      compatibility_profile: page.items[0].compatibility_profile,
+      cwd: "/home/ada/project",
+      artifact_format: "blue-session-bundle-v1",
+      resumable: true,
+      title: "A title",
+      summary: null,
+      source_captured_at: "2026-01-01T00:00:00.000Z",
+      repository: { root: null, remote: null },
+      sharing_mode: "private",
+      share_recipient_count: 0,
+      updated_at: updatedAt,
+      status: "complete",
+      size_bytes: 6,
+      content_type: "application/vnd.blue.session-bundle+tar+gzip",
       retention_expires_at: new Date(Date.parse(updatedAt) + 30 * 86_400_000).toISOString(),
     },
   ]);
@@ -83,7 +90,9 @@ test("SES-21 a cursor of a session that the caller does not see gives an empty p
   await captures(face, ben, ["b"]);
   for (const cursor of [hidden, crypto.randomUUID()])
     expect(await read(face, `/session-uploads?cursor=${cursor}`, ben)).toEqual({
-      ...{ status: 200, items: [], next_cursor: null },
+      status: 200,
+      items: [],
+      next_cursor: null,
     });
 });
 

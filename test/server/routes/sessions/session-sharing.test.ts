@@ -45,7 +45,9 @@ test("SES-26 an owner shares with everybody, with some, and with nobody again", 
   expect(await workspace.json()).toEqual({ id: sessionId, mode: "workspace", user_ids: [] });
   const everybody = await face.request("GET", `${path}/sharing`, { token: ada.accessToken });
   expect(await everybody.json()).toMatchObject({
-    ...{ mode: "workspace", can_edit: true, recipient_count: 2 },
+    mode: "workspace",
+    can_edit: true,
+    recipient_count: 2,
     recipients: [{}, {}],
   });
   await put(face, path, ada, { mode: "private", user_ids: [] });
@@ -200,12 +202,10 @@ async function addUsers(face: TestServer, count: number, like: string): Promise<
   if (!row) throw new Error("no such user");
   const added = Array.from({ length: count }, () => ({
     ...row,
-    ...{
-      id: crypto.randomUUID(),
-      email: `${crypto.randomUUID()}@example.com`,
-      emailKey: crypto.randomUUID(),
-      subject: crypto.randomUUID(),
-    },
+    id: crypto.randomUUID(),
+    email: `${crypto.randomUUID()}@example.com`,
+    emailKey: crypto.randomUUID(),
+    subject: crypto.randomUUID(),
   }));
   await face.world.db.write((tx) => {
     for (const user of added) tx.insert(users).values(user).run();

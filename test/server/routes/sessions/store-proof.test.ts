@@ -36,7 +36,9 @@ async function createSite(options: S3ServerOptions = {}): Promise<Site> {
   face.world.clock.set(Date.now()); // the store has its own clock
   const credential = { token: (await face.signedIn("member")).accessToken };
   return {
-    ...{ face, store, credential },
+    face,
+    store,
+    credential,
     async [Symbol.asyncDispose]() {
       await face[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();

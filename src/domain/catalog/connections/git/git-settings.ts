@@ -60,10 +60,15 @@ export function gitSettings(
   const { origin } = new URL(url);
   return [
     ...section("core", {
-      ...{ hooksPath: "/dev/null", attributesFile: "/dev/null", excludesFile: "/dev/null" },
-      ...{ fsmonitor: "false", packedGitLimit: 32 * MIB, packedGitWindowSize: MIB },
+      hooksPath: "/dev/null",
+      attributesFile: "/dev/null",
+      excludesFile: "/dev/null",
+      fsmonitor: "false",
+      packedGitLimit: 32 * MIB,
+      packedGitWindowSize: MIB,
       // Files beyond that are streamed, without export-subst and line endings. Another value changes what archives contain.
-      ...{ deltaBaseCacheLimit: 16 * MIB, bigFileThreshold: 32 * MIB },
+      deltaBaseCacheLimit: 16 * MIB,
+      bigFileThreshold: 32 * MIB,
     }),
     ...section("protocol", { version: 2 }),
     ...section("transfer", { fsckObjects: "true", bundleURI: "false" }),
@@ -73,9 +78,16 @@ export function gitSettings(
     ...section("pack", { threads: 1 }),
     ...section("credential", { helper: "" }),
     ...section("http", {
-      ...{ followRedirects: "false", sslVerify: "true", sslCAInfo: authorities, sslCAPath: home },
-      ...{ proxy, proxyAuthMethod: "basic", proxySSLCAInfo: authorities },
-      ...{ lowSpeedLimit: 1, lowSpeedTime: SILENT_SECONDS_MAX, userAgent: "git/quartermaster" },
+      followRedirects: "false",
+      sslVerify: "true",
+      sslCAInfo: authorities,
+      sslCAPath: home,
+      proxy,
+      proxyAuthMethod: "basic",
+      proxySSLCAInfo: authorities,
+      lowSpeedLimit: 1,
+      lowSpeedTime: SILENT_SECONDS_MAX,
+      userAgent: "git/quartermaster",
     }),
     ...(authorization === undefined
       ? []

@@ -93,10 +93,14 @@ export class GitTransport {
     await mkdir(places.home, { mode: 0o700 });
     await writeFile(places.authorities, authorities, { mode: 0o600, flag: "wx" });
     const program = {
-      ...{ path, directory: folder, workingDirectory: folder, input: "" },
+      path,
+      directory: folder,
+      workingDirectory: folder,
+      input: "",
       environment: gitEnvironment(places),
       sharedText: gitSettings(remote, places),
-      ...{ outputBytesMax: GIT_OUTPUT_BYTES_MAX, errorBytesMax: ERROR_BYTES_KEPT },
+      outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+      errorBytesMax: ERROR_BYTES_KEPT,
     };
     return async (args: readonly string[], target?: GitArchiveTarget): Promise<string> => {
       const filled = target

@@ -29,7 +29,9 @@ export const bitbucketDataCenter: Host = {
   },
   branch: async (ask, repository, ref) => {
     const query = new URLSearchParams({
-      ...{ filterText: ref, boostMatches: "true", limit: String(BRANCHES_LISTED) },
+      filterText: ref,
+      boostMatches: "true",
+      limit: String(BRANCHES_LISTED),
     });
     const found = requireShape(Branches, await ask.json(`${pathOf(repository)}/branches?${query}`));
     return found?.values.find(({ displayId }) => displayId === ref)?.latestCommit;
@@ -45,7 +47,10 @@ export const bitbucketDataCenter: Host = {
   },
   archivePath: (repository, commit, folder) => {
     const query = new URLSearchParams({
-      ...{ at: commit, format: "tgz", prefix: PREFIX, ...(folder !== "" && { path: folder }) },
+      at: commit,
+      format: "tgz",
+      prefix: PREFIX,
+      ...(folder !== "" && { path: folder }),
     });
     return `${pathOf(repository)}/archive?${query}`;
   },

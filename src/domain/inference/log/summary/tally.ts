@@ -72,7 +72,10 @@ export class Tally {
       requests: this.#requests,
       refused: this.#refused,
       results: {
-        ...{ success, redirect, client_error: clientError, server_error: serverError },
+        success,
+        redirect,
+        client_error: clientError,
+        server_error: serverError,
         transport_error: transportError,
       },
       p50Ms: this.#percentile(0.5),

@@ -41,7 +41,9 @@ export class RunningLog implements RequestLog, ServiceLog {
     const { file, startThread, queueRowsMax: rowsMax, clock, log } = options;
     this.#client = new LogClient(file, startThread);
     this.#queue = new RequestQueue({
-      ...{ rowsMax, clock, log },
+      rowsMax,
+      clock,
+      log,
       write: (request) => this.#client.ask("write", request),
     });
   }

@@ -61,7 +61,8 @@ export function layoutEntryOf(harness: HarnessKey, adapter: Adapter | undefined)
     Object.entries(paths).map(([platform, path]) => `${command} ${platform} ${path}`),
   );
   return {
-    ...{ harness, isUsed: adapter !== undefined },
+    harness,
+    isUsed: adapter !== undefined,
     ...textsOf(new Map(texts)),
     plugins: plugins.join("\n"),
     helpers: lines.join("\n"),
@@ -74,9 +75,12 @@ export const layoutEntriesIn = (fields: Fields): LayoutEntry[] =>
   HARNESS_KEYS.map((harness) => {
     const sent = (member: LayoutMember) => withoutReturns(fields[controlName(harness, member)] ?? "");
     return {
-      ...{ harness, isUsed: fields[controlName(harness, "use")] !== undefined },
+      harness,
+      isUsed: fields[controlName(harness, "use")] !== undefined,
       ...textsOf(new Map(TEXT_MEMBERS.map((name) => [name, sent(name).trim()]))),
-      ...{ plugins: sent("plugins"), helpers: sent("helpers"), more: sent("more") },
+      plugins: sent("plugins"),
+      helpers: sent("helpers"),
+      more: sent("more"),
     };
   });
 

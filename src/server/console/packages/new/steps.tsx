@@ -70,12 +70,10 @@ type TextOf = (pointer: string) => string | undefined;
 export function stepPage(page: StepPage, hrefOf: TextOf, labelOf: TextOf = () => undefined): ConsolePage {
   const { step, title, addition, content, refused, longText } = page;
   return {
-    ...{
-      title,
-      breadcrumbs: NEW_BREADCRUMBS,
-      isError: refused !== undefined,
-      status: refused?.status ?? 200,
-    },
+    title,
+    breadcrumbs: NEW_BREADCRUMBS,
+    isError: refused !== undefined,
+    status: refused?.status ?? 200,
     ...(longText && { longText }),
     content: (
       <>

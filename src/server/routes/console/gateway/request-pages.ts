@@ -86,7 +86,13 @@ async function readFilter(domain: Domain, { organizationId, zone }: Reader, valu
   const problems: Problem[] = [];
   const { q, model, harness, result, outcome, profile_id: profileId, run_id: runId, user: text } = values;
   const query: LogFilterQuery & { q: string | undefined } = {
-    ...{ q, model, harness, result, outcome, profileId, runId },
+    q,
+    model,
+    harness,
+    result,
+    outcome,
+    profileId,
+    runId,
     userId: await userIdOf(domain, { organizationId, text, problems }),
     minTokens: numberIn(values.min_tokens),
     fromMs: dayIn(values.occurred_from, { name: "occurred_from", zone, problems }),

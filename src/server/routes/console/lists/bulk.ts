@@ -25,9 +25,20 @@ const REFUSED_KEPT = BULK_ROWS_MAX;
 
 /** The form of every action on many rows. */
 export const BULK_FORM = formOf({
-  ...{ csrf: FormField, by: FormField, act: FormField, ids: FormField, retry: FormField },
-  ...{ all: FormField, filter: FormField, expected: FormField, [TYPED_FIELD]: FormField, cursor: FormField },
-  ...{ done: FormField, unchanged: FormField, refused: FormField, left: FormField },
+  csrf: FormField,
+  by: FormField,
+  act: FormField,
+  ids: FormField,
+  retry: FormField,
+  all: FormField,
+  filter: FormField,
+  expected: FormField,
+  [TYPED_FIELD]: FormField,
+  cursor: FormField,
+  done: FormField,
+  unchanged: FormField,
+  refused: FormField,
+  left: FormField,
 });
 
 interface Asked<Act extends string> {
@@ -176,7 +187,10 @@ export class BulkActions<Act extends string, Selection> {
     }
     const rowsMax = Math.min(BULK_ROWS_MAX, left);
     const slice = await this.bulk.slice(reader, {
-      ...{ act, selection, rowsMax, cursor },
+      act,
+      selection,
+      rowsMax,
+      cursor,
       ...(isFirst && { whole }),
     });
     const progress = progressAfter(slice, before);
@@ -209,8 +223,14 @@ function progressIn(fields: Fields, filter: string): Progress {
   const left = fields.left === undefined ? whole : Math.min(count(fields.left), whole);
   const cursor = fields.cursor === "" ? undefined : fields.cursor;
   return {
-    ...{ done: count(fields.done), unchanged: count(fields.unchanged), refused: count(fields.refused) },
-    ...{ refusedIds: idsIn(fields.ids).slice(0, REFUSED_KEPT), whole, left, cursor, filter },
+    done: count(fields.done),
+    unchanged: count(fields.unchanged),
+    refused: count(fields.refused),
+    refusedIds: idsIn(fields.ids).slice(0, REFUSED_KEPT),
+    whole,
+    left,
+    cursor,
+    filter,
   };
 }
 

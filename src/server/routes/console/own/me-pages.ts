@@ -29,7 +29,8 @@ export function mePages({ router, domain }: RouteContext, console: Console) {
       policy: governance.summarize(organizationId, userId),
       workstations: await runInTurns(clients.inventory.summaries(organizationId, seen)),
       key: gateway.mode && gateway.keys.status({ id: userId, email }),
-      ...{ browsers, signedIn },
+      browsers,
+      signedIn,
       sessions: sessions.lists.countOwn({ organizationId, userId }),
     });
   };
@@ -64,7 +65,8 @@ export const ownPolicyPages = ({ router, domain }: RouteContext, console: Consol
         const shown =
           places &&
           (await domain.governance.views.shownPlaces(places, {
-            ...{ isHidden: isHiddenFrom(reader), isInWords: true },
+            isHidden: isHiddenFrom(reader),
+            isInWords: true,
           }));
         return ownPolicyPage({ ...asked, explanation, shown, problems: wrong });
       }),

@@ -27,7 +27,10 @@ export function ownAccountPages({ router, domain }: RouteContext, console: Conso
     const { email, role, userId } = visitor.principal;
     const error = failure && passwordErrorOf(failure);
     return ownAccountPage({
-      ...{ email, role, through: visitor.through, status: failure?.status },
+      email,
+      role,
+      through: visitor.through,
+      status: failure?.status,
       source: domain.identity.users.find(organizationId, userId).provisioningSource,
       ...(passwordChanges.hasPassword(actor) && { password: { minimumLength: PASSWORD_LENGTH_MIN, error } }),
       secondFactors: factorsIn(ownFactors.view(actor)),

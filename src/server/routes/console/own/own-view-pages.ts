@@ -9,8 +9,12 @@ import type { RouteContext } from "../../../router.ts";
 
 const Plain = formOf({ csrf: FormField, by: FormField });
 const View = formOf({
-  ...{ csrf: FormField, by: FormField },
-  ...{ path: FormField, query: FormField, name: FormField, shared: FormField },
+  csrf: FormField,
+  by: FormField,
+  path: FormField,
+  query: FormField,
+  name: FormField,
+  shared: FormField,
 });
 const Usual = formOf({ csrf: FormField, by: FormField, path: FormField, query: FormField, act: FormField });
 

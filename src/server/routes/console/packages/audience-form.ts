@@ -96,7 +96,9 @@ const audiencePageFor =
     const page = Math.min(Math.max(numberIn(url.searchParams.get("page") ?? "1") || 1, 1), last);
     const shown = audience.user_ids.slice((page - 1) * PEOPLE_SHOWN_MAX, page * PEOPLE_SHOWN_MAX);
     return audiencePage({
-      ...{ ...place, page, fields: fieldsOf(audience) },
+      ...place,
+      page,
+      fields: fieldsOf(audience),
       people: shown.map((id) => ({ id, user: orUndefined(() => users.show(organizationId, id)) })),
       groups: (audience.group_ids ?? []).map((id) => ({
         id,
@@ -150,12 +152,16 @@ function orUndefined<T>(show: () => T): T | undefined {
 /** The author decides for the people below. */
 const withAddress = (fields: AudienceFields, address: string): AudienceFields => ({
   ...fields,
-  ...{ scope: "users", person: "" },
+  scope: "users",
+  person: "",
   addresses: `${fields.addresses.trimEnd()}\n${address}`.trimStart(),
 });
 
 const fieldsOf = ({ scope }: Pick<PackageAudience, "scope">): AudienceFields => ({
-  ...{ scope, addresses: "", person: "", group: "" },
+  scope,
+  addresses: "",
+  person: "",
+  group: "",
   dropped: new Set(),
 });
 

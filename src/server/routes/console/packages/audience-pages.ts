@@ -49,8 +49,11 @@ const placeIn =
         { href: PACKAGES_PATH, label: "Packages" },
         { href: packagePath(id), label: managed.name ?? id },
       ],
-      ...{ action: audiencePath(id), verb: "Save and review", cancel: packagePath(id) },
-      ...{ version: versionText(draft), audience },
+      action: audiencePath(id),
+      verb: "Save and review",
+      cancel: packagePath(id),
+      version: versionText(draft),
+      audience,
       next: { to: REVIEW_PATH, notice: SAVED },
       save: async (wanted) => versionText(await drafts.audience(actor, read, id, wanted)),
       api: {

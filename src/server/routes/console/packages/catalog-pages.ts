@@ -118,7 +118,10 @@ async function readEntry(
   const archive = catalog.findArtifact(organizationId, managed.sha256);
   const wantsContents = archive !== undefined && url.searchParams.get(CONTENTS.name) === CONTENTS.value;
   return {
-    ...{ managed, view, archive, version: versionText(governance.drafts.ownOrNew(actor)) },
+    managed,
+    view,
+    archive,
+    version: versionText(governance.drafts.ownOrNew(actor)),
     contents: wantsContents ? await catalog.contents(archive.sha256, { signal: request.signal }) : undefined,
   };
 }

@@ -22,8 +22,13 @@ import type { RouteContext } from "../../../router.ts";
 type Domain = RouteContext["domain"];
 
 const PLAN = formOf({
-  ...{ csrf: FormField, by: FormField, act: FormField },
-  ...{ bundle: FormField, name: FormField, trust: FormField, keep: FormField },
+  csrf: FormField,
+  by: FormField,
+  act: FormField,
+  bundle: FormField,
+  name: FormField,
+  trust: FormField,
+  keep: FormField,
 });
 const ACTION = { needs: "administrator", back: IMPORT_PATH } as const;
 
@@ -41,7 +46,9 @@ export function importPages({ router, domain, uploadTimes }: RouteContext, conso
         console.actFile(
           request,
           {
-            ...{ ...ACTION, bytesMax: BUNDLE_UPLOAD_BYTES_MAX, times: uploadTimes },
+            ...ACTION,
+            bytesMax: BUNDLE_UPLOAD_BYTES_MAX,
+            times: uploadTimes,
             tooLarge: () => importPage({ refused: TOO_LARGE }),
           },
           async (_, { fields, file }) => {
@@ -82,14 +89,18 @@ const NO_FILE: RefusedImport = { error: "choose a bundle first", problems: [], s
 const SIZE_UNIT = 1024 ** 3;
 const TOO_LARGE: RefusedImport = {
   error: `the bundle has more than ${BUNDLE_UPLOAD_BYTES_MAX / SIZE_UNIT} GiB; import it with \`quartermaster catalog import\``,
-  ...{ problems: [], status: 413 },
+  problems: [],
+  status: 413,
 };
 
 const planAddress = ({ bundle, name, trust, keep }: PendingImport): string =>
   `${PLAN_PATH}?${new URLSearchParams({ bundle, name, ...(keep && { keep: "yes" }), trust })}`;
 
 const keptIn = ({ bundle = "", name = "", trust = "", keep }: Fields): PendingImport => ({
-  ...{ bundle, name, trust: withoutReturns(trust), keep: keep !== undefined },
+  bundle,
+  name,
+  trust: withoutReturns(trust),
+  keep: keep !== undefined,
 });
 
 /** @throws DomainError for keys or a bundle that cannot be read */

@@ -49,7 +49,10 @@ export async function readPackage(
   const wantsContents = archive !== undefined && url.searchParams.get(CONTENTS.name) === CONTENTS.value;
   const shown = view.draft === "changed" ? inDraftOf(draft, view, offered) : view;
   return {
-    ...{ managed, view: shown, archive, version: versionText(draft) },
+    managed,
+    view: shown,
+    archive,
+    version: versionText(draft),
     behind: domain.sourceWatch.behind(organizationId).find(({ packageId }) => packageId === id),
     counts: (await runInTurns(clients.packageReports.counts(current))).get(id),
     people: peopleOf(domain, reader, shown),

@@ -84,6 +84,8 @@ async function withCounts(
     sourceWatch.behind(organizationId).map(({ packageId, latestCommit }) => [packageId, latestCommit]),
   );
   return views.map((view) => ({
-    ...{ ...view, counts: counts.get(view.id), newerCommit: behind.get(view.id) },
+    ...view,
+    counts: counts.get(view.id),
+    newerCommit: behind.get(view.id),
   }));
 }

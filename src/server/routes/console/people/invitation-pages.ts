@@ -62,7 +62,10 @@ export function invitationPages(context: RouteContext, console: Console) {
     const form = sent ?? { once: crypto.randomUUID() };
     const closed = identity.canInvite() ? undefined : CLOSED;
     return invitationListPage({
-      ...{ values, page: rows, problems, closed },
+      values,
+      page: rows,
+      problems,
+      closed,
       form: reader.mayAdminister ? form : undefined,
       nowMs: reader.nowMs,
     });

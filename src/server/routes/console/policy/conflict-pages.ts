@@ -13,8 +13,12 @@ import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const SETTLED = formOf({
-  ...{ csrf: FormField, by: FormField, version: FormField },
-  ...{ draft: FormField, keep: FormField, take: FormField },
+  csrf: FormField,
+  by: FormField,
+  version: FormField,
+  draft: FormField,
+  keep: FormField,
+  take: FormField,
 });
 
 /** @returns the form that settles one place */

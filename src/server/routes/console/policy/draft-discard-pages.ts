@@ -66,7 +66,11 @@ export function draftDiscardPages({ router, domain }: RouteContext, console: Con
       title: "Discard your draft",
       consequences: [`Discard ${unpublishedText(draft)}? They cannot be brought back.`],
       fields: { version: String(draft.version) },
-      ...{ action: DISCARD_PATH, verb: "Discard", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS, changed },
+      action: DISCARD_PATH,
+      verb: "Discard",
+      back: REVIEW_PATH,
+      breadcrumbs: BREADCRUMBS,
+      changed,
       command: ["policy", "draft", "discard", actor.label],
       api: { method: "DELETE", path: "/admin/policy-draft" },
     });
@@ -115,7 +119,10 @@ export async function discardTextStep(
         `Discard ${textLabel(name)} as it was typed? It cannot be brought back. The draft keeps its last version without problems, and everything else.`,
       ],
       fields: { version: String(version), act: "discard", confirmed: "yes" },
-      ...{ action: textPath(name), verb: "Discard", back: textPath(name), breadcrumbs: BREADCRUMBS },
+      action: textPath(name),
+      verb: "Discard",
+      back: textPath(name),
+      breadcrumbs: BREADCRUMBS,
       api: { method: "PUT", path: "/admin/policy-draft", body: { version, discard_text: name } },
     });
   const stale: Done = { to: textPath(name), notice: { kind: "attention", text: TEXT_SAVED_SINCE } };

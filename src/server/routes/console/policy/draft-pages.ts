@@ -190,7 +190,9 @@ const replacementPage = (replaced: DraftSummary, revision: Revision): ConsolePag
     ],
     action: `${HISTORY_PATH}/${revision.id}/draft`,
     fields: { version: String(replaced.version) },
-    ...{ verb: "Replace", back: REVIEW_PATH, breadcrumbs: BREADCRUMBS },
+    verb: "Replace",
+    back: REVIEW_PATH,
+    breadcrumbs: BREADCRUMBS,
     api: {
       method: "PUT",
       path: "/admin/policy-draft",
@@ -258,7 +260,10 @@ const reviewerOf =
     const proposed = former === undefined ? "" : `back to ${revisionText({ sequence: former })}`;
     const { comment = proposed, refused } = more;
     return reviewPage({
-      ...{ draft, review, refused, comment },
+      draft,
+      review,
+      refused,
+      comment,
       owner: identity.users.find(organizationId, draft.ownerId).email,
       isOwn: draft.ownerId === actor.id,
       address: `${baseUrl()}${REVIEW_PATH}?draft=${draft.id}`,

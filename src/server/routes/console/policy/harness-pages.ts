@@ -102,7 +102,10 @@ function createForm(domain: RouteContext["domain"]) {
     const isRefused = shown.error !== undefined || shown.isStale === true;
     const { values } = await drafts.typedSettings(input.managedConfigYaml, {});
     return harnessPage({
-      ...{ view, input, version: versionText(draft), error: shown.error },
+      view,
+      input,
+      version: versionText(draft),
+      error: shown.error,
       fields: (values && !isRefused ? undefined : shown.fields) ?? (values && fieldsFor(values)),
       models: modelsOf(draft.document.harnesses[harness]),
       typed: { ...draft.typed, harnesses: {} },
@@ -191,7 +194,9 @@ function viewOf(
   const refusalOf = (version: string): string | undefined =>
     isAllowed ? checkVersion(harnesses, policy, harness, version) : "the policy does not allow this harness";
   return {
-    ...{ harness, isAllowed, requirement: policy?.version_requirement },
+    harness,
+    isAllowed,
+    requirement: policy?.version_requirement,
     allowsUnverified: policy?.allow_unverified_versions === true,
     certifiedBefore: generationsOf(harnesses, harness).at(-1)?.facts.verifiedBefore,
     settings: Object.keys(policy?.managed_config ?? {}).length,

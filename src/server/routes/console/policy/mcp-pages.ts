@@ -162,7 +162,9 @@ function senderOf({ governance }: RouteContext["domain"]) {
       name === undefined ? undefined : findServer(draft.document, { name, harness: fields.from });
     const kept = withKeptValues(entryIn(fields), former?.server);
     const shown = {
-      ...{ name, from: HARNESS_KEYS.find((key) => key === fields.from), entry: kept.shown },
+      name,
+      from: HARNESS_KEYS.find((key) => key === fields.from),
+      entry: kept.shown,
       version: versionText(statedIn(fields.version)),
       ...(former && { others: placesOf(draft, former).others }),
     };

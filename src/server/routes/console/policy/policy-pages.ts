@@ -44,7 +44,8 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
           const revision = revisions.named(reader.organizationId, params.revision);
           const former = formerOf(governance, revision);
           return revisionPage({
-            ...{ revision, current: revisions.inForce(reader.organizationId) },
+            revision,
+            current: revisions.inForce(reader.organizationId),
             text: await views.shownText(revision, isHiddenFrom(reader)),
             difference: former && (await differenceOf(reader, former, revision)),
             draftVersion: governance.drafts.versionOf(reader.actor),

@@ -41,7 +41,11 @@ export function sessionListPages({ router, domain }: RouteContext, console: Cons
     if (last) return seeOther(last);
     const policy = domain.governance.revisions.current(organizationId)?.document;
     return sessionListPage({
-      ...{ readsAll, email: visitor.principal.email, values, page, problems },
+      readsAll,
+      email: visitor.principal.email,
+      values,
+      page,
+      problems,
       isCapturing: policy?.session_upload !== undefined,
       hasOwnDays: hasOwnDays(values, reader.zone),
       query: apiQuery(values, query, reader),
@@ -87,7 +91,10 @@ async function queryIn(
   if (isMine && text !== undefined)
     problems.push({ pointer: "/user", detail: "an owner cannot be combined with “Mine only”" });
   const query: SessionQuery = {
-    ...{ q, harness, status, isOwn: isMine },
+    q,
+    harness,
+    status,
+    isOwn: isMine,
     userId: await userIdOf(domain, { organizationId, text, problems }),
     updatedIn: dayRangeIn({ from, to, name: "updated", zone, problems }),
     sort: sort && (SORTS[sort] ?? sort),

@@ -26,8 +26,15 @@ import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
 const Form = formOf({
-  ...{ csrf: FormField, by: FormField, mode: FormField, people: FormField, person: FormField },
-  ...{ act: FormField, add: FormField, confirmed: FormField, version: FormField },
+  csrf: FormField,
+  by: FormField,
+  mode: FormField,
+  people: FormField,
+  person: FormField,
+  act: FormField,
+  add: FormField,
+  confirmed: FormField,
+  version: FormField,
 });
 
 /** @returns the version of a session's sharing that a form was made from */
@@ -169,7 +176,10 @@ export function sharePages({ router, domain }: RouteContext, console: Console) {
 }
 
 const formIn = ({ version = "", mode = "", people = "", person = "" }: Fields): ShareForm => ({
-  ...{ version, mode, people, person },
+  version,
+  mode,
+  people,
+  person,
 });
 
 /** @returns the form with one more address, after a person was chosen by name */

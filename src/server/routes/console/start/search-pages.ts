@@ -22,7 +22,9 @@ export const searchPages = ({ router, search, spendSearch }: RouteContext, conso
           const { rows: result, problems } = await found(() => search(reader.organizationId, q));
           const pages = console.pagesOf(reader);
           const views = reader.savedViews().map((view) => ({
-            ...{ href: viewAddress(view), label: visibleText(view.name), detail: "Saved view" },
+            href: viewAddress(view),
+            label: visibleText(view.name),
+            detail: "Saved view",
           }));
           return searchPage({
             q,

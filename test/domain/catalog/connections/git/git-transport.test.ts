@@ -68,11 +68,9 @@ describe("a repository of a git server", () => {
     const { git, site } = await siteWith();
     const mirrored = await site.inspect();
     expect(mirrored).toMatchObject({
-      ...{
-        sourceRef: "git://host/acme/tools@main",
-        commit: COMMIT,
-        paths: ["run.sh", "skills/guide/SKILL.md"],
-      },
+      sourceRef: "git://host/acme/tools@main",
+      commit: COMMIT,
+      paths: ["run.sh", "skills/guide/SKILL.md"],
       repository: { refKind: "branch", committedAtMs: 1_762_934_950_000 },
     });
     const byTag = await site.inspect({ ref: "v1" });
@@ -277,7 +275,8 @@ test("a missing git is reported for the connections that need it, and for no oth
   const { system } = site.world;
   const findings = await site.sources.mirrors.verify(system, "host", undefined);
   expect(findings.find(({ check }) => check === "git")).toMatchObject({
-    ...{ result: "failed", remedy: expect.stringContaining("git 2.30") },
+    result: "failed",
+    remedy: expect.stringContaining("git 2.30"),
   });
   site.connections[0] = gitConnectionTo(host, { apiBase: "https://127.0.0.1:1" });
   const unreached = await site.sources.mirrors.verify(system, "host", undefined);
@@ -305,12 +304,14 @@ test("a repository of Bitbucket Cloud is resolved by its API and fetched by git"
     return found ? Response.json(found) : new Response("", { status: 404 });
   };
   site.connections[0] = gitConnectionTo(host, {
-    ...{ provider: "bitbucket_cloud", apiBase: `${host.origin}/2.0` },
+    provider: "bitbucket_cloud",
+    apiBase: `${host.origin}/2.0`,
     credential: () => ({ kind: "token", token: new Secret(LOGIN.token) }),
   });
   const mirrored = await site.inspect({ ref: "v1" });
   expect(mirrored).toMatchObject({
-    ...{ sourceRef: "bitbucket://host/acme/tools@v1", commit: COMMIT },
+    sourceRef: "bitbucket://host/acme/tools@v1",
+    commit: COMMIT,
     repository: { refKind: "tag", committedAtMs: Date.parse("2025-11-12T08:09:10Z") },
   });
   expect(host.seen.map(({ headers }) => headers.get("authorization"))).toEqual(

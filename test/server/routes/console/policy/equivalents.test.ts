@@ -140,7 +140,8 @@ test("CON-121 a draft that is published or discarded twice leads to the policy w
     const form = formTo(await mine.visit(path), path);
     const press = () =>
       mine.request(path, {
-        ...{ method: "POST", body: new URLSearchParams(form.fields) },
+        method: "POST",
+        body: new URLSearchParams(form.fields),
         headers: { origin: "null", "sec-fetch-site": "same-origin" },
       });
     expect((await press()).status).toBe(303);

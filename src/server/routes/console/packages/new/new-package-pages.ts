@@ -24,9 +24,14 @@ import type { RouteContext } from "../../../../router.ts";
 import { checkPages, stepPages } from "./step-pages.ts";
 
 const SOURCE = formOf({
-  ...{ csrf: FormField, by: FormField, act: FormField },
-  ...{ source_ref: FormField, connection_id: FormField, repository: FormField, ref: FormField },
-  ...{ path: FormField },
+  csrf: FormField,
+  by: FormField,
+  act: FormField,
+  source_ref: FormField,
+  connection_id: FormField,
+  repository: FormField,
+  ref: FormField,
+  path: FormField,
 });
 const ACTION = { needs: "administrator", back: NEW_PACKAGE_PATH } as const;
 
@@ -66,7 +71,9 @@ function sourcePages({ router, domain, uploadTimes }: RouteContext, console: Con
         console.actFile(
           request,
           {
-            ...{ ...ACTION, bytesMax: ARCHIVE_LIMITS.compressedBytesMax, times: uploadTimes },
+            ...ACTION,
+            bytesMax: ARCHIVE_LIMITS.compressedBytesMax,
+            times: uploadTimes,
             tooLarge: (reader) => pageFor(reader, { refused: TOO_LARGE }),
           },
           async (reader, { file }) => {
@@ -94,7 +101,8 @@ const NO_FILE: RefusedStep = {
 };
 const MEBIBYTE = 1024 ** 2;
 const TOO_LARGE: RefusedStep = {
-  ...{ message: "Nothing was stored.", status: 413 },
+  message: "Nothing was stored.",
+  status: 413,
   problems: [
     {
       pointer: "/file",
@@ -139,7 +147,9 @@ async function taking(
 const requestIn = ({ source_ref, connection_id, repository, ref, path }: Fields) => ({
   ...(source_ref !== undefined && { source_ref }),
   ...(connection_id !== undefined && {
-    ...{ connection_id, repository: repository?.trim() ?? "", ref: ref?.trim() ?? "" },
+    connection_id,
+    repository: repository?.trim() ?? "",
+    ref: ref?.trim() ?? "",
     path: path?.trim() ?? "",
   }),
 });

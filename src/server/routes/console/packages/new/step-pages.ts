@@ -42,8 +42,13 @@ import { createLayoutForm } from "./layout-form.ts";
 type Domain = RouteContext["domain"];
 
 const IDENTITY = formOf({
-  ...{ csrf: FormField, by: FormField, version_read: FormField },
-  ...{ id: FormField, version: FormField, name: FormField, replaces: FormField },
+  csrf: FormField,
+  by: FormField,
+  version_read: FormField,
+  id: FormField,
+  version: FormField,
+  name: FormField,
+  replaces: FormField,
 });
 const CHECK = formOf({ csrf: FormField, by: FormField, version_read: FormField });
 const action = (step: Step) => ({ needs: "administrator", back: STEPS[step].path }) as const;
@@ -206,11 +211,11 @@ function audienceStep(domain: Domain) {
     return {
       title: "Who gets it",
       breadcrumbs: NEW_BREADCRUMBS,
-      ...{ action: STEPS.audience.path, verb: "Continue", cancel: STEPS.layout.path },
-      ...{
-        version: versionOf(reader, addition),
-        audience: chosen ?? former ?? { scope: "organization", user_ids: [] },
-      },
+      action: STEPS.audience.path,
+      verb: "Continue",
+      cancel: STEPS.layout.path,
+      version: versionOf(reader, addition),
+      audience: chosen ?? former ?? { scope: "organization", user_ids: [] },
       next: { to: STEPS.check.path },
       save: async (wanted) => {
         const [, version = "0", audienceRead = ""] = /^(\d{1,9}) (\w+)$/.exec(sent) ?? [];
