@@ -412,6 +412,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "keys ensure": { on: onGateway, rest: () => `${ADA} ${WITH_GATEWAY}`, leaves: ["gateway_key.provision"] },
   "keys rotate": { on: onGateway, rest: withKey, leaves: ["gateway_key.provision"] },
   "keys revoke": { on: onGateway, rest: withKey, leaves: ["gateway_key.revoke"] },
+  "keys change": {
+    on: onGateway,
+    rest: async (bench) => `revoke ${await withKey(bench)}`,
+    leaves: ["gateway_key.revoke"],
+  },
   "keys reconcile": {
     on: onGateway,
     rest: async (bench) => {

@@ -60,7 +60,9 @@ test.each(["", "null", "{}", '{"folder":"/"}', JSON.stringify({ folder: "/absent
   "a process that somebody starts by hand with %p makes nothing, and names the command",
   (input) => {
     const started = Bun.spawnSync([...productCommand(), REPACK_ARGUMENT], {
-      ...{ cwd: directory, env: SHORT_LIVED, stdin: Buffer.from(input) },
+      cwd: directory,
+      env: SHORT_LIVED,
+      stdin: Buffer.from(input),
     });
     expect([started.exitCode, started.stdout.toString()]).toEqual([2, ""]);
     expect(started.stderr.toString()).toEndWith("quartermaster artifacts create --help\n");

@@ -13,7 +13,8 @@ const REQUESTS = 12;
 
 const peerWith = (status: string) =>
   Bun.listen({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     socket: { data: (socket) => void socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 1000000\r\n\r\nab`) },
   });
 const [willing, refusing] = [peerWith("200 OK"), peerWith("400 Bad Request")];
