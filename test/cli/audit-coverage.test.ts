@@ -415,7 +415,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "keys change": {
     on: onGateway,
     rest: async (bench) => `revoke ${await withKey(bench)}`,
-    leaves: ["gateway_key.revoke"],
+    leaves: ["gateway_key.revoke", "gateway_keys.change"],
   },
   "keys reconcile": {
     on: onGateway,
