@@ -137,7 +137,7 @@ class OpenExchange implements Exchange {
 
   constructor(
     readonly requestId: string,
-    private readonly own: {
+    private readonly dependencies: {
       request: Request;
       addressOf: AddressOf;
       forwardingOf: ForwardingOf;
@@ -146,15 +146,15 @@ class OpenExchange implements Exchange {
   ) {}
 
   get address(): string | null {
-    if (this.#address === undefined) this.#address = this.own.addressOf(this.own.request);
+    if (this.#address === undefined) this.#address = this.dependencies.addressOf(this.dependencies.request);
     return this.#address;
   }
 
   get forwarding(): Forwarding {
-    return this.own.forwardingOf(this.own.request);
+    return this.dependencies.forwardingOf(this.dependencies.request);
   }
 
   get bodyTimes(): BodyTimes {
-    return this.own.bodyTimes;
+    return this.dependencies.bodyTimes;
   }
 }

@@ -9,7 +9,7 @@ export class DemoUser {
 
   constructor(
     readonly email: string,
-    private readonly own: { http: DemoHttp; password: Secret },
+    private readonly dependencies: { http: DemoHttp; password: Secret },
   ) {}
 
   /**
@@ -23,9 +23,9 @@ export class DemoUser {
     try {
       const headers = { cookie: await this.#cookie, "content-type": "application/json" };
       const path = `/api/device/${new URL(link).pathname.split("/").at(-1)}`;
-      await expectSuccess(await this.own.http.send(path, { headers }));
+      await expectSuccess(await this.dependencies.http.send(path, { headers }));
       const body = JSON.stringify({ action: "approve" });
-      await expectSuccess(await this.own.http.send(path, { method: "POST", headers, body }));
+      await expectSuccess(await this.dependencies.http.send(path, { method: "POST", headers, body }));
     } catch (error) {
       this.#cookie = undefined; // the next approval signs in again
       throw error;
@@ -33,7 +33,7 @@ export class DemoUser {
   }
 
   async #signIn(): Promise<string> {
-    const { http, password } = this.own;
+    const { http, password } = this.dependencies;
     const response = await http.send(`${ISSUER_PATH}/sign-in/email`, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -20,7 +20,7 @@ export class UsageTaking {
   #timer: Timer | undefined;
   #taking: Promise<void> = Promise.resolve();
 
-  constructor(private readonly own: UsageTakingOptions) {}
+  constructor(private readonly options: UsageTakingOptions) {}
 
   async start(): Promise<void> {
     await this.take();
@@ -39,7 +39,7 @@ export class UsageTaking {
   }
 
   async #takeAll(): Promise<void> {
-    const { file, requestLog, intake, ids, log } = this.own;
+    const { file, requestLog, intake, ids, log } = this.options;
     if (!existsSync(file)) return;
     try {
       for (;;) {

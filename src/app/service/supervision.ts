@@ -35,14 +35,14 @@ export class Supervision implements Disposable {
   #status = { text: "", madeAtMs: 0 };
   readonly #nowMs: () => number;
 
-  constructor(private readonly own: SupervisionOptions) {
-    this.#nowMs = own.monotonicMs ?? (() => performance.now());
+  constructor(private readonly options: SupervisionOptions) {
+    this.#nowMs = options.monotonicMs ?? (() => performance.now());
   }
 
   /** Call it once requests are answered; the watchdog is fed from then on. */
   ready(liveness: Liveness): void {
     this.#liveness = liveness;
-    const { manager } = this.own;
+    const { manager } = this.options;
     if (!manager) return;
     this.#notify({ READY: "1", ...this.#newStatus(liveness) });
     const checkMs = (manager.watchdogMs ?? Number.POSITIVE_INFINITY) / CHECKS_PER_INTERVAL;
@@ -52,7 +52,7 @@ export class Supervision implements Disposable {
   /** Reloads run one after another. Each is announced and ends with READY, even if it fails. */
   reload(work: () => Promise<void>): Promise<void> {
     const run = async () => {
-      this.own.manager?.notifyReloading();
+      this.options.manager?.notifyReloading();
       try {
         await work();
       } finally {
@@ -72,7 +72,7 @@ export class Supervision implements Disposable {
   /** Feeds the watchdog if the service works; a timer calls it. */
   checkLiveness(): void {
     if (!this.#liveness) return;
-    const { manager, log } = this.own;
+    const { manager, log } = this.options;
     const watchdogMs = manager?.watchdogMs;
     const fault = watchdogMs === undefined ? undefined : this.#fault(this.#liveness, watchdogMs);
     if (fault !== undefined) {
@@ -88,7 +88,7 @@ export class Supervision implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    this.own.manager?.close();
+    this.options.manager?.close();
   }
 
   #fault(liveness: Liveness, watchdogMs: number): unknown {
@@ -117,7 +117,8 @@ export class Supervision implements Disposable {
   }
 
   #notify(state: Assignments): void {
-    if (Object.keys(state).length === 0 || !this.own.manager) return;
-    if (!this.own.manager.notify(state)) this.own.log.warning("service_manager.notify_failed", { ...state });
+    if (Object.keys(state).length === 0 || !this.options.manager) return;
+    if (!this.options.manager.notify(state))
+      this.options.log.warning("service_manager.notify_failed", { ...state });
   }
 }

@@ -64,11 +64,11 @@ class ReplicaWatch implements WatchedReplica {
   /** the reason that was logged last */
   #failure: string | undefined;
 
-  constructor(private readonly own: WatchOptions & { store: ReplicaStore }) {}
+  constructor(private readonly options: WatchOptions & { store: ReplicaStore }) {}
 
   /** A failure of the store is logged once; the metrics show how long it lasts. */
   async check(signal: AbortSignal): Promise<void> {
-    const { store, directory, term, clock, log } = this.own;
+    const { store, directory, term, clock, log } = this.options;
     try {
       await this.#refuseFormer();
       this.state = await examineReplica(store, { ...directory, term, clock, signal });
@@ -85,7 +85,7 @@ class ReplicaWatch implements WatchedReplica {
   }
 
   async #refuseFormer(): Promise<void> {
-    const { store, term, directory, onTakenOver } = this.own;
+    const { store, term, directory, onTakenOver } = this.options;
     const newest = (await listTerms(store)).at(-1);
     if (newest === undefined || newest === term || numberOf(newest) < numberOf(term)) return;
     onTakenOver(await takenOver(directory, { store, newest, term }));

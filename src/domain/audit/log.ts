@@ -74,8 +74,8 @@ export class AuditLog {
   #verifying: Promise<Verification> | undefined;
   #verified: PastVerification | undefined;
 
-  constructor(private readonly own: AuditLogDependencies) {
-    this.#db = own.db;
+  constructor(private readonly dependencies: AuditLogDependencies) {
+    this.#db = dependencies.db;
   }
 
   /**
@@ -128,7 +128,7 @@ export class AuditLog {
   /** @returns the entry with the name of its target: from the change itself, or the address of the user with that id */
   named(entry: AuditRow): NamedEntry {
     const { target } = entry;
-    const address = () => (isOwnId(target) ? this.own.addressOf?.(target) : undefined);
+    const address = () => (isOwnId(target) ? this.dependencies.addressOf?.(target) : undefined);
     return { ...entry, targetName: nameInSummaries(entry) ?? address() ?? null };
   }
 
@@ -188,12 +188,12 @@ export class AuditLog {
 
   /** Removes the oldest entries (retention.ts). */
   forget(actor: Actor, options: ForgetOptions): Promise<number> {
-    return forgetEntries(this.own, actor, options);
+    return forgetEntries(this.dependencies, actor, options);
   }
 
   /** Compares each entry with its digest and with the entry before it, up to the first mismatch. */
   verify(options: Omit<VerifyOptions, "isInstalled"> = {}): Promise<Verification> {
-    return verifyLog(this.#db, { ...options, isInstalled: this.own.isInstalled?.() ?? false });
+    return verifyLog(this.#db, { ...options, isInstalled: this.dependencies.isInstalled?.() ?? false });
   }
 
   /** `verify` for callers who come at any time: while one verification runs, all of them wait for it. */
@@ -211,7 +211,7 @@ export class AuditLog {
 
   async #verifyAndKeep(): Promise<Verification> {
     const verification = await this.verify();
-    this.#verified = { atMs: this.own.clock.nowMs(), verification };
+    this.#verified = { atMs: this.dependencies.clock.nowMs(), verification };
     return verification;
   }
 }

@@ -40,11 +40,11 @@ export interface Walk {
 export class Redactions {
   readonly redactedMax = REDACTED_MAX;
 
-  constructor(private readonly own: { db: Db; audit: Audit }) {}
+  constructor(private readonly dependencies: { db: Db; audit: Audit }) {}
 
   /** @returns the addresses and identity provider names in the entries of and about a user */
   namesOf(organizationId: string, userId: string): KnownNames {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const names: KnownNames = { addresses: new Set(), userNames: new Set() };
     for (const label of store.listLabels(read, { organizationId, id: userId })) names.addresses.add(label);
     for (let after = 0, isEnd = false; !isEnd; ) {
@@ -63,7 +63,7 @@ export class Redactions {
     let upTo = 0;
     for (let isEnd = false; !isEnd; ) {
       signal?.throwIfAborted();
-      const page = listFollowing(this.own.db.read, { after: upTo, limit: PAGE_ROWS });
+      const page = listFollowing(this.dependencies.db.read, { after: upTo, limit: PAGE_ROWS });
       for (const entry of page) if (redactor.redact(entry)) ids.push(entry.id);
       upTo = page.at(-1)?.id ?? upTo;
       isEnd = page.length < PAGE_ROWS;
@@ -98,7 +98,7 @@ export class Redactions {
       .filter((entry) => entry !== undefined);
     const digests = entries.map((entry) => ({ entryId: entry.id, digest: contentDigest(entry) }));
     const after = { ...summary, redacted: entries.length, redactions: digestOfAll(digests) };
-    this.own.audit.record(tx, { actor, action: ERASE_ACTION, target: person.pseudonym, after });
+    this.dependencies.audit.record(tx, { actor, action: ERASE_ACTION, target: person.pseudonym, after });
     const erasureId = lastIdEver(tx);
     for (const [at, entry] of entries.entries())
       store.redact(tx, entry, { entryId: entry.id, erasureId, digest: digests[at]?.digest ?? "" });

@@ -171,7 +171,7 @@ class Writer {
 
   constructor(
     path: string,
-    private readonly own: { mtime: number; report(doneBytes: number): void },
+    private readonly dependencies: { mtime: number; report(doneBytes: number): void },
   ) {
     this.#file = openSync(path, "wx", MODE);
   }
@@ -209,7 +209,7 @@ class Writer {
         left -= read;
         this.#done += read;
         if (this.#done % FLUSH_EVERY_BYTES < read) fsyncSync(this.#file);
-        this.own.report(this.#done);
+        this.dependencies.report(this.#done);
       }
       this.#write(tarPadding(sizeBytes));
       return { sizeBytes, sha256: hasher.digest("hex") };
@@ -239,7 +239,7 @@ class Writer {
   }
 
   #begin(name: string, sizeBytes: number): void {
-    this.#write(tarHeader({ name, sizeBytes, mode: MODE, modifiedAtSeconds: this.own.mtime }));
+    this.#write(tarHeader({ name, sizeBytes, mode: MODE, modifiedAtSeconds: this.dependencies.mtime }));
   }
 
   #write(bytes: Uint8Array): void {

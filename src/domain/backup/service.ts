@@ -35,22 +35,22 @@ const PATH_FORM: AnswerForm<string> = { write: (path) => path, read: (text) => t
 const REQUEST = ["backup"];
 
 export class Backups {
-  constructor(private readonly own: BackupsDependencies) {}
+  constructor(private readonly dependencies: BackupsDependencies) {}
 
   /** @returns the newest backup, wherever its file is now; backups dated in the future by a wrong clock do not count */
   last(): BackupRecord | undefined {
-    return store.lastBackup(this.own.db.read, this.own.clock.nowMs() + FUTURE_TOLERANCE_MS);
+    return store.lastBackup(this.dependencies.db.read, this.dependencies.clock.nowMs() + FUTURE_TOLERANCE_MS);
   }
 
   /** @returns the recorded backups, newest first, wherever their files are now */
   made(): readonly BackupRecord[] {
-    return store.newestBackups(this.own.db.read, REMEMBERED_MAX);
+    return store.newestBackups(this.dependencies.db.read, REMEMBERED_MAX);
   }
 
   /** @returns whether this installation created the backup; a backup without an installation id must be recorded */
   isOurs(organizationId: string, { organization_id, database }: Manifest): boolean {
     return organization_id === undefined
-      ? store.isRemembered(this.own.db.read, database.sha256)
+      ? store.isRemembered(this.dependencies.db.read, database.sha256)
       : organization_id === organizationId;
   }
 
@@ -60,7 +60,11 @@ export class Backups {
    * @throws DomainError those of Idempotency.find
    */
   madeFor(actor: Actor, idempotencyKey: string | undefined): string | undefined {
-    return this.own.idempotency.find(actor, { key: idempotencyKey, request: REQUEST, form: PATH_FORM });
+    return this.dependencies.idempotency.find(actor, {
+      key: idempotencyKey,
+      request: REQUEST,
+      form: PATH_FORM,
+    });
   }
 
   /**
@@ -69,7 +73,7 @@ export class Backups {
    * @throws DomainError those of Idempotency.once
    */
   async recordMade(actor: Actor, backup: BackupRecord, idempotencyKey?: string): Promise<void> {
-    const { db, ids, audit, idempotency } = this.own;
+    const { db, ids, audit, idempotency } = this.dependencies;
     const id = ids.uuid();
     const once = { key: idempotencyKey, request: REQUEST, form: PATH_FORM };
     const create = (tx: Tx): string => {
@@ -89,7 +93,7 @@ export class Backups {
   /** Records files that the schedule removed. */
   async recordRemoved(actor: Actor, paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     await db.write(
       (tx) => audit.recordAll(tx, { actor, action: "backup.remove", targets: paths }),
       "unobserved",

@@ -51,7 +51,9 @@ type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "sessi
 
 export class BulkRemovals {
   constructor(
-    private readonly own: RemovalDependencies & { inventory: Pick<Inventory, "listInSteps" | "summaries"> },
+    private readonly dependencies: RemovalDependencies & {
+      inventory: Pick<Inventory, "listInSteps" | "summaries">;
+    },
   ) {}
 
   /**
@@ -61,7 +63,7 @@ export class BulkRemovals {
   async count(organizationId: string, { ids, filter }: Selection): Promise<number> {
     if (ids) return idsIn(ids).length;
     const query = { ...filter, perPage: 1 };
-    return (await runInTurns(this.own.inventory.listInSteps(organizationId, query))).total;
+    return (await runInTurns(this.dependencies.inventory.listInSteps(organizationId, query))).total;
   }
 
   /**
@@ -90,7 +92,7 @@ export class BulkRemovals {
     const { selection, rowsMax = BULK_ROWS_MAX } = bulk;
     if (selection.ids) return { listed: idsIn(selection.ids).map((id) => ({ id })), next: null };
     const { beganAtMs, cursor } = placeIn(bulk.cursor) ?? {
-      beganAtMs: this.own.clock.nowMs(),
+      beganAtMs: this.dependencies.clock.nowMs(),
       cursor: undefined,
     };
     const query = {
@@ -101,14 +103,14 @@ export class BulkRemovals {
       perPage: rowsMax,
       known: rowsMax,
     };
-    const page = await runInTurns(this.own.inventory.summaries(organizationId, query));
+    const page = await runInTurns(this.dependencies.inventory.summaries(organizationId, query));
     const listed = page.items.map(({ id, lastSeenAtMs }) => ({ id, seenAtMs: lastSeenAtMs }));
     return { listed, next: page.next && `${beganAtMs}.${page.next}` };
   }
 
   #preview(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
     return some.map((one) => {
-      const checked = checkRemoval(this.own.db.read, actor, one);
+      const checked = checkRemoval(this.dependencies.db.read, actor, one);
       return "row" in checked ? doneRow(checked.row) : checked;
     });
   }
@@ -118,7 +120,7 @@ export class BulkRemovals {
     some: readonly (Listed & { removal: RemovalKind })[],
     whole: Partial<BulkRemoval>,
   ): Promise<BulkRow[]> {
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       this.#recordWhole(tx, actor, whole);
       const logins: EndedWith = { loginSessionIds: [], grantIds: [] };
       const rows = some.map((one) => {
@@ -130,7 +132,7 @@ export class BulkRemovals {
         this.#take(tx, actor, { row, removal: one.removal });
         return doneRow(row);
       });
-      endLoginsOf(this.own, tx, logins);
+      endLoginsOf(this.dependencies, tx, logins);
       return rows;
     }, "clients");
   }
@@ -138,15 +140,20 @@ export class BulkRemovals {
   #take(tx: Tx, actor: Actor, { row, removal }: { row: store.ReportRow; removal: RemovalKind }): void {
     const { id, organizationId } = row;
     store.take(tx, { organizationId, id });
-    this.own.audit.record(tx, { actor, action: `client.${removal}`, target: id, before: summaryOf(row) });
+    this.dependencies.audit.record(tx, {
+      actor,
+      action: `client.${removal}`,
+      target: id,
+      before: summaryOf(row),
+    });
   }
 
   #recordWhole(tx: Tx, actor: Actor, { removal, selection, whole }: Partial<BulkRemoval>): void {
     if (whole === undefined || !selection) return;
     const filter = selection.ids ? null : selection.text;
     const event = { actor, target: actor.organizationId, after: { workstations: whole, filter } };
-    if (removal === "remove") this.own.audit.record(tx, { ...event, action: "clients.remove" });
-    else this.own.audit.record(tx, { ...event, action: "clients.revoke" });
+    if (removal === "remove") this.dependencies.audit.record(tx, { ...event, action: "clients.remove" });
+    else this.dependencies.audit.record(tx, { ...event, action: "clients.revoke" });
   }
 }
 

@@ -34,14 +34,14 @@ export type RemovalKind = "remove" | "revoke";
 const REVOKED = "client_revoked";
 
 export class ClientRemovals {
-  constructor(private readonly own: RemovalDependencies) {}
+  constructor(private readonly dependencies: RemovalDependencies) {}
 
   /**
    * Removes one record. The client's next report creates a new one.
    * @throws DomainError `client.not_found`, also for a client of another organization and for a malformed id
    */
   remove(actor: Actor, id: string): Promise<void> {
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       this.#take(tx, actor, { id, action: "client.remove" });
     }, "clients");
   }
@@ -52,9 +52,9 @@ export class ClientRemovals {
    * @throws DomainError `client.not_found`
    */
   revoke(actor: Actor, id: string): Promise<void> {
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       const { loginSessionId } = this.#take(tx, actor, { id, action: "client.revoke" });
-      endLoginsOf(this.own, tx, { loginSessionIds: [loginSessionId], grantIds: [] });
+      endLoginsOf(this.dependencies, tx, { loginSessionIds: [loginSessionId], grantIds: [] });
     }, "clients");
   }
 
@@ -71,7 +71,7 @@ export class ClientRemovals {
     const unseen = { organizationId: actor.organizationId, seenBeforeMs, limit: BATCH_ROWS };
     let removed = 0;
     while (!signal?.aborted) {
-      const batch = await this.own.db.write((tx) => {
+      const batch = await this.dependencies.db.write((tx) => {
         const rows = store.takeUnseen(tx, unseen);
         if (removal === "revoke") this.#endLoginsOf(tx, rows, seenBeforeMs);
         for (const row of rows) this.#record(tx, actor, { row, action: `client.${removal}` });
@@ -98,11 +98,11 @@ export class ClientRemovals {
         logins.loginSessionIds.push(loginSessionId);
       else if (grantId !== null) logins.grantIds.push(grantId);
     }
-    endLoginsOf(this.own, tx, logins);
+    endLoginsOf(this.dependencies, tx, logins);
   }
 
   #record(tx: Tx, actor: Actor, { row, action }: { row: store.ReportRow; action: string }): void {
-    this.own.audit.record(tx, { actor, action, target: row.id, before: summaryOf(row) });
+    this.dependencies.audit.record(tx, { actor, action, target: row.id, before: summaryOf(row) });
   }
 }
 

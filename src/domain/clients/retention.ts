@@ -49,13 +49,17 @@ export class VerdictRenewal {
   /** the rules that every stored verdict already follows */
   #doneFor: string | undefined;
 
-  constructor(private readonly own: { db: Db; judge: Judge; rules(): string }) {}
+  constructor(private readonly dependencies: { db: Db; judge: Judge; rules(): string }) {}
 
   /** @param signal stops the run between two batches. @returns the number of reports judged again */
   async run(signal: AbortSignal): Promise<number> {
     let judged = 0;
-    for (let rules = this.own.rules(); this.#doneFor !== rules && !signal.aborted; rules = this.own.rules()) {
-      const rows = store.listOutdatedVerdicts(this.own.db.read, { rules, limit: BATCH_ROWS });
+    for (
+      let rules = this.dependencies.rules();
+      this.#doneFor !== rules && !signal.aborted;
+      rules = this.dependencies.rules()
+    ) {
+      const rows = store.listOutdatedVerdicts(this.dependencies.db.read, { rules, limit: BATCH_ROWS });
       judged += await this.#renew(rows, rules);
       if (rows.length < BATCH_ROWS) this.#doneFor = rules;
     }
@@ -66,14 +70,14 @@ export class VerdictRenewal {
     await setImmediate(); // let requests run between two batches
     if (rows.length === 0) return 0;
     const renewed = rows.map((row) => ({ row, judgment: this.#judge(reportedIn(row), rules) }));
-    await this.own.db.write((tx) => {
+    await this.dependencies.db.write((tx) => {
       for (const { row, judgment } of renewed) store.updateVerdict(tx, row, judgment);
     }, "clients");
     return rows.length;
   }
 
   #judge(reported: Reported, rules: string): store.JudgmentRow {
-    const { verdict, reasons } = this.own.judge(reported);
+    const { verdict, reasons } = this.dependencies.judge(reported);
     return { verdict, reasons: JSON.stringify(reasons), judgedBy: rules, ...figuresOf(reported) };
   }
 }

@@ -44,26 +44,26 @@ export interface PreferencesDependencies {
 }
 
 export class Preferences {
-  constructor(private readonly own: PreferencesDependencies) {}
+  constructor(private readonly dependencies: PreferencesDependencies) {}
 
   of(userId: string): ConsolePreferences {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     return { views: store.viewsOf(read, userId), lists: store.listsOf(read, userId) };
   }
 
   /** @returns views that other people show to all administrators */
   sharedByOthers(organizationId: string, userId: string): readonly SavedView[] {
-    return store.sharedViews(this.own.db.read, organizationId, userId);
+    return store.sharedViews(this.dependencies.db.read, organizationId, userId);
   }
 
   /** @returns columns and rows that the person keeps for a list, as a query; undefined for none */
   usualOf(userId: string, path: string): string | undefined {
-    return store.findList(this.own.db.read, { ownerId: userId, path });
+    return store.findList(this.dependencies.db.read, { ownerId: userId, path });
   }
 
   /** @throws DomainError `console_view.not_found` also for a view of somebody else */
   find({ actor: { organizationId }, userId }: Pick<Owner, "actor" | "userId">, id: string): SavedView {
-    const view = store.findView(this.own.db.read, { organizationId, id });
+    const view = store.findView(this.dependencies.db.read, { organizationId, id });
     if (view?.ownerId === userId) return view;
     throw new DomainError("not_found", "console_view.not_found", "there is no such view");
   }
@@ -129,7 +129,7 @@ export class Preferences {
   }
 
   #change({ actor, userId }: Owner, after: AuditedValues, work: (tx: Tx) => void): Promise<void> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     return db.write((tx) => {
       work(tx);
       audit.record(tx, { actor, action: "console.update", target: userId, after });
@@ -137,7 +137,7 @@ export class Preferences {
   }
 
   #rowOf({ actor: { organizationId }, userId: ownerId }: Owner, view: ViewRequest): store.ViewRow {
-    return { ...view, id: this.own.ids.uuid(), organizationId, ownerId };
+    return { ...view, id: this.dependencies.ids.uuid(), organizationId, ownerId };
   }
 }
 

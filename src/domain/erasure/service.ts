@@ -54,14 +54,14 @@ class DryRunEnded extends Error {
 }
 
 export class Erasure {
-  constructor(private readonly own: ErasureDependencies) {}
+  constructor(private readonly dependencies: ErasureDependencies) {}
 
   /**
    * @param reference an id, or an address in any letter case, also an address without a user
    * @throws DomainError `user.not_found` for an id; the errors of `Users.remove` for a user who must not be removed
    */
   find(actor: Actor, reference: string): Wanted {
-    const { users } = this.own.identity;
+    const { users } = this.dependencies.identity;
     const { organizationId } = actor;
     const user = reference.includes("@")
       ? this.#holderOf(organizationId, reference)
@@ -72,7 +72,7 @@ export class Erasure {
 
   /** @returns undefined for a well-formed address that no user has or had */
   #holderOf(organizationId: string, address: string): User | undefined {
-    const { users } = this.own.identity;
+    const { users } = this.dependencies.identity;
     const problems: Problem[] = [];
     readEmail(address, problems);
     return problems.length === 0
@@ -82,7 +82,7 @@ export class Erasure {
 
   /** @returns the result that `erase` would have; changes nothing. @throws DomainError `erasure.nothing_found` */
   async plan(actor: Actor, { person }: Wanted, walk: Walk = {}): Promise<Erased> {
-    const { ids } = await this.own.log.mentions(person, walk);
+    const { ids } = await this.dependencies.log.mentions(person, walk);
     const rows = await this.#countRows(actor, person);
     refuseNothing(person, rows, ids.length);
     return { pseudonym: person.pseudonym, rows, auditEntries: ids.length };
@@ -94,24 +94,26 @@ export class Erasure {
    * @throws DomainError `erasure.nothing_found`; the errors of `Users.remove`
    */
   async erase(actor: Actor, { user, person }: Wanted, walk: Walk = {}): Promise<Erased> {
-    if (user) await this.own.identity.users.remove(actor, user.id);
-    const { ids, upTo } = await this.own.log.mentions(person, walk);
+    if (user) await this.dependencies.identity.users.remove(actor, user.id);
+    const { ids, upTo } = await this.dependencies.log.mentions(person, walk);
     if (!user) refuseNothing(person, await this.#countRows(actor, person), ids.length);
-    const outside = Object.assign({}, ...this.own.outside.map((data) => data.erase(person)));
+    const outside = Object.assign({}, ...this.dependencies.outside.map((data) => data.erase(person)));
     const rest = [...ids];
     let auditEntries = 0;
-    while (rest.length > this.own.log.redactedMax) {
-      const batch = rest.splice(0, this.own.log.redactedMax);
+    while (rest.length > this.dependencies.log.redactedMax) {
+      const batch = rest.splice(0, this.dependencies.log.redactedMax);
       const part = { actor, person, ids: batch, summary: { complete: false } };
-      auditEntries += await this.own.db.write((tx) => this.own.log.redact(tx, part));
+      auditEntries += await this.dependencies.db.write((tx) => this.dependencies.log.redact(tx, part));
     }
-    const last = await this.own.db.write((tx) => this.#finish(tx, { actor, person, rest, upTo, outside }));
+    const last = await this.dependencies.db.write((tx) =>
+      this.#finish(tx, { actor, person, rest, upTo, outside }),
+    );
     return { pseudonym: person.pseudonym, rows: last.rows, auditEntries: auditEntries + last.redacted };
   }
 
   #finish(tx: Tx, { actor, person, rest, upTo, outside }: Last): { rows: ErasedRows; redacted: number } {
     const rows = { ...outside, ...this.#eraseRows(tx, actor, person) };
-    const { log } = this.own;
+    const { log } = this.dependencies;
     const ids = [...rest, ...log.since(tx, person, upTo)];
     let redacted = 0;
     // More entries may have been recorded in the meantime than one erasure can redact.
@@ -127,14 +129,14 @@ export class Erasure {
   }
 
   #eraseRows(tx: Tx, actor: Actor, person: Person): ErasedRows {
-    const nowMs = this.own.clock.nowMs();
-    return Object.assign({}, ...this.own.areas.map((erase) => erase(tx, { actor, person, nowMs })));
+    const nowMs = this.dependencies.clock.nowMs();
+    return Object.assign({}, ...this.dependencies.areas.map((erase) => erase(tx, { actor, person, nowMs })));
   }
 
   async #countRows(actor: Actor, person: Person): Promise<ErasedRows> {
-    const outside = Object.assign({}, ...this.own.outside.map((data) => data.count(person)));
+    const outside = Object.assign({}, ...this.dependencies.outside.map((data) => data.count(person)));
     try {
-      return await this.own.db.write((tx): ErasedRows => {
+      return await this.dependencies.db.write((tx): ErasedRows => {
         throw new DryRunEnded(this.#eraseRows(tx, actor, person));
       }, "unobserved");
     } catch (error) {
@@ -145,7 +147,7 @@ export class Erasure {
 
   /** An address that another user has or had is not taken as a mention of this person. */
   #personOf(organizationId: string, user: User | undefined, reference: string): Person {
-    const { sealing, identity, log } = this.own;
+    const { sealing, identity, log } = this.dependencies;
     const names = user && log.namesOf(organizationId, user.id);
     const known = user ? [user.email, ...(names?.addresses ?? [])] : [reference];
     const keys = [...new Set(known.filter((name) => name.includes("@")).map(emailKey))];

@@ -36,11 +36,11 @@ export interface HarnessFactsDependencies {
 export class HarnessFacts {
   #known: HarnessesInForce | undefined;
 
-  constructor(private readonly own: HarnessFactsDependencies) {}
+  constructor(private readonly dependencies: HarnessFactsDependencies) {}
 
   /** Reads the file on first use, because most commands never need it. @throws DomainError as `read` */
   inForce(): HarnessesInForce {
-    this.#known ??= this.own.read();
+    this.#known ??= this.dependencies.read();
     return this.#known;
   }
 
@@ -51,7 +51,7 @@ export class HarnessFacts {
 
   /** Reads the file again; an invalid one changes nothing. @throws DomainError as `read` */
   reload(): void {
-    const fresh = this.own.read();
+    const fresh = this.dependencies.read();
     if (fresh.source?.sha256 !== this.#known?.source?.sha256 || this.#known === undefined)
       this.#known = fresh;
   }
@@ -59,7 +59,7 @@ export class HarnessFacts {
   /** Records in the audit log that the facts differ from the last recorded ones. @returns whether they do */
   async recordChange(actor: Actor): Promise<boolean> {
     const { source } = this.inForce();
-    const last = this.own.auditLog.lastAfter(actor.organizationId, ACTION);
+    const last = this.dependencies.auditLog.lastAfter(actor.organizationId, ACTION);
     const before = last === undefined ? { file: null, sha256: null, signer: null } : JSON.parse(last);
     const after = {
       file: source?.file ?? null,
@@ -71,9 +71,9 @@ export class HarnessFacts {
       key,
       generations.at(-1)?.verifiedBefore ?? null,
     ]);
-    await this.own.db.write((tx) => {
+    await this.dependencies.db.write((tx) => {
       const change = { before, after: { ...after, ...Object.fromEntries(ceilings) } };
-      this.own.audit.record(tx, { actor, action: ACTION, target: actor.organizationId, ...change });
+      this.dependencies.audit.record(tx, { actor, action: ACTION, target: actor.organizationId, ...change });
     }, "unobserved");
     return true;
   }

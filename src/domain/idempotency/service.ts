@@ -44,7 +44,7 @@ export interface IdempotencyDependencies {
 
 /** The stored answers of every area. */
 export class Idempotency {
-  constructor(private readonly own: IdempotencyDependencies) {}
+  constructor(private readonly dependencies: IdempotencyDependencies) {}
 
   /**
    * Creates something in the transaction of the caller, or returns the answer of the earlier request with the same key. Keys of
@@ -56,7 +56,7 @@ export class Idempotency {
     const { id, callerId, requestDigest } = identified(actor, { key, request });
     const kept = this.#find(tx, { id, requestDigest });
     if (kept) return form.read(kept);
-    const { clock, sealing } = this.own;
+    const { clock, sealing } = this.dependencies;
     const nowMs = clock.nowMs();
     refuseMore(tx, { callerId, nowMs });
     const answer = create();
@@ -76,9 +76,9 @@ export class Idempotency {
   find<T>(actor: Actor, { key, request, form }: Repeatable & Pick<Once<T>, "form">): T | undefined {
     if (key === undefined) return undefined;
     const { callerId, ...wanted } = identified(actor, { key, request });
-    const kept = this.#find(this.own.db.read, wanted);
+    const kept = this.#find(this.dependencies.db.read, wanted);
     if (kept !== undefined) return form.read(kept);
-    refuseMore(this.own.db.read, { callerId, nowMs: this.own.clock.nowMs() });
+    refuseMore(this.dependencies.db.read, { callerId, nowMs: this.dependencies.clock.nowMs() });
     return undefined;
   }
 
@@ -87,7 +87,7 @@ export class Idempotency {
     connection: Connection,
     { id, requestDigest }: Pick<store.AnswerRow, "id" | "requestDigest">,
   ): string | undefined {
-    const { clock, sealing } = this.own;
+    const { clock, sealing } = this.dependencies;
     const kept = store.findOpen(connection, { id, nowMs: clock.nowMs() });
     if (kept && kept.requestDigest !== requestDigest) throw keyReused();
     return kept && sealing.open(kept.sealedAnswer, contextOf(kept));
@@ -95,7 +95,7 @@ export class Idempotency {
 
   /** Removes expired answers, a batch in each transaction. @returns how many */
   async sweep(signal: AbortSignal): Promise<number> {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const limit = SWEEP_BATCH_ROWS;
     const slice = { nowMs: clock.nowMs(), limit };
     const batch = () => db.write((tx) => store.removeExpired(tx, slice), "unobserved");

@@ -8,17 +8,17 @@ import { dropSession } from "./removal-store.ts";
 import { findSession } from "./store.ts";
 import { mayManage } from "./visibility.ts";
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit"> & { removals: Removals };
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit"> & { removals: Removals };
 
 /** Objects that are deleted before the caller is answered. */
 const DRAINED_AT_ONCE = 20;
 
 export class SessionRemoval {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /** @throws DomainError `sessions.not_found`, `sessions.not_owner`, `sessions.on_hold` */
   async remove(actor: Actor, viewer: Viewer, id: string): Promise<void> {
-    const { db, clock, audit, removals } = this.own;
+    const { db, clock, audit, removals } = this.dependencies;
     await db.write((tx) => {
       const session = findSession(tx, { organizationId: viewer.organizationId, id });
       if (!session) throw sessionNotFound(id);

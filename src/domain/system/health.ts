@@ -43,11 +43,11 @@ export class Health {
   #sessions: { atMs: number; answer: Promise<StoreState> } | undefined;
   #report: { atMs: number; answer: Promise<DependencyHealth> } | undefined;
 
-  constructor(private readonly own: HealthDependencies) {}
+  constructor(private readonly areas: HealthDependencies) {}
 
   /** @returns whether packages can be read and stored */
   packageStorage(): Promise<StoreState> {
-    return this.own.blobs.state();
+    return this.areas.blobs.state();
   }
 
   /** @returns whether packages and captured sessions can be read and stored; that of sessions is at most STORE_STATE_KEPT_MS old */
@@ -57,29 +57,29 @@ export class Health {
   }
 
   #sessionStorage(): Promise<StoreState> {
-    const atMs = this.own.clock.nowMs();
+    const atMs = this.areas.clock.nowMs();
     if (!this.#sessions || Math.abs(atMs - this.#sessions.atMs) >= STORE_STATE_KEPT_MS)
-      this.#sessions = { atMs, answer: this.own.sessions.storeState() };
+      this.#sessions = { atMs, answer: this.areas.sessions.storeState() };
     return this.#sessions.answer;
   }
 
   /** @returns whether gateway keys can be looked up; `disabled` if gateway mode is off */
   credentialResolver(): "healthy" | "unhealthy" | "disabled" {
-    const { gateway } = this.own;
+    const { gateway } = this.areas;
     if (!gateway.mode) return "disabled";
     return holds(() => gateway.isReadable()) ? "healthy" : "unhealthy";
   }
 
   /** @returns the state of each part, at most HEALTH_KEPT_MS old; never rejects because of a faulty part */
   dependencies(): Promise<DependencyHealth> {
-    const atMs = this.own.clock.nowMs();
+    const atMs = this.areas.clock.nowMs();
     if (!this.#report || Math.abs(atMs - this.#report.atMs) >= HEALTH_KEPT_MS)
       this.#report = { atMs, answer: this.#check(atMs) };
     return this.#report.answer;
   }
 
   async #check(atMs: number): Promise<DependencyHealth> {
-    const { db, blobs, proxyHealth } = this.own;
+    const { db, blobs, proxyHealth } = this.areas;
     const packages = () => blobs.state().then((state) => STORE_PROBLEMS[state]);
     const stores = () => this.objectStorage().then((state) => STORE_PROBLEMS[state]);
     const checks = await Promise.all([

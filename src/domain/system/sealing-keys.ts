@@ -48,11 +48,11 @@ export interface SealingKeysDependencies {
 }
 
 export class SealingKeys {
-  constructor(private readonly own: SealingKeysDependencies) {}
+  constructor(private readonly dependencies: SealingKeysDependencies) {}
 
   /** @returns missing keys first, then the available ones, oldest first */
   list(): SealingKeyState[] {
-    const { db, sealing, secrets } = this.own;
+    const { db, sealing, secrets } = this.dependencies;
     const counts = secrets.map(({ noun, count }) => [noun, count(db.read)] as const);
     const keys = sealing.keys();
     const isAvailable = (id: string): boolean => keys.some((key) => key.id === id);
@@ -72,7 +72,7 @@ export class SealingKeys {
 
   /** @returns the ids of the keys that values of that database need */
   idsIn(connection: Connection): string[] {
-    const ids = new Set(this.own.secrets.flatMap(({ count }) => [...count(connection).keys()]));
+    const ids = new Set(this.dependencies.secrets.flatMap(({ count }) => [...count(connection).keys()]));
     return [...ids].sort();
   }
 
@@ -83,7 +83,7 @@ export class SealingKeys {
   checkRotate(): string {
     const missing = this.list().find(({ state }) => state === "missing");
     if (missing) throw keyMissing(missing);
-    return this.own.sealing.nextPath();
+    return this.dependencies.sealing.nextPath();
   }
 
   /**
@@ -94,10 +94,10 @@ export class SealingKeys {
    */
   async rotate(actor: Actor, replaces?: string): Promise<SealingKeyState> {
     this.checkRotate();
-    const { db, clock, audit, sealing } = this.own;
+    const { db, clock, audit, sealing } = this.dependencies;
     // Sealing happens under the write lock, so every later writer sees the new file.
     const id = await db.write((tx) => {
-      this.own.requireConfirmation(tx, actor);
+      this.dependencies.requireConfirmation(tx, actor);
       const before = { id: sealing.activeKey().id };
       if (replaces !== undefined && replaces !== before.id) return before.id;
       const after = { id: sealing.addKey().id };
@@ -112,7 +112,7 @@ export class SealingKeys {
 
   /** Seals older values again, a batch for each write, until all are done or the signal aborts. */
   async rewrap(actor: Actor, signal: AbortSignal): Promise<Rewrapped> {
-    const { db, sealing, secrets } = this.own;
+    const { db, sealing, secrets } = this.dependencies;
     const activeId = sealing.activeKey().id;
     const old = new Set(sealing.keys().map(({ id }) => id));
     old.delete(activeId);
@@ -133,7 +133,7 @@ export class SealingKeys {
     do {
       if (signal.aborted) return;
       const part = { from, after, limit: REWRAP_BATCH };
-      const step = await this.own.db.write((tx) => {
+      const step = await this.dependencies.db.write((tx) => {
         const made = kind.rewrap(tx, part);
         if (made.rewrapped > 0) this.#record(tx, { actor, kind, from, rewrapped: made.rewrapped });
         return made;
@@ -148,9 +148,15 @@ export class SealingKeys {
     tx: Tx,
     { actor, kind, from, rewrapped }: { actor: Actor; kind: SealedSecrets; from: string; rewrapped: number },
   ): void {
-    const target = this.own.sealing.activeKey().id;
+    const target = this.dependencies.sealing.activeKey().id;
     const after = { id: target, secrets: kind.noun, rewrapped };
-    this.own.audit.record(tx, { actor, action: "sealing_key.rewrap", target, before: { id: from }, after });
+    this.dependencies.audit.record(tx, {
+      actor,
+      action: "sealing_key.rewrap",
+      target,
+      before: { id: from },
+      after,
+    });
   }
 }
 

@@ -64,7 +64,7 @@ export class WriteQueue {
 
   constructor(
     private readonly writer: Database,
-    private readonly own: WriteQueueOptions,
+    private readonly options: WriteQueueOptions,
   ) {
     this.#tx = createDrizzle(writer);
   }
@@ -95,7 +95,7 @@ export class WriteQueue {
   /** Resolves when every write has ended. */
   async emptied(): Promise<void> {
     if (this.#jobs.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    await this.own.checkpoints?.ended();
+    await this.options.checkpoints?.ended();
   }
 
   /** A job that must not wait starts the flush for all waiting jobs. */
@@ -120,7 +120,7 @@ export class WriteQueue {
   }
 
   #flush(): void {
-    const pause = this.own.checkpoints?.pause;
+    const pause = this.options.checkpoints?.pause;
     if (pause) void pause.then(() => this.#flush());
     else this.#flushNow();
   }
@@ -151,7 +151,7 @@ export class WriteQueue {
 
   /** @param answers one for each of the first jobs in the queue, which have ended */
   #end(answers: readonly Answer[]): void {
-    this.own.checkpoints?.checkLogSize();
+    this.options.checkpoints?.checkLogSize();
     this.#isDue = false;
     this.#jobs.splice(0, answers.length);
     this.#schedule(0);
@@ -162,11 +162,11 @@ export class WriteQueue {
   /** @returns an answer for each caller, to be given after COMMIT has returned */
   #commit(batch: readonly ShortJob[]): Answer[] {
     try {
-      this.own.admit?.();
+      this.options.admit?.();
       this.#run("BEGIN IMMEDIATE");
       const answers = batch.map((job) => this.#runJob(job, batch.length > 1));
-      this.own.beforeCommit();
-      this.own.admit?.();
+      this.options.beforeCommit();
+      this.options.admit?.();
       this.#run("COMMIT");
       return answers;
     } catch (error) {
@@ -197,14 +197,14 @@ export class WriteQueue {
   *#commitInSteps(job: LongJob): Steps<Answer> {
     const cache = this.writer.query<{ cache_size: number }, []>("PRAGMA cache_size").get();
     try {
-      this.own.admit?.();
+      this.options.admit?.();
       this.#run(`PRAGMA cache_size=-${LONG_WRITE_CACHE_KIB}`);
       this.#run("BEGIN IMMEDIATE");
       const answer = yield* job.steps(this.#tx);
       this.#isAtCommit = true;
       yield;
-      this.own.beforeCommit();
-      this.own.admit?.();
+      this.options.beforeCommit();
+      this.options.admit?.();
       commitToLog(this.writer, () => this.#run("COMMIT"));
       return answer;
     } catch (error) {

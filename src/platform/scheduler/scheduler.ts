@@ -86,8 +86,8 @@ class LeaseScheduler implements Scheduler {
   #turn: Promise<unknown> = Promise.resolve();
   #stopping = false;
 
-  constructor(private readonly own: SchedulerOptions) {
-    this.#metrics = createJobMetrics(own.metrics);
+  constructor(private readonly options: SchedulerOptions) {
+    this.#metrics = createJobMetrics(options.metrics);
   }
 
   register(job: Job): void {
@@ -104,7 +104,7 @@ class LeaseScheduler implements Scheduler {
   }
 
   async takeOverLeases(): Promise<void> {
-    const { db, log } = this.own;
+    const { db, log } = this.options;
     const isHeld = store.listAllJobs(db.read).some(({ leaseOwner }) => leaseOwner !== null);
     if (!isHeld) return;
     const taken = await db.write((tx) => store.endLeases(tx), "jobs");
@@ -114,7 +114,7 @@ class LeaseScheduler implements Scheduler {
   start(): void {
     const again = (): void => {
       this.#turn = this.#takeTurn()
-        .catch((error: unknown) => this.own.log.error("scheduler.turn_failed", { error }))
+        .catch((error: unknown) => this.options.log.error("scheduler.turn_failed", { error }))
         .finally(() => {
           if (!this.#stopping) this.#timer = setTimeout(again, TURN_MS);
         });
@@ -140,7 +140,7 @@ class LeaseScheduler implements Scheduler {
   }
 
   async #takeTurn(): Promise<Run[]> {
-    const rows = store.listJobs(this.own.db.read, [...this.#jobs.keys()]);
+    const rows = store.listJobs(this.options.db.read, [...this.#jobs.keys()]);
     const started: Run[] = [];
     for (const job of this.#jobs.values()) {
       const row = rows.get(job.name);
@@ -148,7 +148,7 @@ class LeaseScheduler implements Scheduler {
       const run = await this.#tryToStartIfDue(job, row);
       if (run) started.push(run);
     }
-    this.#beatMs = this.own.clock.nowMs();
+    this.#beatMs = this.options.clock.nowMs();
     return started;
   }
 
@@ -160,7 +160,7 @@ class LeaseScheduler implements Scheduler {
       return run;
     } catch (error) {
       if (!this.#failing.has(job.name))
-        this.own.log.error("scheduler.job_check_failed", { job: job.name, error });
+        this.options.log.error("scheduler.job_check_failed", { job: job.name, error });
       this.#failing.add(job.name);
       return undefined;
     }
@@ -168,7 +168,7 @@ class LeaseScheduler implements Scheduler {
 
   /** @returns the run, if one was due and started */
   async #startIfDue(job: Job, row: JobRow | undefined): Promise<Run | undefined> {
-    const { clock, db } = this.own;
+    const { clock, db } = this.options;
     const nowMs = clock.nowMs();
     const running = this.#running.get(job.name);
     const isStart = job.runsAtStart === true && this.#beatMs === 0;
@@ -191,18 +191,18 @@ class LeaseScheduler implements Scheduler {
   }
 
   async #take(job: Job, row: JobRow): Promise<Run | undefined> {
-    const nowMs = this.own.clock.nowMs();
-    const lease = { owner: this.own.ids.uuid(), untilMs: leaseUntilMs(job.timeLimitMs, nowMs) };
-    const taken = await this.own.db.write((tx) => store.takeLease(tx, row, { lease, nowMs }), "jobs");
+    const nowMs = this.options.clock.nowMs();
+    const lease = { owner: this.options.ids.uuid(), untilMs: leaseUntilMs(job.timeLimitMs, nowMs) };
+    const taken = await this.options.db.write((tx) => store.takeLease(tx, row, { lease, nowMs }), "jobs");
     return taken ? this.#begin(job, lease) : undefined;
   }
 
   /** Renews a lease that looks expired to others after a jump of the clock, unless the run was aborted. */
   async #keepLease(job: Job, run: Run): Promise<void> {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.options.clock.nowMs();
     if (run.endedBy || isLeaseValid(run.lease.untilMs, { ...job, nowMs })) return;
     const lease = { owner: run.lease.owner, untilMs: leaseUntilMs(job.timeLimitMs, nowMs) };
-    const kept = await this.own.db.write((tx) => store.renewLease(tx, job.name, lease), "jobs");
+    const kept = await this.options.db.write((tx) => store.renewLease(tx, job.name, lease), "jobs");
     if (kept) run.lease = lease;
     else run.abort.abort();
   }
@@ -216,7 +216,7 @@ class LeaseScheduler implements Scheduler {
 
   /** Never rejects. An error of the job is recorded. An error of the database is logged, and the lease expires. */
   async #perform(job: Job, run: Run): Promise<void> {
-    const log = this.own.log.child({ job: job.name });
+    const log = this.options.log.child({ job: job.name });
     const limit = setTimeout(() => end(run, "timed_out"), job.timeLimitMs);
     let error: unknown;
     try {
@@ -235,7 +235,7 @@ class LeaseScheduler implements Scheduler {
   }
 
   async #record(job: Job, run: Run, ended: { outcome: JobOutcome; error: unknown }): Promise<void> {
-    const finishedAtMs = this.own.clock.nowMs();
+    const finishedAtMs = this.options.clock.nowMs();
     const result: store.RunResult = {
       finishedAtMs,
       outcome: ended.outcome,
@@ -243,20 +243,20 @@ class LeaseScheduler implements Scheduler {
       ...(ended.outcome === "stopped" ? {} : { nextRunAtMs: this.#nextRunAtMs(job) }),
     };
     const { owner } = run.lease;
-    const recorded = await this.own.db.write(
+    const recorded = await this.options.db.write(
       (tx) => store.finishRun(tx, job.name, { owner, result }),
       "jobs",
     );
     if (recorded) this.#metrics.ended(job.name, ended.outcome, finishedAtMs);
-    else this.own.log.warning("job.superseded", { job: job.name, outcome: ended.outcome });
+    else this.options.log.warning("job.superseded", { job: job.name, outcome: ended.outcome });
   }
 
   #nextRunAtMs(job: Job): number {
-    return this.own.clock.nowMs() + job.everyMs + this.#jitterMs(job);
+    return this.options.clock.nowMs() + job.everyMs + this.#jitterMs(job);
   }
 
   #jitterMs(job: Job): number {
-    return Math.floor(randomFraction(this.own.ids) * job.jitterMs);
+    return Math.floor(randomFraction(this.options.ids) * job.jitterMs);
   }
 }
 

@@ -50,7 +50,7 @@ export class SpanQueue implements SpanProcessor {
   #failure: { sinceMs: number; error: string } | undefined;
   readonly #timer: Timer;
 
-  constructor(private readonly own: SpanQueueOptions) {
+  constructor(private readonly options: SpanQueueOptions) {
     this.#timer = setInterval(() => void this.#send(), SEND_EVERY_MS);
     this.#timer.unref();
   }
@@ -87,13 +87,13 @@ export class SpanQueue implements SpanProcessor {
     await this.forceFlush();
     this.#drop("stopped", this.#waiting.length);
     this.#waiting = [];
-    this.own.observe?.(this.figures);
+    this.options.observe?.(this.figures);
   }
 
   #drop(cause: DropCause, count: number): void {
     if (count === 0) return;
     this.#dropped[cause] += count;
-    this.#lastDroppedMs = this.own.nowMs();
+    this.#lastDroppedMs = this.options.nowMs();
   }
 
   #send(): Promise<void> {
@@ -106,9 +106,9 @@ export class SpanQueue implements SpanProcessor {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH_SPANS_MAX);
-      const delivered = await this.own.send(batch);
+      const delivered = await this.options.send(batch);
       this.#note(batch, delivered);
-      this.own.observe?.(this.figures);
+      this.options.observe?.(this.figures);
       if (!delivered.taken && !delivered.isFinal) return;
     }
   }
@@ -119,7 +119,7 @@ export class SpanQueue implements SpanProcessor {
       this.#sent += batch.length - delivered.refused;
       this.#drop("refused", delivered.refused);
     } else {
-      this.#failure = { sinceMs: this.#failure?.sinceMs ?? this.own.nowMs(), error: delivered.error };
+      this.#failure = { sinceMs: this.#failure?.sinceMs ?? this.options.nowMs(), error: delivered.error };
       if (!delivered.isFinal) return;
       this.#drop("refused", batch.length);
     }

@@ -40,8 +40,8 @@ export class Tracer {
   readonly #active = new AsyncLocalStorage<Span | undefined>();
   readonly #random: () => number;
 
-  constructor(private readonly own: TracerOptions) {
-    const { processor, resource, version, random = Math.random } = own;
+  constructor(private readonly options: TracerOptions) {
+    const { processor, resource, version, random = Math.random } = options;
     const provider = new TracerProvider({
       sampler: new AlwaysOnSampler(), // what is not sampled never becomes a span
       resource: resourceFromAttributes(resource),
@@ -57,7 +57,7 @@ export class Tracer {
    * @returns undefined for most requests
    */
   begin(name: string, headers: Headers): Span | undefined {
-    if (!this.own.trustsCallers) {
+    if (!this.options.trustsCallers) {
       if (!this.#isSampled()) return undefined;
       const caller = traceContextIn(headers);
       return this.#root(name, "server", { links: caller ? [{ context: libraryContext(caller) }] : [] });
@@ -91,7 +91,7 @@ export class Tracer {
   }
 
   #isSampled(): boolean {
-    return this.#random() < this.own.sampleRatio;
+    return this.#random() < this.options.sampleRatio;
   }
 
   #root(

@@ -50,7 +50,7 @@ export class EventStreams<Stream extends EventStream> {
   #loginRevision = -1;
   #isClosed = false;
 
-  constructor(private readonly own: EventStreamsOptions) {}
+  constructor(private readonly options: EventStreamsOptions) {}
 
   get size(): number {
     return this.#streams.size;
@@ -63,8 +63,8 @@ export class EventStreams<Stream extends EventStream> {
   /** @throws DomainError `service.stopping` after `close`; those of `full` and `tooMany` */
   assertCapacityFor({ loginId, userId }: Pick<EventStream, "loginId" | "userId">): void {
     if (this.#isClosed) throw stopping();
-    if (this.size >= this.own.streamsMax) throw this.own.full();
-    const { logins, users } = this.own.holders;
+    if (this.size >= this.options.streamsMax) throw this.options.full();
+    const { logins, users } = this.options.holders;
     this.#refuseTooMany("login", logins.of(loginId), STREAMS_PER_LOGIN_MAX);
     this.#refuseTooMany("user", users.of(userId), STREAMS_PER_USER_MAX);
   }
@@ -72,7 +72,7 @@ export class EventStreams<Stream extends EventStream> {
   /** Prevents one login or user from using up all streams. */
   #refuseTooMany(holder: "login" | "user", open: number, max: number): void {
     if (open < max) return;
-    throw this.own.tooMany(`this ${holder} has ${max} event streams open, the maximum for one ${holder}`);
+    throw this.options.tooMany(`this ${holder} has ${max} event streams open, the maximum for one ${holder}`);
   }
 
   /**
@@ -83,14 +83,14 @@ export class EventStreams<Stream extends EventStream> {
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       stream.controller = controller;
       this.#streams.add(stream);
-      this.own.holders.logins.add(stream.loginId);
-      this.own.holders.users.add(stream.userId);
-      this.#timer ??= setInterval(this.#guardedBeat, this.own.intervalMs);
+      this.options.holders.logins.add(stream.loginId);
+      this.options.holders.users.add(stream.userId);
+      this.#timer ??= setInterval(this.#guardedBeat, this.options.intervalMs);
       const retryMs = Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread);
       controller.enqueue(encoder.encode(`${first}retry: ${retryMs}\n\n`));
     };
     const cancel = () => this.#forget(stream);
-    return new ReadableStream({ start, cancel }, { highWaterMark: this.own.eventsWaitingMax });
+    return new ReadableStream({ start, cancel }, { highWaterMark: this.options.eventsWaitingMax });
   }
 
   send(stream: Stream, bytes: Uint8Array): void {
@@ -100,12 +100,12 @@ export class EventStreams<Stream extends EventStream> {
 
   /** Ends the streams whose time is over or whose login has ended. */
   endOver(): void {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.options.clock.nowMs();
     for (const stream of this.#streams) if (nowMs >= stream.endsAtMs) this.#end(stream);
-    const revision = this.own.loginWatch.revision();
+    const revision = this.options.loginWatch.revision();
     if (revision === this.#loginRevision) return;
     this.#loginRevision = revision;
-    const ended = this.own.loginWatch.endedAmong([...this.#streams].map(({ loginId }) => loginId));
+    const ended = this.options.loginWatch.endedAmong([...this.#streams].map(({ loginId }) => loginId));
     if (ended.size === 0) return;
     for (const stream of this.#streams) if (ended.has(stream.loginId)) this.#end(stream);
   }
@@ -118,9 +118,9 @@ export class EventStreams<Stream extends EventStream> {
 
   readonly #guardedBeat = (): void => {
     try {
-      this.own.beat();
+      this.options.beat();
     } catch (error) {
-      this.own.onError(error);
+      this.options.onError(error);
       this.#endAll();
     }
   };
@@ -137,9 +137,9 @@ export class EventStreams<Stream extends EventStream> {
 
   #forget(stream: Stream): void {
     if (!this.#streams.delete(stream)) return;
-    this.own.holders.logins.remove(stream.loginId);
-    this.own.holders.users.remove(stream.userId);
-    this.own.onEnd?.();
+    this.options.holders.logins.remove(stream.loginId);
+    this.options.holders.users.remove(stream.userId);
+    this.options.onEnd?.();
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -57,8 +57,8 @@ export class InferenceHandler {
   readonly #find: FindPath;
   #isStopping = false;
 
-  constructor(private readonly own: InferenceHandlerOptions) {
-    this.#find = createPaths(own.extraPaths);
+  constructor(private readonly options: InferenceHandlerOptions) {
+    this.#find = createPaths(options.extraPaths);
   }
 
   /** Refuses every request from now on; running requests continue. */
@@ -68,7 +68,7 @@ export class InferenceHandler {
 
   /** @returns whether the request is for the proxy. Any other spelling of the prefix is not, and gets a 404 elsewhere */
   answers({ url }: Request): boolean {
-    const { prefix } = this.own;
+    const { prefix } = this.options;
     if (prefix === "") return true;
     const start = url.startsWith("/") ? 0 : url.indexOf("/", "https://".length);
     if (!url.startsWith(prefix, start)) return false;
@@ -78,11 +78,11 @@ export class InferenceHandler {
 
   /** Never throws or rejects. */
   handle(request: Request, socket: Socket, addressOf: AddressOf): Response | Promise<Response> {
-    const requestId = this.own.ids.uuid();
+    const requestId = this.options.ids.uuid();
     try {
       return this.#answer(request, { socket, addressOf, requestId });
     } catch (error) {
-      this.own.report(error, requestId);
+      this.options.report(error, requestId);
       return refusal("inference.failed", dialectOf(request.url), requestId);
     }
   }
@@ -91,7 +91,7 @@ export class InferenceHandler {
     request: Request,
     { socket, addressOf, requestId }: { socket: Socket; addressOf: AddressOf; requestId: string },
   ): Response | Promise<Response> {
-    const { admission, forward, clock } = this.own;
+    const { admission, forward, clock } = this.options;
     const path = this.#pathOf(request);
     if (path === "/health" && PROBES.has(request.method)) return this.#health(requestId);
     const listed = path === undefined ? undefined : this.#find(path);
@@ -128,7 +128,7 @@ export class InferenceHandler {
 
   /** @returns the path below the prefix; undefined for a URL that cannot be read */
   #pathOf({ url }: Request): string | undefined {
-    return URL.parse(url, "http://localhost")?.pathname.slice(this.own.prefix.length);
+    return URL.parse(url, "http://localhost")?.pathname.slice(this.options.prefix.length);
   }
 
   #health(requestId: string): Response {
@@ -152,7 +152,7 @@ export class InferenceHandler {
     reason: RefusalReason,
     { claims, key, ...extras }: RefusalExtras & Pick<ObservedRefusal, "claims" | "key"> = {},
   ): Promise<Response> {
-    this.own.observe({
+    this.options.observe({
       reason,
       status: statusOf(reason),
       entry,

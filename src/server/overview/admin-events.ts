@@ -45,9 +45,9 @@ export class AdminEvents {
   #heartbeatAtMs = 0;
   #checkAtMs = 0;
 
-  constructor(private readonly own: AdminEventsOptions) {
+  constructor(private readonly options: AdminEventsOptions) {
     this.#streams = new EventStreams({
-      ...own,
+      ...options,
       intervalMs: WATCH_MS,
       beat: () => this.beat(),
       onError: this.#note,
@@ -86,22 +86,22 @@ export class AdminEvents {
 
   /** Runs once per timer interval. */
   beat(): void {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.options.clock.nowMs();
     this.#streams.endOver();
     for (const [organizationId, sent] of this.#sent) this.#sendChanges(organizationId, sent);
     if (nowMs >= this.#checkAtMs) {
       this.#checkAtMs = nowMs + CHECK_MS;
-      for (const id of this.#sent.keys()) this.own.overview.problems(id).catch(this.#note);
+      for (const id of this.#sent.keys()) this.options.overview.problems(id).catch(this.#note);
     }
     if (nowMs < this.#heartbeatAtMs) return;
     this.#heartbeatAtMs = nowMs + HEARTBEAT_MS;
     for (const stream of this.#streams) this.#streams.send(stream, HEARTBEAT);
   }
 
-  readonly #note = (error: unknown): void => this.own.log.error("console.events_ended", { error });
+  readonly #note = (error: unknown): void => this.options.log.error("console.events_ended", { error });
 
   #numbers(organizationId: string): Numbers {
-    const { overview, revision, changes } = this.own;
+    const { overview, revision, changes } = this.options;
     return {
       revision: revision(organizationId),
       clients: changes.clients(),

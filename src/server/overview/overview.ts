@@ -66,11 +66,11 @@ export class Overview {
   readonly #figures = new Map<string, { untilMs: number; figures: Promise<Figures> }>();
   readonly #counted = new Map<string, number>();
 
-  constructor(private readonly own: OverviewDependencies) {}
+  constructor(private readonly dependencies: OverviewDependencies) {}
 
   /** @returns everything; the counts are some seconds old at most */
   async read(organizationId: string): Promise<OverviewView> {
-    const { auditLog, governance } = this.own;
+    const { auditLog, governance } = this.dependencies;
     const [figures, { problems, checkedAtMs }] = await Promise.all([
       this.#figuresOf(organizationId),
       this.problems(organizationId),
@@ -87,7 +87,7 @@ export class Overview {
   /** @returns what is wrong, the worst first */
   async problems(organizationId: string): Promise<Pick<OverviewView, "problems" | "checkedAtMs">> {
     const diagnosis = await this.#diagnosis();
-    const { clock, governance, identity, scim } = this.own;
+    const { clock, governance, identity, scim } = this.dependencies;
     const nowMs = clock.nowMs();
     const problems = problemsOf({
       diagnosis,
@@ -111,14 +111,14 @@ export class Overview {
 
   async #diagnosis(): Promise<Diagnosis | "running" | "impossible"> {
     try {
-      return (await within(DIAGNOSIS_WAIT_MS, this.own.operations.diagnose())) ?? "running";
+      return (await within(DIAGNOSIS_WAIT_MS, this.dependencies.operations.diagnose())) ?? "running";
     } catch {
       return "impossible"; // reported as a separate problem
     }
   }
 
   #figuresOf(organizationId: string): Promise<Figures> {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const kept = this.#figures.get(organizationId);
     if (kept && nowMs < kept.untilMs) return kept.figures;
     const figures = runInTurns(this.#count(organizationId));
@@ -128,7 +128,7 @@ export class Overview {
   }
 
   *#count(organizationId: string): Steps<Figures> {
-    const { clients, gateway, identity } = this.own;
+    const { clients, gateway, identity } = this.dependencies;
     const { current, outdated, attention, onNewest } = yield* clients.inventory.fleetInSteps(organizationId);
     const users = { active: 0, suspended: 0, removed: 0 };
     for (const status of ["active", "suspended", "removed"] as const)

@@ -52,12 +52,12 @@ export class RevisionStreams {
   #beats = 0;
   #opened = 0;
 
-  constructor(private readonly own: RevisionStreamsOptions) {
+  constructor(private readonly options: RevisionStreamsOptions) {
     const streams = new EventStreams<OpenStream>({
-      ...own,
+      ...options,
       intervalMs: BEAT_MS,
       beat: () => this.beat(),
-      onError: (error) => own.log.error("governance.streams_ended", { error }),
+      onError: (error) => options.log.error("governance.streams_ended", { error }),
       eventsWaitingMax: EVENTS_WAITING_MAX,
       streamsMax: STREAMS_MAX,
       full,
@@ -67,7 +67,7 @@ export class RevisionStreams {
     new Gauge({
       name: "quartermaster_policy_streams",
       help: "Open streams of policy revisions",
-      registers: [own.metrics],
+      registers: [options.metrics],
       collect() {
         this.set(streams.size);
       },
@@ -83,13 +83,13 @@ export class RevisionStreams {
     const { organizationId, userId } = principal;
     const loginId = loginIdOf(principal);
     this.#streams.assertCapacityFor({ loginId, userId });
-    const { id, sequence } = this.own.delivery.inForce(organizationId);
+    const { id, sequence } = this.options.delivery.inForce(organizationId);
     if (!this.#sent.has(organizationId)) this.#sent.set(organizationId, sequence);
     const stream: OpenStream = {
       organizationId,
       loginId,
       userId,
-      endsAtMs: Math.max(principal.expiresAtMs, this.own.clock.nowMs() + SHORTEST_MS),
+      endsAtMs: Math.max(principal.expiresAtMs, this.options.clock.nowMs() + SHORTEST_MS),
       part: this.#opened++ % PARTS,
       sent: sequence,
       controller: undefined,
@@ -111,10 +111,10 @@ export class RevisionStreams {
 
   #sendNewRevisions(): void {
     for (const [organizationId, sent] of this.#sent) {
-      const { sequence } = this.own.delivery.inForce(organizationId);
+      const { sequence } = this.options.delivery.inForce(organizationId);
       if (sequence === sent) continue;
       this.#sent.set(organizationId, sequence);
-      const news = this.own.governance.revisions
+      const news = this.options.governance.revisions
         .list(organizationId)
         .filter((revision) => revision.sequence > sent)
         .toReversed()

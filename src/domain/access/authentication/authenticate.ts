@@ -114,11 +114,11 @@ interface Asked {
 
 /** Callers with access tokens. The cache saves the signature check and, until the revision changes, the query. */
 class Bearers {
-  constructor(private readonly own: AuthenticatorDependencies) {}
+  constructor(private readonly dependencies: AuthenticatorDependencies) {}
 
   /** @returns undefined for a token that is not cached */
   verified(token: string): Principal | undefined {
-    const { verified, holders, clock, keys, db } = this.own;
+    const { verified, holders, clock, keys, db } = this.dependencies;
     const known = verified.find(token);
     if (!known) return undefined;
     const nowMs = clock.nowMs();
@@ -128,11 +128,11 @@ class Bearers {
     const holder =
       holders.find(known.grant, revision) ?? this.#ask(readUuid(known.grant), known.expiresAtSeconds).holder;
     if (holder.subject !== known.subject) throw accessRevoked();
-    return new Bearer(this.own, { grantId: () => readUuid(known.grant), holder, token: known });
+    return new Bearer(this.dependencies, { grantId: () => readUuid(known.grant), holder, token: known });
   }
 
   verify(token: string): Principal {
-    const { verified, tokens, clock } = this.own;
+    const { verified, tokens, clock } = this.dependencies;
     const read = tokens.read(token);
     verified.add(token, read, Math.floor(clock.nowMs() / SECOND_MS));
     const { claims } = read;
@@ -143,7 +143,7 @@ class Bearers {
       expiresAtSeconds: claims.exp,
       issuedAtSeconds: claims.iat,
     };
-    return new Bearer(this.own, { grantId: () => claims.grant_id, holder, token: facts });
+    return new Bearer(this.dependencies, { grantId: () => claims.grant_id, holder, token: facts });
   }
 
   /**
@@ -151,7 +151,7 @@ class Bearers {
    * @throws DomainError `access.revoked`, `access.user_suspended` unless the grant and its user are active
    */
   #ask(grantId: string, expiresAtSeconds: number): Asked {
-    const { db, holders, clock } = this.own;
+    const { db, holders, clock } = this.dependencies;
     // Read the revision before the query: a change in between makes the cached answer stale, never wrong.
     const revision = db.revision("access");
     const found = activeUser(store.findHolder(db.read, grantId));
@@ -182,12 +182,12 @@ class Bearer implements Principal {
   readonly scopes: ReadonlySet<string>;
   readonly expiresAtMs: number;
   readonly issuedAtMs: number;
-  readonly #own: Pick<AuthenticatorDependencies, "db" | "identity">;
+  readonly #dependencies: Pick<AuthenticatorDependencies, "db" | "identity">;
   readonly #parts: BearerParts;
 
   constructor(own: Pick<AuthenticatorDependencies, "db" | "identity">, parts: BearerParts) {
     const { holder, token } = parts;
-    this.#own = own;
+    this.#dependencies = own;
     this.#parts = parts;
     this.organizationId = holder.organizationId;
     this.role = holder.role;
@@ -217,7 +217,7 @@ class Bearer implements Principal {
   }
 
   #user(): User {
-    const { db, identity } = this.#own;
+    const { db, identity } = this.#dependencies;
     return activeUser(identity.findUserById(db.read, this.userId));
   }
 }

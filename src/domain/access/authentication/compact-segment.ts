@@ -37,7 +37,7 @@ export class CompactSegment {
   /** where in its window the last eviction ended */
   #hand = -1;
 
-  constructor(private readonly own: SegmentOptions) {}
+  constructor(private readonly options: SegmentOptions) {}
 
   get words(): Uint32Array {
     return this.#words;
@@ -47,7 +47,7 @@ export class CompactSegment {
   unexpiredAt(nowSeconds: number): number {
     let rows = 0;
     for (let slot = 0; slot < this.#slots; slot += 1)
-      if (this.#word(slot * this.own.rowWords + EXPIRY) > nowSeconds) rows += 1;
+      if (this.#word(slot * this.options.rowWords + EXPIRY) > nowSeconds) rows += 1;
     return rows;
   }
 
@@ -57,7 +57,7 @@ export class CompactSegment {
    * @returns the offset of the row, which may have expired; -1 if there is none
    */
   find(key: Uint32Array, hash: number): number {
-    const { rowWords } = this.own;
+    const { rowWords } = this.options;
     const slots = this.#slots;
     let slot = homeOf(hash, slots);
     for (let left = Math.min(WINDOW, slots); left > 0; left -= 1) {
@@ -107,7 +107,7 @@ export class CompactSegment {
   #freeAt(hash: number, now: number): number {
     let slot = homeOf(hash, this.#slots);
     for (let left = Math.min(WINDOW, this.#slots); left > 0; left -= 1) {
-      const at = slot * this.own.rowWords;
+      const at = slot * this.options.rowWords;
       if (this.#word(at + EXPIRY) <= now) return at;
       slot = slot + 1 === this.#slots ? 0 : slot + 1;
     }
@@ -125,7 +125,7 @@ export class CompactSegment {
     let first = -1;
     for (let left = span; left > 0; left -= 1) {
       this.#hand = (this.#hand + 1) % span;
-      const at = ((home + this.#hand) % this.#slots) * this.own.rowWords;
+      const at = ((home + this.#hand) % this.#slots) * this.options.rowWords;
       const mark = this.#word(at + MARK);
       if ((mark & USED) === 0) return at;
       this.#words[at + MARK] = mark ^ USED;
@@ -136,7 +136,7 @@ export class CompactSegment {
 
   /** @returns whether the table could grow */
   #grow(now: number): boolean {
-    const { slotsMax } = this.own;
+    const { slotsMax } = this.options;
     for (let slots = this.#slots; slots < slotsMax; ) {
       const growth = slots < LARGE_SLOTS ? GROWTH.small : GROWTH.large;
       slots = Math.min(slotsMax, Math.max(FIRST_SLOTS, Math.ceil(slots * growth)));
@@ -147,7 +147,7 @@ export class CompactSegment {
 
   /** @returns false if the live rows do not fit into that many slots; nothing moves then */
   #moveTo(slots: number, now: number): boolean {
-    const { rowWords } = this.own;
+    const { rowWords } = this.options;
     const [former, formerSlots] = [this.#words, this.#slots];
     this.#words = new Uint32Array(slots * rowWords);
     this.#slots = slots;
@@ -168,7 +168,7 @@ export class CompactSegment {
   /** Word by word: a view of the row, as `set` needs it, costs several times the copy. A row moves some ten times. */
   #copyRow(from: Uint32Array, at: number, to: number): void {
     const words = this.#words;
-    for (let word = 0; word < this.own.rowWords; word += 1) words[to + word] = from[at + word] ?? 0;
+    for (let word = 0; word < this.options.rowWords; word += 1) words[to + word] = from[at + word] ?? 0;
   }
 }
 

@@ -85,8 +85,8 @@ export class DeviceLogins {
   readonly #pending = new PendingCount();
   readonly #requireApprover: ReturnType<typeof createApprovalCheck>;
 
-  constructor(private readonly own: DeviceLoginsDependencies) {
-    this.#requireApprover = createApprovalCheck(own);
+  constructor(private readonly dependencies: DeviceLoginsDependencies) {
+    this.#requireApprover = createApprovalCheck(dependencies);
   }
 
   /**
@@ -96,7 +96,7 @@ export class DeviceLogins {
    * @source RFC 8628 sections 3.1 and 3.2
    */
   async request(request: DeviceLoginRequest): Promise<RequestedDeviceLogin> {
-    const { db, settings } = this.own;
+    const { db, settings } = this.dependencies;
     const clientId = requireClient(request.clientId);
     const resource = requireResource(request.resource, settings.baseUrl());
     const scope = readRequestedScope(request.scope);
@@ -104,7 +104,7 @@ export class DeviceLogins {
     const caller = countedAs(address);
     const codes = await db.write((tx) => {
       this.#spendRequest(tx, caller);
-      this.#pending.refuseFull(tx, { ...this.own, caller });
+      this.#pending.refuseFull(tx, { ...this.dependencies, caller });
       return this.#insert(tx, { clientId, resource, scope, address, ...caller });
     }, "unobserved");
     const { deviceCodeTtlSeconds, pollIntervalSeconds } = settings;
@@ -139,9 +139,9 @@ export class DeviceLogins {
   async claimByUserCode(actor: Actor, typed: string): Promise<DeviceLoginView> {
     const userCode = readUserCode(typed);
     if (!userCode) throw loginUnavailable();
-    const row = this.#openOnly(store.findByUserCode(this.own.db.read, sha256Hex(userCode)));
+    const row = this.#openOnly(store.findByUserCode(this.dependencies.db.read, sha256Hex(userCode)));
     if (row?.userId === userIdOf(actor)) return viewOf(row, userCode);
-    const bound = await this.own.db.write((tx) => this.#guess(tx, { actor, userCode }), "access");
+    const bound = await this.dependencies.db.write((tx) => this.#guess(tx, { actor, userCode }), "access");
     if (!bound) throw loginUnavailable();
     return viewOf(bound, userCode);
   }
@@ -166,7 +166,7 @@ export class DeviceLogins {
    */
   getClaimed(actor: Actor, userCode: string): DeviceLoginView {
     const known = readUserCode(userCode);
-    const row = known && this.#openOnly(store.findByUserCode(this.own.db.read, sha256Hex(known)));
+    const row = known && this.#openOnly(store.findByUserCode(this.dependencies.db.read, sha256Hex(known)));
     if (!row || row.userId !== userIdOf(actor)) throw loginUnavailable();
     return viewOf(row, known);
   }
@@ -189,7 +189,7 @@ export class DeviceLogins {
   }
 
   #spendRequest(tx: Tx, { countedAddress }: CountedAs): void {
-    const { limits, clock } = this.own;
+    const { limits, clock } = this.dependencies;
     const { deviceCodesPerAddress: limit, windowSeconds } = limits;
     budgets.consumeBudget(tx, {
       name: "device_code.address",
@@ -201,7 +201,7 @@ export class DeviceLogins {
   }
 
   #insert(tx: Tx, login: NewLogin) {
-    const { clock, ids, settings } = this.own;
+    const { clock, ids, settings } = this.dependencies;
     const createdAtMs = clock.nowMs();
     const expiresAtMs = createdAtMs + settings.deviceCodeTtlSeconds * SECOND_MS;
     for (let draw = 0; draw < USER_CODE_DRAWS_MAX; draw += 1) {
@@ -221,17 +221,17 @@ export class DeviceLogins {
     if (!isLinkToken(linkToken)) return undefined;
     const userCodeHash = sha256Hex(userCodeOf(linkToken));
     const linkHash = sha256Hex(linkToken);
-    return this.#openOnly(store.findByLink(this.own.db.read, { userCodeHash, linkHash }));
+    return this.#openOnly(store.findByLink(this.dependencies.db.read, { userCodeHash, linkHash }));
   }
 
   /** @returns the row if a user can still open it */
   #openOnly(row: store.DeviceLoginRow | undefined): store.DeviceLoginRow | undefined {
     if (!row) return undefined;
-    return DEVICE_LOGIN[stateAt(row, this.own.clock.nowMs())].on.claim ? row : undefined;
+    return DEVICE_LOGIN[stateAt(row, this.dependencies.clock.nowMs())].on.claim ? row : undefined;
   }
 
   async #bind(userId: string, id: string): Promise<store.DeviceLoginRow> {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const bound = await db.write((tx) => store.claim(tx, { id, userId, nowMs: clock.nowMs() }), "access");
     if (!bound) throw loginClaimed();
     return bound;
@@ -243,14 +243,14 @@ export class DeviceLogins {
     for (const budget of guesses) budgets.consumeBudget(tx, budget);
     const row = store.findByUserCode(tx, sha256Hex(userCode));
     const bound =
-      row && store.claim(tx, { id: row.id, userId: userIdOf(actor), nowMs: this.own.clock.nowMs() });
+      row && store.claim(tx, { id: row.id, userId: userIdOf(actor), nowMs: this.dependencies.clock.nowMs() });
     if (bound) for (const budget of guesses) budgets.refund(tx, budget);
     return bound;
   }
 
   #guessesOf(actor: Actor): budgets.Budget[] {
-    const { windowSeconds, userCodeGuessesPerUser, userCodeGuessesPerAddress } = this.own.limits;
-    const window = { windowSeconds, nowMs: this.own.clock.nowMs() };
+    const { windowSeconds, userCodeGuessesPerUser, userCodeGuessesPerAddress } = this.dependencies.limits;
+    const window = { windowSeconds, nowMs: this.dependencies.clock.nowMs() };
     const ofUser = {
       name: "user_code.user",
       subject: userIdOf(actor),
@@ -263,7 +263,7 @@ export class DeviceLogins {
   }
 
   #decide(actor: Actor, id: string, { decision, loginSessionId }: Decision): Promise<void> {
-    const { db, clock, audit } = this.own;
+    const { db, clock, audit } = this.dependencies;
     const change = { id, userId: userIdOf(actor), loginSessionId, decision, nowMs: clock.nowMs() };
     return db.write((tx) => {
       if (decision === "approve") this.#requireApprover(tx, change);

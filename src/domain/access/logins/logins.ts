@@ -102,7 +102,7 @@ export async function revokeEverything(
 export class Logins {
   /** @param requireConfirmation see confirmations.ts */
   constructor(
-    private readonly own: LoginsDependencies,
+    private readonly dependencies: LoginsDependencies,
     private readonly requireConfirmation: (connection: Connection, actor: Actor) => void = () => {},
   ) {}
 
@@ -112,9 +112,9 @@ export class Logins {
    */
   list({ kind, userId, after, show = "live", limit = LOGINS_PER_PAGE_MAX }: LoginQuery = {}): LoginPage {
     if (!Number.isInteger(limit) || limit < 1 || limit > LOGINS_PER_PAGE_MAX) throw limitOutOfRange();
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const liveAtMs = show === "live" ? nowMs : undefined;
-    const rows = readRows(this.own.db.read, {
+    const rows = readRows(this.dependencies.db.read, {
       kind,
       nowMs,
       filter: { after, userId, liveAtMs, limit: limit + 1 },
@@ -125,7 +125,7 @@ export class Logins {
 
   /** @throws DomainError `login.not_found` */
   show(id: string): LoginView {
-    return this.#viewOf(this.#get(this.own.db.read, id));
+    return this.#viewOf(this.#get(this.dependencies.db.read, id));
   }
 
   /**
@@ -136,19 +136,19 @@ export class Logins {
    * @throws DomainError `login.not_found`
    */
   revoke(actor: Actor, id: string, only?: { userId: string; reason: string }): Promise<boolean> {
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       const row = this.#get(tx, id);
       if (only && row.userId !== only.userId) throw loginNotFound(id);
       if (!this.#end(tx, row, only?.reason ?? "revoked_by_operator")) return false;
       const before = { state: row.state, user_id: row.userId, created_at: toRfc3339(row.createdAtMs) };
-      this.own.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
+      this.dependencies.audit.record(tx, { actor, action: `${row.kind}.revoke`, target: id, before });
       return true;
     }, "access");
   }
 
   /** @returns how many logins of all users have not ended */
   countLive(): number {
-    return store.countLive(this.own.db.read, this.own.clock.nowMs());
+    return store.countLive(this.dependencies.db.read, this.dependencies.clock.nowMs());
   }
 
   /**
@@ -156,12 +156,12 @@ export class Logins {
    * @throws DomainError `access.confirmation_needed`
    */
   async revokeEverything(actor: Actor): Promise<EndedAccess> {
-    this.requireConfirmation(this.own.db.read, actor);
-    return await revokeEverything(this.own, actor);
+    this.requireConfirmation(this.dependencies.db.read, actor);
+    return await revokeEverything(this.dependencies, actor);
   }
 
   #get(connection: Connection, id: string): Row {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const [row] = readRows(connection, { nowMs, filter: { id, limit: 1 } });
     if (!row) throw loginNotFound(id);
     return row;
@@ -169,7 +169,7 @@ export class Logins {
 
   /** @returns whether there was anything to end */
   #end(tx: Tx, { kind, id }: Row, reason: string): boolean {
-    const ending = { reason, nowMs: this.own.clock.nowMs() };
+    const ending = { reason, nowMs: this.dependencies.clock.nowMs() };
     if (kind === "grant") return endGrants(tx, { grantIds: [id], ...ending }) > 0;
     if (kind === "device_login") return store.removeDeviceLogin(tx, id);
     const ended = endLoginSessions(tx, { loginSessionIds: [id], ...ending });
@@ -177,7 +177,10 @@ export class Logins {
   }
 
   #viewOf({ userId, ...row }: Row): LoginView {
-    const user = userId === null ? undefined : this.own.identity.findUserById(this.own.db.read, userId);
+    const user =
+      userId === null
+        ? undefined
+        : this.dependencies.identity.findUserById(this.dependencies.db.read, userId);
     return { ...row, user: user ? { id: user.id, email: user.email } : null };
   }
 }

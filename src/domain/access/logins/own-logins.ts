@@ -19,28 +19,28 @@ export interface OwnLoginsDependencies {
 }
 
 export class OwnLogins {
-  constructor(private readonly own: OwnLoginsDependencies) {}
+  constructor(private readonly dependencies: OwnLoginsDependencies) {}
 
   /** @throws DomainError `logins.invalid` */
   list(actor: Actor, query: Omit<LoginQuery, "userId" | "show">): LoginPage {
-    return this.own.logins.list({ ...query, userId: userIdOf(actor) });
+    return this.dependencies.logins.list({ ...query, userId: userIdOf(actor) });
   }
 
   /** @throws DomainError `login.not_found`, also for another user's login */
   show(actor: Actor, id: string): LoginView {
-    const login = this.own.logins.show(id);
+    const login = this.dependencies.logins.show(id);
     if (login.user?.id !== userIdOf(actor)) throw loginNotFound(id);
     return login;
   }
 
   /** @returns how many logins of the actor are active */
   count(actor: Actor): EndedLogins {
-    return store.countLive(this.own.db.read, userIdOf(actor), this.own.clock.nowMs());
+    return store.countLive(this.dependencies.db.read, userIdOf(actor), this.dependencies.clock.nowMs());
   }
 
   /** @returns how many active workstations each of these login sessions approved; sessions without any are omitted */
   countApproved(loginSessionIds: readonly string[]): ReadonlyMap<string, number> {
-    return store.countApproved(this.own.db.read, loginSessionIds, this.own.clock.nowMs());
+    return store.countApproved(this.dependencies.db.read, loginSessionIds, this.dependencies.clock.nowMs());
   }
 
   /**
@@ -48,12 +48,12 @@ export class OwnLogins {
    * @throws DomainError `login.not_found`, also for another user's login
    */
   async end(actor: Actor, id: string): Promise<void> {
-    await this.own.logins.revoke(actor, id, { userId: userIdOf(actor), reason: "revoked_by_user" });
+    await this.dependencies.logins.revoke(actor, id, { userId: userIdOf(actor), reason: "revoked_by_user" });
   }
 
   /** @returns those of the grants with which a workstation of the actor is signed in */
   liveGrants(actor: Actor, grantIds: readonly string[]): ReadonlySet<string> {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     return new Set(store.listLiveGrants(db.read, { userId: userIdOf(actor), grantIds }, clock.nowMs()));
   }
 
@@ -93,7 +93,7 @@ export class OwnLogins {
 
   /** @throws what `endOthersOf` would throw. @returns the browser session that it would keep */
   keptSession({ userId, sessionId }: { userId: string; sessionId: string }): LoginView {
-    const session = this.own.logins.show(sessionId);
+    const session = this.dependencies.logins.show(sessionId);
     if (session.kind === "login_session" && session.state === "active" && session.user?.id === userId)
       return session;
     throw loginNotFound(sessionId);
@@ -104,7 +104,7 @@ export class OwnLogins {
     userId: string,
     end: (tx: Tx, ending: { userId: string; reason: string; nowMs: number }) => EndedLogins,
   ): Promise<EndedAccess> {
-    const { db, clock, audit } = this.own;
+    const { db, clock, audit } = this.dependencies;
     return db.write((tx) => {
       const nowMs = clock.nowMs();
       const passwordLinks = countPasswordLinks(tx, { userId, nowMs });

@@ -20,11 +20,13 @@ const PURPOSE = "passkey challenge";
 const VALUE = /^([A-Za-z0-9_-]{22}\.(\d{1,16}))\.([A-Za-z0-9_-]{43})$/;
 
 export class Challenges {
-  constructor(private readonly own: { clock: Clock; ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
+  constructor(
+    private readonly dependencies: { clock: Clock; ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> },
+  ) {}
 
   /** @returns a new challenge as text; browsers receive its UTF-8 bytes */
   issue(use: ChallengeUse): string {
-    const { clock, ids, sealing } = this.own;
+    const { clock, ids, sealing } = this.dependencies;
     const head = `${randomToken(ids, NONCE_BYTES)}.${clock.nowMs() + ATTEMPT_TTL_MS}`;
     return `${head}.${sealing.mac(textOf(head, use), PURPOSE)}`;
   }
@@ -33,8 +35,8 @@ export class Challenges {
   isValid(encoded: string, use: ChallengeUse): boolean {
     const [, head, expiresAtMs, mark] = VALUE.exec(decoded(encoded)) ?? [];
     if (head === undefined || mark === undefined) return false;
-    if (this.own.clock.nowMs() >= Number(expiresAtMs)) return false;
-    return this.own.sealing.isMac(mark, textOf(head, use), PURPOSE);
+    if (this.dependencies.clock.nowMs() >= Number(expiresAtMs)) return false;
+    return this.dependencies.sealing.isMac(mark, textOf(head, use), PURPOSE);
   }
 
   /** Uses up a valid challenge. @returns false if it was answered before */

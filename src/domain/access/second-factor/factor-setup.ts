@@ -60,10 +60,10 @@ export type Add = (tx: Tx, actor: Actor) => AddedFactor;
 const Sealed = Type.Object({ secret: Type.String(), expires_at_ms: Type.Integer() });
 
 export class FactorSetup {
-  constructor(private readonly own: FactorSetupDependencies) {}
+  constructor(private readonly dependencies: FactorSetupDependencies) {}
 
   startApp(holder: SetupHolder): AppSetup {
-    const { db, clock, ids, sealing, identity } = this.own;
+    const { db, clock, ids, sealing, identity } = this.dependencies;
     const secret = createAppSecret(ids);
     const content = { secret: secret.reveal(), expires_at_ms: clock.nowMs() + ATTEMPT_TTL_MS };
     const issuer = identity.findOrganization(db.read)?.name ?? "Quartermaster";
@@ -77,13 +77,14 @@ export class FactorSetup {
    */
   resumeApp(holder: SetupHolder, sealed: string): AppSetup {
     const secret = this.#open(holder, sealed);
-    const issuer = this.own.identity.findOrganization(this.own.db.read)?.name ?? "Quartermaster";
+    const issuer =
+      this.dependencies.identity.findOrganization(this.dependencies.db.read)?.name ?? "Quartermaster";
     return { secret, uri: appUri(secret, { issuer, account: holder.user.email }), sealed };
   }
 
   /** @throws DomainError `second_factor.setup_expired`, `second_factor.code_wrong` */
   checkApp(holder: SetupHolder, { sealed, code }: { sealed: string; code: Secret }): Add {
-    const { clock, sealing } = this.own;
+    const { clock, sealing } = this.dependencies;
     const secret = this.#open(holder, sealed);
     const read = readCode(code);
     const isAppCode = read?.kind === "authenticator_app";
@@ -104,7 +105,7 @@ export class FactorSetup {
 
   /** @throws DomainError `second_factor.passkeys_unavailable`, `second_factor.too_many_passkeys` */
   async startPasskey({ user, holderId }: SetupHolder): Promise<object> {
-    const { db, factors, identity } = this.own;
+    const { db, factors, identity } = this.dependencies;
     const known = store.listPasskeys(db.read, user.id);
     if (known.length >= PASSKEYS_PER_USER_MAX) throw tooManyPasskeys(PASSKEYS_PER_USER_MAX);
     const challenge = factors.challenges.issue({ purpose: "create", userId: user.id, holderId });
@@ -118,7 +119,7 @@ export class FactorSetup {
    *   `second_factor.too_many_passkeys`
    */
   async checkPasskey({ user, holderId }: SetupHolder, given: { answer: string; name: string }): Promise<Add> {
-    const { clock, ids, factors } = this.own;
+    const { clock, ids, factors } = this.dependencies;
     const use = { purpose: "create", userId: user.id, holderId } as const;
     const isChallenge = (encoded: string) => factors.challenges.isValid(encoded, use);
     const { challenge, ...created } = await verifyCreation(given.answer, {
@@ -144,7 +145,7 @@ export class FactorSetup {
 
   /** Replaces the recovery codes of a user, in the caller's transaction. @returns the new ones, to show once */
   renewCodes(tx: Tx, userId: string): readonly Secret[] {
-    const codes = createRecoveryCodes(this.own.ids);
+    const codes = createRecoveryCodes(this.dependencies.ids);
     store.removeRecoveryCodes(tx, userId);
     store.addRecoveryCodes(
       tx,
@@ -159,16 +160,16 @@ export class FactorSetup {
     actor: Actor,
     { userId, kind, name, add }: { userId: string; kind: AddedFactor["kind"]; name?: string; add(): void },
   ): AddedFactor {
-    const isFirst = !this.own.factors.has(tx, userId);
+    const isFirst = !this.dependencies.factors.has(tx, userId);
     add();
     const after = { kind, ...(name !== undefined && { name }) };
-    this.own.audit.record(tx, { actor, action: "second_factor.add", target: userId, after });
+    this.dependencies.audit.record(tx, { actor, action: "second_factor.add", target: userId, after });
     const recoveryCodes = store.countRecoveryCodes(tx, userId) === 0 ? this.renewCodes(tx, userId) : [];
     return { kind, isFirst, recoveryCodes };
   }
 
   #open(holder: SetupHolder, sealed: string): Secret {
-    const { clock, sealing } = this.own;
+    const { clock, sealing } = this.dependencies;
     const content = opened(() => sealing.open(sealed, setupContext(holder)));
     if (!Value.Check(Sealed, content) || clock.nowMs() >= content.expires_at_ms) throw enrollmentOver();
     return new Secret(content.secret);

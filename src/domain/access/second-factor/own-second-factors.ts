@@ -41,31 +41,35 @@ export interface OwnSession {
 export class OwnSecondFactors {
   readonly #guesses: PasswordGuesses;
 
-  constructor(private readonly own: OwnSecondFactorsDependencies) {
-    this.#guesses = new PasswordGuesses(own);
+  constructor(private readonly dependencies: OwnSecondFactorsDependencies) {
+    this.#guesses = new PasswordGuesses(dependencies);
   }
 
   /** @returns the factors; undefined if the setting is off or the user signs in without a password */
   view(actor: Actor): FactorsView | undefined {
     const user = this.#find(actor);
-    return user && this.own.factors.view(this.own.db.read, user);
+    return user && this.dependencies.factors.view(this.dependencies.db.read, user);
   }
 
   /** @returns whether the session was confirmed recently */
   isConfirmed({ sessionId }: Pick<OwnSession, "sessionId">): boolean {
-    return this.#isConfirmed(sessionStore.findById(this.own.db.read, sessionId));
+    return this.#isConfirmed(sessionStore.findById(this.dependencies.db.read, sessionId));
   }
 
   /** @returns what confirms this session: a factor, the password of a user without one, or the provider where neither exists */
   confirmsWith(actor: Actor): "factor" | "password" | "provider" {
     const user = this.#findWithPassword(actor);
     if (!user) return "provider";
-    return this.#givesFactor(this.own.db.read, user.id) ? "factor" : "password";
+    return this.#givesFactor(this.dependencies.db.read, user.id) ? "factor" : "password";
   }
 
   /** @returns the options of `navigator.credentials.get()`; undefined if the user has no passkey that works here */
   passkeyRequest({ actor, sessionId }: OwnSession): Promise<object | undefined> {
-    return this.own.factors.passkeyRequest({ user: this.#get(actor), holderId: sessionId, known: sessionId });
+    return this.dependencies.factors.passkeyRequest({
+      user: this.#get(actor),
+      holderId: sessionId,
+      known: sessionId,
+    });
   }
 
   /**
@@ -74,7 +78,7 @@ export class OwnSecondFactors {
    *   `access.session_invalid`
    */
   async confirm({ actor, sessionId }: OwnSession, proof: Proof): Promise<FactorKind> {
-    const { db, factors } = this.own;
+    const { db, factors } = this.dependencies;
     const holder = { user: this.#get(actor), holderId: sessionId, known: sessionId };
     const accept = await factors.check(holder, proof);
     return await db.write((tx) => {
@@ -90,7 +94,7 @@ export class OwnSecondFactors {
    *   `access.confirmation_needed` if the user has a factor or no password, `passwords.busy`
    */
   async confirmWithPassword({ actor, sessionId }: OwnSession, password: Secret): Promise<void> {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const user = this.#findWithPassword(actor);
     if (!user) throw confirmationNeeded();
     const tried = { email: user.email, address: actor.address ?? null, deviceNonce: sessionId };
@@ -113,12 +117,12 @@ export class OwnSecondFactors {
 
   /** @throws DomainError `second_factor.off`, `access.confirmation_needed` */
   startApp(session: OwnSession): AppSetup {
-    return this.own.setup.startApp(this.#holder(session));
+    return this.dependencies.setup.startApp(this.#holder(session));
   }
 
   /** @throws DomainError as `startApp`, `second_factor.setup_expired` */
   resumeApp(session: OwnSession, sealed: string): AppSetup {
-    return this.own.setup.resumeApp(this.#holder(session), sealed);
+    return this.dependencies.setup.resumeApp(this.#holder(session), sealed);
   }
 
   /**
@@ -126,17 +130,17 @@ export class OwnSecondFactors {
    * @throws DomainError as `startApp`, and those of FactorSetup.checkApp
    */
   async addApp(session: OwnSession, given: { sealed: string; code: Secret }): Promise<AddedFactor> {
-    return await this.#add(session, this.own.setup.checkApp(this.#holder(session), given));
+    return await this.#add(session, this.dependencies.setup.checkApp(this.#holder(session), given));
   }
 
   /** @throws DomainError as `startApp`, and those of FactorSetup.startPasskey */
   async startPasskey(session: OwnSession): Promise<object> {
-    return await this.own.setup.startPasskey(this.#holder(session));
+    return await this.dependencies.setup.startPasskey(this.#holder(session));
   }
 
   /** @throws DomainError as `startApp`, and those of FactorSetup.checkPasskey */
   async addPasskey(session: OwnSession, given: { answer: string; name: string }): Promise<AddedFactor> {
-    return await this.#add(session, await this.own.setup.checkPasskey(this.#holder(session), given));
+    return await this.#add(session, await this.dependencies.setup.checkPasskey(this.#holder(session), given));
   }
 
   /** @throws DomainError as `startApp`, `second_factor.not_found`, `second_factor.required` */
@@ -163,7 +167,7 @@ export class OwnSecondFactors {
    * @throws DomainError as `startApp`, `second_factor.not_found` if the user has no factor
    */
   renewRecoveryCodes(session: OwnSession): Promise<readonly Secret[]> {
-    const { db, audit, factors, setup } = this.own;
+    const { db, audit, factors, setup } = this.dependencies;
     const { user } = this.#holder(session);
     return db.write((tx) => {
       this.#refuseUnconfirmed(tx, session);
@@ -175,8 +179,8 @@ export class OwnSecondFactors {
   }
 
   #add(session: OwnSession, add: Add): Promise<AddedFactor> {
-    const { clock } = this.own;
-    return this.own.db.write((tx) => {
+    const { clock } = this.dependencies;
+    return this.dependencies.db.write((tx) => {
       this.#refuseUnconfirmed(tx, session);
       const added = add(tx, session.actor);
       const { sessionId, actor } = session;
@@ -192,7 +196,7 @@ export class OwnSecondFactors {
     before: { kind: FactorKind; id?: string },
     remove: (tx: Tx, userId: string) => boolean,
   ): Promise<void> {
-    const { db, audit, factors } = this.own;
+    const { db, audit, factors } = this.dependencies;
     const { user } = this.#holder(session);
     return db.write((tx) => {
       this.#refuseUnconfirmed(tx, session);
@@ -206,15 +210,15 @@ export class OwnSecondFactors {
   }
 
   #confirmed(tx: Tx, { actor, sessionId }: OwnSession, kind: FactorKind | "password"): void {
-    if (!sessionStore.confirm(tx, sessionId, this.own.clock.nowMs())) throw sessionInvalid();
+    if (!sessionStore.confirm(tx, sessionId, this.dependencies.clock.nowMs())) throw sessionInvalid();
     const after = { confirmed_with: kind };
-    this.own.audit.record(tx, { actor, action: "login_session.confirm", target: sessionId, after });
+    this.dependencies.audit.record(tx, { actor, action: "login_session.confirm", target: sessionId, after });
   }
 
   /** @throws DomainError `second_factor.off`, `access.confirmation_needed` */
   #holder({ actor, sessionId }: OwnSession): { user: SignInUser; holderId: string } {
     const user = this.#get(actor);
-    this.#refuseUnconfirmed(this.own.db.read, { sessionId });
+    this.#refuseUnconfirmed(this.dependencies.db.read, { sessionId });
     return { user, holderId: sessionId };
   }
 
@@ -223,7 +227,7 @@ export class OwnSecondFactors {
   }
 
   #isConfirmed(session: sessionStore.LoginSessionRow | undefined): boolean {
-    return isConfirmedAt(session, this.own.clock.nowMs());
+    return isConfirmedAt(session, this.dependencies.clock.nowMs());
   }
 
   #get(actor: Actor): SignInUser {
@@ -233,15 +237,17 @@ export class OwnSecondFactors {
   }
 
   #find(actor: Actor): SignInUser | undefined {
-    return this.own.settings.secondFactor === "off" ? undefined : this.#findWithPassword(actor);
+    return this.dependencies.settings.secondFactor === "off" ? undefined : this.#findWithPassword(actor);
   }
 
   #givesFactor(connection: Tx | Db["read"], userId: string): boolean {
-    return this.own.settings.secondFactor !== "off" && this.own.factors.has(connection, userId);
+    return (
+      this.dependencies.settings.secondFactor !== "off" && this.dependencies.factors.has(connection, userId)
+    );
   }
 
   #findWithPassword({ organizationId, label, id }: Actor): SignInUser | undefined {
-    const { db, identity, settings } = this.own;
+    const { db, identity, settings } = this.dependencies;
     const user = identity.findUserByEmail(db.read, organizationId, label);
     const hasPassword =
       user?.passwordHash != null && (settings.identityMode === "password" || user.protected);

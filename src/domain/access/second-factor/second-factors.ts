@@ -67,13 +67,13 @@ export const appContext = (userId: string): string => `authenticator-app:${userI
 export class SecondFactors {
   readonly challenges: Challenges;
 
-  constructor(private readonly own: SecondFactorsDependencies) {
-    this.challenges = new Challenges(own);
+  constructor(private readonly dependencies: SecondFactorsDependencies) {
+    this.challenges = new Challenges(dependencies);
   }
 
   /** @returns what the user has to give after the password */
   demand(connection: Connection, { id, role }: Pick<User, "id" | "role">): Demand {
-    const mode = this.own.settings.secondFactor;
+    const mode = this.dependencies.settings.secondFactor;
     return mode === "off" ? "nothing" : demandOf(mode, { role, hasFactor: this.has(connection, id) });
   }
 
@@ -92,25 +92,25 @@ export class SecondFactors {
         .listPasskeys(connection, id)
         .map(({ id, name, createdAtMs, usedAtMs }) => ({ id, name, createdAtMs, usedAtMs })),
       recoveryCodes: store.countRecoveryCodes(connection, id),
-      isRequired: isRequired(this.own.settings.secondFactor, role),
+      isRequired: isRequired(this.dependencies.settings.secondFactor, role),
     };
   }
 
   /** @returns whether passkeys work at our origin */
   offersPasskeys(): boolean {
-    return relyingPartyOf(this.own.settings.baseUrl()) !== undefined;
+    return relyingPartyOf(this.dependencies.settings.baseUrl()) !== undefined;
   }
 
   /** @throws DomainError `second_factor.passkeys_unavailable` */
   party(): RelyingParty {
-    const party = relyingPartyOf(this.own.settings.baseUrl());
+    const party = relyingPartyOf(this.dependencies.settings.baseUrl());
     if (!party) throw passkeysUnavailable();
     return party;
   }
 
   /** @returns the options of `navigator.credentials.get()`; undefined if the user has no passkey or none works here */
   async passkeyRequest({ user, holderId }: ProofHolder): Promise<object | undefined> {
-    const known = store.listPasskeys(this.own.db.read, user.id);
+    const known = store.listPasskeys(this.dependencies.db.read, user.id);
     if (known.length === 0 || !this.offersPasskeys()) return undefined;
     const challenge = this.challenges.issue({ purpose: "prove", userId: user.id, holderId });
     return await requestOptions({ party: this.party(), challenge, known });
@@ -123,7 +123,7 @@ export class SecondFactors {
   async check(holder: ProofHolder, proof: Proof): Promise<Accept> {
     if ("passkey" in proof) return await this.#checkPasskey(holder, proof.passkey);
     const budget = this.#budgetOf(holder);
-    const { db } = this.own;
+    const { db } = this.dependencies;
     budgets.check(db.read, budget);
     await db.write((tx) => budgets.consumeBudget(tx, budget), "access");
     const read = readCode(proof.code);
@@ -137,7 +137,7 @@ export class SecondFactors {
 
   /** A passkey cannot be guessed, so that its answers are not counted. */
   async #checkPasskey({ user, holderId }: ProofHolder, text: string): Promise<Accept> {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const isChallenge = (encoded: string) =>
       this.challenges.isValid(encoded, { purpose: "prove", userId: user.id, holderId });
     const known = store.listPasskeys(db.read, user.id);
@@ -164,18 +164,20 @@ export class SecondFactors {
     if (kind === "recovery_code")
       return store.takeRecoveryCode(tx, { userId, codeHash: recoveryCodeHash(userId, code) });
     const step = this.#stepOf(tx, userId, code);
-    return step !== undefined && store.spendStep(tx, { userId, step, nowMs: this.own.clock.nowMs() });
+    return (
+      step !== undefined && store.spendStep(tx, { userId, step, nowMs: this.dependencies.clock.nowMs() })
+    );
   }
 
   #stepOf(connection: Connection, userId: string, code: string): number | undefined {
     const app = store.findApp(connection, userId);
     if (!app) return undefined;
-    const secret = new Secret(this.own.sealing.open(app.sealedSecret, appContext(userId)));
-    return stepOf(secret, code, this.own.clock.nowMs());
+    const secret = new Secret(this.dependencies.sealing.open(app.sealedSecret, appContext(userId)));
+    return stepOf(secret, code, this.dependencies.clock.nowMs());
   }
 
   #budgetOf({ user, known }: ProofHolder): budgets.Budget {
-    const { clock, limits } = this.own;
+    const { clock, limits } = this.dependencies;
     const { secondFactorGuesses: limit, windowSeconds } = limits;
     const window = { subject: emailKey(user.email), limit, windowSeconds, nowMs: clock.nowMs() };
     return known === undefined

@@ -28,11 +28,11 @@ export interface SignInAttempt {
 }
 
 export class SignInAttempts {
-  constructor(private readonly own: SignInAttemptsDependencies) {}
+  constructor(private readonly dependencies: SignInAttemptsDependencies) {}
 
   /** Begins an attempt of a user whose password was right, in the caller's transaction. @returns its token, for the cookie */
   begin(tx: Tx, user: User): Secret {
-    const { clock, ids } = this.own;
+    const { clock, ids } = this.dependencies;
     const token = randomToken(ids);
     const nowMs = clock.nowMs();
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + ATTEMPT_TTL_MS };
@@ -43,13 +43,13 @@ export class SignInAttempts {
 
   /** @returns the attempt of a token; undefined if it is over */
   find(token: Secret): SignInAttempt | undefined {
-    const { db, identity, clock } = this.own;
+    const { db, identity, clock } = this.dependencies;
     const row = store.find(db.read, sha256Hex(token.reveal()));
     if (!row || clock.nowMs() >= row.expiresAtMs) return undefined;
     const found = identity.findUserById(db.read, row.userId);
     const user = found && identity.findUserByEmail(db.read, found.organizationId, found.email);
     if (!user || !this.#isAdmissible(user, row.userUpdatedAtMs)) return undefined;
-    return { id: row.id, user, demand: this.own.factors.demand(db.read, user) };
+    return { id: row.id, user, demand: this.dependencies.factors.demand(db.read, user) };
   }
 
   /**
@@ -57,12 +57,12 @@ export class SignInAttempts {
    * @throws DomainError `access.sign_in_expired` if it or its user changed in the meantime
    */
   take(tx: Tx, { id, user }: SignInAttempt): void {
-    const now = this.own.identity.findUserById(tx, user.id);
+    const now = this.dependencies.identity.findUserById(tx, user.id);
     if (!now || !this.#isAdmissible(now, user.updatedAtMs) || !store.take(tx, id)) throw attemptOver();
   }
 
   #isAdmissible(user: User, updatedAtMs: number): boolean {
-    const hasPasswordSignIn = this.own.settings.identityMode === "password" || user.protected;
+    const hasPasswordSignIn = this.dependencies.settings.identityMode === "password" || user.protected;
     return hasPasswordSignIn && user.status === "active" && user.updatedAtMs === updatedAtMs;
   }
 }

@@ -11,12 +11,12 @@ const VALUE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
 /** Issues and verifies device cookies. */
 export class DeviceCookies {
-  constructor(private readonly own: { ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
+  constructor(private readonly dependencies: { ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
 
   /** @returns the value of a new cookie for a browser that the user has just signed in with */
   issue(user: SignInUser): string {
-    const nonce = randomToken(this.own.ids, NONCE_BYTES);
-    return `${nonce}.${this.own.sealing.mac(textOf(nonce, user), PURPOSE)}`;
+    const nonce = randomToken(this.dependencies.ids, NONCE_BYTES);
+    return `${nonce}.${this.dependencies.sealing.mac(textOf(nonce, user), PURPOSE)}`;
   }
 
   /**
@@ -27,7 +27,7 @@ export class DeviceCookies {
   nonceOf(value: string | undefined, user: SignInUser | undefined): string | undefined {
     const [, nonce, mark] = VALUE.exec(value ?? "") ?? [];
     if (nonce === undefined || mark === undefined) return undefined;
-    return this.own.sealing.isMac(mark, textOf(nonce, user), PURPOSE) ? nonce : undefined;
+    return this.dependencies.sealing.isMac(mark, textOf(nonce, user), PURPOSE) ? nonce : undefined;
   }
 }
 

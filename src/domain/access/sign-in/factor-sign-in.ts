@@ -42,19 +42,24 @@ export interface SignedInAndSetUp extends SignedIn, AddedFactor {}
 export class FactorSignIns {
   readonly #deviceCookies: DeviceCookies;
 
-  constructor(private readonly own: FactorSignInsDependencies) {
-    this.#deviceCookies = new DeviceCookies(own);
+  constructor(private readonly dependencies: FactorSignInsDependencies) {
+    this.#deviceCookies = new DeviceCookies(dependencies);
   }
 
   /** @returns the attempt with the factors of its user; undefined if it is over */
   find(token: Secret): (SignInAttempt & { factors: FactorsView }) | undefined {
-    const attempt = this.own.attempts.find(token);
-    return attempt && { ...attempt, factors: this.own.factors.view(this.own.db.read, attempt.user) };
+    const attempt = this.dependencies.attempts.find(token);
+    return (
+      attempt && {
+        ...attempt,
+        factors: this.dependencies.factors.view(this.dependencies.db.read, attempt.user),
+      }
+    );
   }
 
   /** @returns the options of `navigator.credentials.get()`; undefined if the user has no passkey that works here */
   passkeyRequest(attempt: SignInAttempt): Promise<object | undefined> {
-    return this.own.factors.passkeyRequest({ ...holderOf(attempt), known: undefined });
+    return this.dependencies.factors.passkeyRequest({ ...holderOf(attempt), known: undefined });
   }
 
   /**
@@ -65,7 +70,7 @@ export class FactorSignIns {
     const attempt = this.#get(request, "proof");
     const known = this.#deviceCookies.nonceOf(request.deviceCookie, attempt.user);
     const holder: ProofHolder = { ...holderOf(attempt), known };
-    const accept = await this.own.factors.check(holder, proof);
+    const accept = await this.dependencies.factors.check(holder, proof);
     return await this.#open(attempt, request, (tx) => {
       const factor = accept(tx);
       return { secondFactor: factor, result: { factor } };
@@ -73,15 +78,15 @@ export class FactorSignIns {
   }
 
   startApp(request: AttemptRequest): AppSetup {
-    return this.own.setup.startApp(holderOf(this.#get(request, "enrollment")));
+    return this.dependencies.setup.startApp(holderOf(this.#get(request, "enrollment")));
   }
 
   resumeApp(request: AttemptRequest, sealed: string): AppSetup {
-    return this.own.setup.resumeApp(holderOf(this.#get(request, "enrollment")), sealed);
+    return this.dependencies.setup.resumeApp(holderOf(this.#get(request, "enrollment")), sealed);
   }
 
   startPasskey(request: AttemptRequest): Promise<object> {
-    return this.own.setup.startPasskey(holderOf(this.#get(request, "enrollment")));
+    return this.dependencies.setup.startPasskey(holderOf(this.#get(request, "enrollment")));
   }
 
   /**
@@ -90,7 +95,7 @@ export class FactorSignIns {
    */
   async addApp(request: AttemptRequest, given: { sealed: string; code: Secret }): Promise<SignedInAndSetUp> {
     const attempt = this.#get(request, "enrollment");
-    return await this.#setUp(attempt, request, this.own.setup.checkApp(holderOf(attempt), given));
+    return await this.#setUp(attempt, request, this.dependencies.setup.checkApp(holderOf(attempt), given));
   }
 
   /**
@@ -102,13 +107,17 @@ export class FactorSignIns {
     given: { answer: string; name: string },
   ): Promise<SignedInAndSetUp> {
     const attempt = this.#get(request, "enrollment");
-    return await this.#setUp(attempt, request, await this.own.setup.checkPasskey(holderOf(attempt), given));
+    return await this.#setUp(
+      attempt,
+      request,
+      await this.dependencies.setup.checkPasskey(holderOf(attempt), given),
+    );
   }
 
   #setUp(attempt: SignInAttempt, request: AttemptRequest, add: Add): Promise<SignedInAndSetUp> {
     return this.#open(attempt, request, (tx) => {
       // Another tab may have set one up in the meantime; then this browser has to prove it.
-      if (this.own.factors.has(tx, attempt.user.id)) throw attemptOver();
+      if (this.dependencies.factors.has(tx, attempt.user.id)) throw attemptOver();
       const added = add(tx, userActor(attempt.user, request));
       return { secondFactor: added.kind, result: added };
     });
@@ -116,7 +125,7 @@ export class FactorSignIns {
 
   /** @throws DomainError `access.sign_in_expired` unless the attempt still needs this */
   #get({ token }: AttemptRequest, demand: "proof" | "enrollment"): SignInAttempt {
-    const attempt = this.own.attempts.find(token);
+    const attempt = this.dependencies.attempts.find(token);
     if (attempt?.demand !== demand) throw attemptOver();
     return attempt;
   }
@@ -126,7 +135,7 @@ export class FactorSignIns {
     request: AttemptRequest,
     change: (tx: Tx) => { secondFactor: string; result: T },
   ): Promise<SignedIn & T> {
-    const { db, attempts, sessions } = this.own;
+    const { db, attempts, sessions } = this.dependencies;
     const { passwordHash: _, ...user } = attempt.user;
     const { session, result } = await db.write((tx) => {
       attempts.take(tx, attempt);

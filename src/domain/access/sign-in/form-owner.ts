@@ -7,18 +7,18 @@ const NONCE_BYTES = 16;
 const PURPOSE = "owner of a form";
 
 export class FormOwners {
-  constructor(private readonly own: { ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
+  constructor(private readonly dependencies: { ids: Ids; sealing: Pick<Sealing, "mac" | "isMac"> }) {}
 
   /** @returns a new mark; each page has another one, because a page that is compressed must not repeat a secret (BREACH) */
   mark(userId: string): string {
-    const nonce = randomToken(this.own.ids, NONCE_BYTES);
-    return `${nonce}.${this.own.sealing.mac(textOf(nonce, userId), PURPOSE)}`;
+    const nonce = randomToken(this.dependencies.ids, NONCE_BYTES);
+    return `${nonce}.${this.dependencies.sealing.mac(textOf(nonce, userId), PURPOSE)}`;
   }
 
   /** @returns whether the mark was made for this user */
   isOf(mark: string | undefined, userId: string): boolean {
     const [nonce = "", mac = ""] = mark?.split(".") ?? [];
-    return this.own.sealing.isMac(mac, textOf(nonce, userId), PURPOSE);
+    return this.dependencies.sealing.isMac(mac, textOf(nonce, userId), PURPOSE);
   }
 }
 

@@ -76,9 +76,9 @@ export class LoginSessions {
   readonly #guesses: PasswordGuesses;
   readonly #deviceCookies: DeviceCookies;
 
-  constructor(private readonly own: LoginSessionsDependencies) {
-    this.#guesses = new PasswordGuesses(own);
-    this.#deviceCookies = new DeviceCookies(own);
+  constructor(private readonly dependencies: LoginSessionsDependencies) {
+    this.#guesses = new PasswordGuesses(dependencies);
+    this.#deviceCookies = new DeviceCookies(dependencies);
   }
 
   /**
@@ -89,7 +89,7 @@ export class LoginSessions {
    * @throws SecondFactorNeeded if the password is right and the second factor is missing; factor-sign-in.ts continues the sign-in
    */
   async signIn(request: SignInRequest): Promise<SignedIn> {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const organization = identity.findOrganization(db.read);
     const user = organization && identity.findUserByEmail(db.read, organization.id, request.email);
     const deviceNonce = this.#deviceCookies.nonceOf(request.deviceCookie, user);
@@ -103,7 +103,7 @@ export class LoginSessions {
       });
     if (!user || !matches || user.status !== "active") throw signInFailed();
     const isPasswordAlone = request.how?.method !== "oidc";
-    if (isPasswordAlone && this.own.settings.identityMode === "oidc" && !user.protected)
+    if (isPasswordAlone && this.dependencies.settings.identityMode === "oidc" && !user.protected)
       throw passwordSignInOff();
     const factor = await this.#checkFactor(user, { code: request.code, deviceNonce });
     const admission = { request, guess, factor };
@@ -117,7 +117,7 @@ export class LoginSessions {
    * @returns the user id, or a keyed hash of an unknown address, because people sometimes type passwords there
    */
   nameForLog(email: string): SignInName {
-    const { db, identity, sealing } = this.own;
+    const { db, identity, sealing } = this.dependencies;
     const hash = sealing.mac(emailKey(email), "account in log").slice(0, ACCOUNT_HASH_LENGTH);
     const organization = identity.findOrganization(db.read);
     const user = organization && identity.findUserByEmail(db.read, organization.id, email);
@@ -134,7 +134,7 @@ export class LoginSessions {
     { address, userAgent, isFresh = false }: Origin & { isFresh?: boolean },
     how: SignInMethod = PASSWORD,
   ): OpenedSession {
-    const { clock, ids, settings } = this.own;
+    const { clock, ids, settings } = this.dependencies;
     const nowMs = clock.nowMs();
     const session = { id: ids.uuid(), expiresAtMs: nowMs + settings.browserSessionTtlSeconds * SECOND_MS };
     const token = randomToken(ids);
@@ -164,7 +164,7 @@ export class LoginSessions {
     user: Pick<User, "id">,
     { actor, origin, how = PASSWORD, secondFactor, isFresh = how.method === "password" }: Entered,
   ): OpenedSession {
-    const { audit, settings } = this.own;
+    const { audit, settings } = this.dependencies;
     const isPassword = how.method === "password";
     if (origin.sessionToken !== undefined) this.close(tx, origin.sessionToken, actor);
     const session = this.open(tx, user.id, { ...origin, isFresh }, how);
@@ -181,8 +181,8 @@ export class LoginSessions {
   /** @returns the session of a cookie's token; undefined if it is unknown, ended or expired */
   find(token: string): LoginSessionRow | undefined {
     if (token.length !== SESSION_TOKEN_LENGTH) return undefined;
-    const row = store.findOpen(this.own.db.read, sha256Hex(token));
-    return row && this.own.clock.nowMs() < row.expiresAtMs ? row : undefined;
+    const row = store.findOpen(this.dependencies.db.read, sha256Hex(token));
+    return row && this.dependencies.clock.nowMs() < row.expiresAtMs ? row : undefined;
   }
 
   /**
@@ -190,11 +190,11 @@ export class LoginSessions {
    * @returns the new expiry if the session was extended, else undefined
    */
   renew(session: LoginSessionRow): number | undefined {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     if (nowMs - session.renewedAtMs < RENEWAL_INTERVAL_MS || this.#renewing.has(session.id)) return undefined;
-    const expiresAtMs = nowMs + this.own.settings.browserSessionTtlSeconds * SECOND_MS;
+    const expiresAtMs = nowMs + this.dependencies.settings.browserSessionTtlSeconds * SECOND_MS;
     this.#renewing.add(session.id);
-    this.own.db
+    this.dependencies.db
       .write((tx) => store.extend(tx, session.id, { renewedAtMs: nowMs, expiresAtMs }), "access")
       .catch(() => {
         // The old expiry stays valid, and the next use tries again.
@@ -208,27 +208,27 @@ export class LoginSessions {
    * @returns the new token; undefined if the session has ended
    */
   rotate(tx: Tx, sessionId: string): string | undefined {
-    const token = randomToken(this.own.ids);
+    const token = randomToken(this.dependencies.ids);
     return store.replaceToken(tx, sessionId, sha256Hex(token)) ? token : undefined;
   }
 
   /** Signs a browser out: ends its session, but not the grants that it approved. */
   async end(token: string, actor: Actor): Promise<void> {
-    const { db } = this.own;
+    const { db } = this.dependencies;
     if (!this.find(token)) return;
     await db.write((tx) => this.close(tx, token, actor), "access");
   }
 
   /** Like `end`, in the caller's transaction: a new sign-in replaces the session of a browser. */
   close(tx: Tx, token: string, actor: Actor): void {
-    const { clock, audit } = this.own;
+    const { clock, audit } = this.dependencies;
     const ended = store.endByToken(tx, sha256Hex(token), clock.nowMs());
     if (ended) audit.record(tx, { actor, action: "login_session.end", target: ended.id });
   }
 
   /** Removes sessions that ended long ago and that nothing refers to. @returns how many, SWEEP_BATCH_ROWS at most */
   sweep(tx: Tx): number {
-    return store.removeExpired(tx, this.own.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
+    return store.removeExpired(tx, this.dependencies.clock.nowMs() - ENDED_LOGIN_KEPT_MS);
   }
 
   /** @returns undefined if no code was sent along, or none is asked for */
@@ -236,7 +236,7 @@ export class LoginSessions {
     user: SignInUser,
     { code, deviceNonce }: { code: Secret | undefined; deviceNonce: string | undefined },
   ): Promise<Accept | undefined> {
-    const { db, factors } = this.own;
+    const { db, factors } = this.dependencies;
     if (code === undefined || factors.demand(db.read, user) !== "proof") return undefined;
     return await factors.check({ user, holderId: user.id, known: deviceNonce }, { code });
   }
@@ -246,7 +246,7 @@ export class LoginSessions {
    * @returns the session; or what is missing, and the token of the sign-in that waits for it
    */
   #admit(tx: Tx, user: SignInUser, { request, guess, factor }: Admission): OpenedSession | Awaiting {
-    const { identity, attempts } = this.own;
+    const { identity, attempts } = this.dependencies;
     if (identity.findUserById(tx, user.id)?.updatedAtMs !== user.updatedAtMs) throw signInFailed();
     recordCorrectPassword(tx, guess);
     const demand = this.#demand(tx, user, request);
@@ -265,7 +265,7 @@ export class LoginSessions {
 
   /** A password that only links an account to the identity provider needs the factor that the account has, and no new one. */
   #demand(tx: Tx, user: SignInUser, { how }: SignInRequest): Demand {
-    const demand = this.own.factors.demand(tx, user);
+    const demand = this.dependencies.factors.demand(tx, user);
     return how?.method === "oidc" && demand === "enrollment" ? "nothing" : demand;
   }
 }

@@ -64,15 +64,15 @@ export class PasswordChanges {
   readonly #guesses: PasswordGuesses;
   readonly #deviceCookies: DeviceCookies;
 
-  constructor(private readonly own: PasswordChangesDependencies) {
-    this.#guesses = new PasswordGuesses(own);
-    this.#deviceCookies = new DeviceCookies(own);
+  constructor(private readonly dependencies: PasswordChangesDependencies) {
+    this.#guesses = new PasswordGuesses(dependencies);
+    this.#deviceCookies = new DeviceCookies(dependencies);
   }
 
   /** @returns whether the actor has a password to change */
   hasPassword(actor: Actor): boolean {
     const user = this.#userOf(actor);
-    return user !== undefined && this.own.identity.ownPasswords.has(user);
+    return user !== undefined && this.dependencies.identity.ownPasswords.has(user);
   }
 
   /**
@@ -82,7 +82,7 @@ export class PasswordChanges {
    *   `access.session_invalid`, `passwords.busy`
    */
   async change(actor: Actor, { current, next, sessionId }: PasswordChange): Promise<ChangedPassword> {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const user = this.#userOf(actor);
     if (!user || !identity.ownPasswords.has(user)) throw passwordManagedElsewhere();
     identity.ownPasswords.check({ current, next });
@@ -104,14 +104,14 @@ export class PasswordChanges {
 
   /** @returns the hash of the new password; undefined if the current one is wrong */
   async #hash(user: SignInUser, { current, next, asker }: Hashing) {
-    const { identity } = this.own;
+    const { identity } = this.dependencies;
     if (!(await identity.isPasswordOf(user, current, asker))) return undefined;
     return await identity.ownPasswords.hash(next);
   }
 
   /** Hashing takes a while, so a user who was signed out or got a new password in the meantime must be rejected. */
   #replace(tx: Tx, { actor, user, passwordHash, sessionId, guess }: Replacement) {
-    const { clock, audit, identity, sessions } = this.own;
+    const { clock, audit, identity, sessions } = this.dependencies;
     const now = identity.findUserByEmail(tx, user.organizationId, user.email);
     const isUnchanged = now?.id === user.id && now.passwordHash === user.passwordHash;
     const sessionToken = isUnchanged ? sessions.rotate(tx, sessionId) : undefined;
@@ -125,7 +125,7 @@ export class PasswordChanges {
   }
 
   #userOf({ organizationId, label, id }: Actor): SignInUser | undefined {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const user = identity.findUserByEmail(db.read, organizationId, label);
     return user?.id === id ? user : undefined;
   }

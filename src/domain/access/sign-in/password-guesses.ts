@@ -46,14 +46,14 @@ const ADDRESS = "password.address";
 
 /** Counts password attempts; every password check uses it. */
 export class PasswordGuesses {
-  constructor(private readonly own: PasswordGuessesDependencies) {}
+  constructor(private readonly dependencies: PasswordGuessesDependencies) {}
 
   /**
    * Counts a guess before the password is checked. Rejected guesses only read, so a flood writes nothing.
    * @throws DomainError `access.too_many_attempts`
    */
   async count(guess: Guess): Promise<CountedGuess> {
-    const { db } = this.own;
+    const { db } = this.dependencies;
     const counted = this.#budgetsOf(guess);
     const all = [counted.own, ...counted.shared];
     for (const budget of all) budgets.check(db.read, budget);
@@ -63,11 +63,11 @@ export class PasswordGuesses {
 
   /** Refunds a guess whose password was not checked. */
   async refund({ own, shared }: CountedGuess): Promise<void> {
-    await this.own.db.write((tx) => budgets.refund(tx, own, ...shared), "access");
+    await this.dependencies.db.write((tx) => budgets.refund(tx, own, ...shared), "access");
   }
 
   #budgetsOf({ email, address, deviceNonce }: Guess): CountedGuess {
-    const { clock, limits } = this.own;
+    const { clock, limits } = this.dependencies;
     const window = { windowSeconds: limits.windowSeconds, nowMs: clock.nowMs() };
     const account = { subject: emailKey(email), ...window };
     const ofCaller = { ...account, limit: limits.passwordGuessesPerAccountAndAddress };

@@ -64,8 +64,8 @@ interface Issued {
 export class Grants {
   readonly #logins: PolledLogins;
 
-  constructor(private readonly own: GrantsDependencies) {
-    this.#logins = new PolledLogins(own.db);
+  constructor(private readonly dependencies: GrantsDependencies) {
+    this.#logins = new PolledLogins(dependencies.db);
   }
 
   /**
@@ -88,8 +88,11 @@ export class Grants {
   }
 
   async #exchange(login: PolledLogin, request: RedeemRequest): Promise<TokenAnswer> {
-    const resource = requireResource(request.resource, login.resource ?? this.own.settings.baseUrl());
-    const issued = await this.own.db.write(
+    const resource = requireResource(
+      request.resource,
+      login.resource ?? this.dependencies.settings.baseUrl(),
+    );
+    const issued = await this.dependencies.db.write(
       (tx) => this.#redeem(tx, login, { resource, caller: request.caller }),
       "access",
     );
@@ -108,7 +111,7 @@ export class Grants {
     const clientId = requireClient(request.clientId);
     const presented = readRefreshToken(text);
     if (!presented) throw invalidRefreshToken();
-    const outcome = await this.own.db.write((tx) => {
+    const outcome = await this.dependencies.db.write((tx) => {
       const family = store.findFamily(tx, presented);
       if (family?.grant.clientId !== clientId) throw invalidRefreshToken();
       return this.#refresh(tx, family, { presented, request });
@@ -117,7 +120,7 @@ export class Grants {
       // A separate write: unlike a refresh, it changes what callers may do, so caches must see it.
       const { stolen } = outcome;
       const reuse = { reason: "refresh_token_reused", caller: request.caller };
-      await this.own.db.write((tx) => this.#revoke(tx, stolen, reuse), "access");
+      await this.dependencies.db.write((tx) => this.#revoke(tx, stolen, reuse), "access");
       throw invalidRefreshToken();
     }
     return this.#sign(outcome);
@@ -132,7 +135,7 @@ export class Grants {
   async revoke({ token, clientId, caller }: RevokeRequest): Promise<void> {
     const known = requireIdentifiedClient(clientId);
     const text = requireParameter("token", token);
-    const { db } = this.own;
+    const { db } = this.dependencies;
     const presented = readRefreshToken(text);
     const family = presented && store.findFamily(db.read, presented);
     if (family?.grant.clientId === known) {
@@ -146,10 +149,10 @@ export class Grants {
 
   /** @throws OAuthError unless the state allows tokens */
   #answerPoll(polled: Polled): void {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const { poll } = DEVICE_LOGIN[stateAt(polled.login, nowMs)];
     if (poll === "invalid_grant") throw invalidDeviceCode();
-    const intervalMs = this.own.settings.pollIntervalSeconds * SECOND_MS;
+    const intervalMs = this.dependencies.settings.pollIntervalSeconds * SECOND_MS;
     if (!acceptPoll(polled, { nowMs, intervalMs })) throw POLL_REFUSALS.slow_down;
     if (poll !== "tokens") throw POLL_REFUSALS[poll];
   }
@@ -159,7 +162,7 @@ export class Grants {
     login: PolledLogin,
     { resource, caller }: { resource: string; caller: Caller | undefined },
   ): Issued {
-    const { clock, ids, identity, settings, audit } = this.own;
+    const { clock, ids, identity, settings, audit } = this.dependencies;
     const nowMs = clock.nowMs();
     const spent = deviceLogins.redeem(tx, { id: login.id, nowMs });
     const user = spent?.userId ? identity.findUserById(tx, spent.userId) : undefined;
@@ -197,7 +200,7 @@ export class Grants {
     family: store.Family,
     { presented, request }: { presented: RefreshToken; request: RefreshRequest },
   ): Issued | { stolen: store.GrantRow } {
-    const { clock, identity, settings, sealing: keys } = this.own;
+    const { clock, identity, settings, sealing: keys } = this.dependencies;
     const { grant } = family;
     const nowMs = clock.nowMs();
     const verdict = refreshVerdict(family, nowMs);
@@ -205,7 +208,7 @@ export class Grants {
     if (verdict === "reused") return { stolen: grant };
     const user = identity.findUserById(tx, grant.userId);
     if (user?.status !== "active") throw invalidRefreshToken();
-    if (!this.own.isConfirmed(tx, { userId: user.id, nowMs })) throw invalidRefreshToken();
+    if (!this.dependencies.isConfirmed(tx, { userId: user.id, nowMs })) throw invalidRefreshToken();
     requireResource(request.resource, grant.resource);
     const scope = narrowScope(grant.scope, request.scope);
     const expiresAtMs = nowMs + settings.refreshTokenTtlSeconds * SECOND_MS;
@@ -219,7 +222,7 @@ export class Grants {
     grant: store.GrantRow,
     { reason, caller }: { reason: string; caller: Caller | undefined },
   ): void {
-    const { clock, identity, audit } = this.own;
+    const { clock, identity, audit } = this.dependencies;
     if (endGrants(tx, { grantIds: [grant.id], reason, nowMs: clock.nowMs() }) === 0) return;
     const user = identity.findUserById(tx, grant.userId);
     invariant(user, "a grant belongs to a user");
@@ -232,7 +235,7 @@ export class Grants {
   }
 
   #sign({ user, grant, scope, refreshToken, exchangedAtMs, nowMs }: Issued): TokenAnswer {
-    const { accessTokens, settings } = this.own;
+    const { accessTokens, settings } = this.dependencies;
     const ttlSeconds = settings.accessTokenTtlSeconds;
     const issuedAtMs = accessIssuedAtMs(exchangedAtMs, { nowMs, ttlSeconds });
     const minted = accessTokens.mint({ user, grant, scope, sid: grant.loginSessionId, issuedAtMs });

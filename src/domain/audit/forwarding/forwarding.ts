@@ -49,11 +49,11 @@ export class AuditForwarding {
   #entries = 0;
   #failures = 0;
 
-  constructor(private readonly own: ForwardingDependencies) {}
+  constructor(private readonly dependencies: ForwardingDependencies) {}
 
   /** whether the settings name a receiver */
   get isOn(): boolean {
-    return this.own.auditReceiver !== undefined;
+    return this.dependencies.auditReceiver !== undefined;
   }
 
   /** since the start of this process */
@@ -63,11 +63,11 @@ export class AuditForwarding {
 
   /** @returns the id of the last entry that the receiver took; undefined without a receiver, which needs no entries */
   sentUpTo(): number | undefined {
-    return this.isOn ? store.findProgress(this.own.db.read).entryId : undefined;
+    return this.isOn ? store.findProgress(this.dependencies.db.read).entryId : undefined;
   }
 
   state(): ForwardingState {
-    const { db, auditLog } = this.own;
+    const { db, auditLog } = this.dependencies;
     const { entryId, ...rest } = store.findProgress(db.read);
     const [oldest] = listFollowing(db.read, { after: entryId, limit: 1 });
     const waiting = oldest ? auditLog.size(entryId) : 0;
@@ -76,7 +76,7 @@ export class AuditForwarding {
 
   /** Sends the waiting entries batch by batch, up to the first failure. Does nothing without a receiver. */
   async run(signal: AbortSignal): Promise<ForwardingRun> {
-    const { db, auditReceiver: receiver } = this.own;
+    const { db, auditReceiver: receiver } = this.dependencies;
     const wasFailing = store.findProgress(db.read).failingSinceMs !== null;
     let entries = 0;
     for (;;) {
@@ -106,7 +106,7 @@ export class AuditForwarding {
    * @throws DomainError `audit.not_sent` if the receiver has not taken the entry with that id yet
    */
   resend(actor: Actor, after: number): Promise<number> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     return db.write((tx) => {
       const { entryId } = store.findProgress(tx);
       if (after > entryId) throw notSent(entryId);
@@ -119,8 +119,8 @@ export class AuditForwarding {
   }
 
   #move(from: number, entryId: number): Promise<void> {
-    const deliveredAtMs = this.own.clock.nowMs();
-    return this.own.db.write((tx) => {
+    const deliveredAtMs = this.dependencies.clock.nowMs();
+    return this.dependencies.db.write((tx) => {
       store.begin(tx);
       store.change(tx, from, { entryId, deliveredAtMs, failingSinceMs: null, error: null });
     }, "unobserved");
@@ -129,7 +129,7 @@ export class AuditForwarding {
   /** Writes only changes, because a receiver may be down for days. @returns whether the reason has changed */
   async #fail(entryId: number, error: string): Promise<boolean> {
     this.#failures += 1;
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const known = store.findProgress(db.read);
     if (known.error === error) return false;
     const failingSinceMs = known.failingSinceMs ?? clock.nowMs();

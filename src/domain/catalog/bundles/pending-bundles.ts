@@ -11,7 +11,7 @@ export const BUNDLE_UPLOAD_BYTES_MAX = 1024 ** 3;
 export const BUNDLE_KEPT_MS = DAY_MS;
 
 export class PendingBundles {
-  constructor(private readonly own: { importBlobs: Blobs; clock: Clock }) {}
+  constructor(private readonly dependencies: { importBlobs: Blobs; clock: Clock }) {}
 
   /**
    * Keeps the bytes of a bundle; nobody has looked at them yet.
@@ -19,7 +19,7 @@ export class PendingBundles {
    * @throws DomainError `artifact.too_large`, `artifact.disk_full`; errors of the bytes
    */
   async keep(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-    const { importBlobs } = this.own;
+    const { importBlobs } = this.dependencies;
     await importBlobs.sweepTemporary();
     await this.#sweep();
     const { digest } = await importBlobs.put(bytes, { maxBytes: BUNDLE_UPLOAD_BYTES_MAX, replaces: true });
@@ -28,7 +28,7 @@ export class PendingBundles {
 
   /** @param name of the file, for errors @throws DomainError `bundle.not_kept` */
   async file(sha256: string, name: string): Promise<BundleFile> {
-    const { importBlobs } = this.own;
+    const { importBlobs } = this.dependencies;
     const digest = parseDigest(sha256);
     const sizeBytes = await importBlobs.size(digest);
     if (sizeBytes === undefined) throw notKept();
@@ -36,11 +36,11 @@ export class PendingBundles {
   }
 
   async drop(sha256: string): Promise<void> {
-    await this.own.importBlobs.remove(parseDigest(sha256));
+    await this.dependencies.importBlobs.remove(parseDigest(sha256));
   }
 
   async #sweep(): Promise<void> {
-    const { importBlobs, clock } = this.own;
+    const { importBlobs, clock } = this.dependencies;
     for await (const digest of importBlobs.list()) {
       const kept = await importBlobs.stat(digest);
       if (kept && kept.modifiedAtMs < clock.nowMs() - BUNDLE_KEPT_MS) await importBlobs.remove(digest);

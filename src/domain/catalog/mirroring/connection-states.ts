@@ -26,10 +26,10 @@ export const failingReason = (error: unknown): string | undefined =>
   error instanceof DomainError && FAILING.has(error.reason) ? error.reason : undefined;
 
 export class ConnectionStates {
-  constructor(private readonly own: { db: Db; clock: Clock }) {}
+  constructor(private readonly dependencies: { db: Db; clock: Clock }) {}
 
   of(organizationId: string, connectionId: string): ConnectionState {
-    const row = findState(this.own.db.read, organizationId, connectionId);
+    const row = findState(this.dependencies.db.read, organizationId, connectionId);
     if (!row) return { status: "unverified" };
     const { reason, sinceMs } = row;
     return reason === null ? { status: "ok", sinceMs } : { status: "failing", reason, sinceMs };
@@ -37,7 +37,7 @@ export class ConnectionStates {
 
   /** @param error what the request threw; undefined for an answer */
   async note(organizationId: string, connectionId: string, error?: unknown): Promise<void> {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const reason = failingReason(error) ?? null;
     const askedAtMs = clock.nowMs();
     const former = findState(db.read, organizationId, connectionId);

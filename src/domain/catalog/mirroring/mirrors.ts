@@ -64,10 +64,10 @@ export class Mirrors {
   readonly #kept: StoredMirrors;
   readonly #turns = new Turns<MirroredSource>();
 
-  constructor(private readonly own: MirrorsDependencies) {
-    this.tokens = new AppTokens(own);
-    this.#kept = new StoredMirrors(own);
-    this.states = new ConnectionStates(own);
+  constructor(private readonly dependencies: MirrorsDependencies) {
+    this.tokens = new AppTokens(dependencies);
+    this.#kept = new StoredMirrors(dependencies);
+    this.states = new ConnectionStates(dependencies);
   }
 
   /**
@@ -119,7 +119,7 @@ export class Mirrors {
 
   /** @returns connections that need the git program, if the machine has no suitable one */
   async withoutGit(): Promise<string[]> {
-    const needing = this.own.connections.list().filter(({ clone }) => clone);
+    const needing = this.dependencies.connections.list().filter(({ clone }) => clone);
     const [first] = needing;
     if (!first) return [];
     try {
@@ -133,12 +133,12 @@ export class Mirrors {
 
   /** Removes folders of killed processes. */
   async sweepTemporary(): Promise<void> {
-    if (this.own.connections.list().length > 0) await this.own.folders.sweep();
+    if (this.dependencies.connections.list().length > 0) await this.dependencies.folders.sweep();
   }
 
   /** @returns the connections whose hosts say when the credential ends */
   credentialEnds(): { id: string; seconds: number }[] {
-    return this.own.connections.list().flatMap(({ id }) => {
+    return this.dependencies.connections.list().flatMap(({ id }) => {
       const seconds = this.tokens.expiresInSeconds(id);
       return seconds === undefined ? [] : [{ id, seconds }];
     });
@@ -155,8 +155,8 @@ export class Mirrors {
     id: string,
     wanted: Pick<Coordinates, "repository" | "ref"> | undefined,
   ): Promise<ConnectionFinding[]> {
-    const connection = connectionWith(this.own.connections.list(), id);
-    const { audit, clock, db } = this.own;
+    const connection = connectionWith(this.dependencies.connections.list(), id);
+    const { audit, clock, db } = this.dependencies;
     const requests = this.#requests(connection, { repository: wanted?.repository ?? "" }, this.#deadline());
     const { findings, outcome } = await verifyConnection({ connection, requests, clock, wanted });
     if (outcome) await this.states.note(actor.organizationId, id, outcome.error);
@@ -171,7 +171,7 @@ export class Mirrors {
   /** Checks everything that needs no network. */
   async #admit(actor: Actor, request: SourceRequest) {
     const coordinates = readCoordinates(request);
-    const { connections, audit, db } = this.own;
+    const { connections, audit, db } = this.dependencies;
     const connection = findConnection(connections.list(), request.connection_id ?? "", coordinates);
     const { repository, ref } = coordinates;
     if (!isAllowed(connection, coordinates)) {
@@ -182,12 +182,12 @@ export class Mirrors {
       );
       throw namespaceRefused();
     }
-    await db.write((tx) => this.own.spendInspection(tx, actor), "unobserved");
+    await db.write((tx) => this.dependencies.spendInspection(tx, actor), "unobserved");
     return { connection, coordinates };
   }
 
   #deadline(): AbortSignal {
-    return AbortSignal.timeout(this.own.inspectionMsMax ?? INSPECTION_MS_MAX);
+    return AbortSignal.timeout(this.dependencies.inspectionMsMax ?? INSPECTION_MS_MAX);
   }
 
   #requests(
@@ -195,14 +195,22 @@ export class Mirrors {
     { repository }: Pick<Coordinates, "repository">,
     signal: AbortSignal,
   ): HostRequests {
-    return new HostRequests({ ...this.own, tokens: this.tokens }, connection, { repository, signal });
+    return new HostRequests({ ...this.dependencies, tokens: this.tokens }, connection, {
+      repository,
+      signal,
+    });
   }
 
   async #observed(wanted: Wanted): Promise<MirroredSource> {
     const beganMs = performance.now();
     const { provider } = wanted.connection;
     const count = (outcome: SourceOutcome, hostBytes: number) =>
-      this.own.observeSource?.({ provider, outcome, hostBytes, durationMs: performance.now() - beganMs });
+      this.dependencies.observeSource?.({
+        provider,
+        outcome,
+        hostBytes,
+        durationMs: performance.now() - beganMs,
+      });
     const { organizationId } = wanted.actor;
     try {
       const { source, hostBytes, isKnown } = await this.#mirror(wanted);
@@ -229,12 +237,12 @@ export class Mirrors {
         isKnown: true,
       };
     }
-    await this.own.folders.sweep();
-    await using folder = await this.own.folders.create();
+    await this.dependencies.folders.sweep();
+    await using folder = await this.dependencies.folders.create();
     const requests = this.#requests(connection, coordinates, signal);
     const host = await fetchHostArchive(requests, { ...wanted, folder: folder.path, commit: found.commit });
     const task = { path: coordinates.path, commit: found.commit, skipLinks: connection.skipLinks };
-    const repacked = await this.own.repack(
+    const repacked = await this.dependencies.repack(
       { folder: folder.path, ...task, compression: host.compression },
       { signal },
     );

@@ -31,19 +31,19 @@ export interface CommitArchive extends Repacked {
 }
 
 export class StoredMirrors {
-  constructor(private readonly own: KeptArchivesDependencies) {}
+  constructor(private readonly dependencies: KeptArchivesDependencies) {}
 
   find(named: NamedCommit): store.Mirrored | undefined {
-    return store.findMirror(this.own.db.read, keyOf(named));
+    return store.findMirror(this.dependencies.db.read, keyOf(named));
   }
 
   hasBytes({ artifact }: store.Mirrored): Promise<boolean> {
-    return this.own.blobs.has(parseDigest(artifact.sha256));
+    return this.dependencies.blobs.has(parseDigest(artifact.sha256));
   }
 
   /** Records that somebody asked for a commit that is here already. */
   async noteInspection(named: NamedCommit, mirrored: store.Mirrored): Promise<void> {
-    await this.own.db.write((tx) => this.#record(tx, named, mirrored), "unobserved");
+    await this.dependencies.db.write((tx) => this.#record(tx, named, mirrored), "unobserved");
   }
 
   /**
@@ -57,8 +57,8 @@ export class StoredMirrors {
     const { entries, expandedBytes } = facts;
     const artifact = { sha256, sizeBytes, entries, expandedBytes };
     const { organizationId } = named.actor;
-    return await this.own.db.write((tx) => {
-      const artifactId = registerArtifact(tx, this.own, { ...artifact, organizationId });
+    return await this.dependencies.db.write((tx) => {
+      const artifactId = registerArtifact(tx, this.dependencies, { ...artifact, organizationId });
       const known = store.findMirror(tx, keyOf(named));
       const mirror = known?.mirror ?? this.#rowOf(named, made, artifactId);
       if (!known) store.addMirror(tx, mirror);
@@ -69,7 +69,7 @@ export class StoredMirrors {
 
   /** The folders are on one file system, unless the operator has put another one in the place of one of them. */
   async #store({ file, sha256 }: CommitArchive): Promise<void> {
-    const { blobs } = this.own;
+    const { blobs } = this.dependencies;
     const digest = parseDigest(sha256);
     await blobs.sweepTemporary(); // partial files of a process that was killed
     await blobs.adopt(file, digest).catch(async (error: unknown) => {
@@ -84,7 +84,7 @@ export class StoredMirrors {
     artifactId: string,
   ): store.MirrorRow {
     const { actor, connection, coordinates, found } = named;
-    const { clock, ids, harnesses } = this.own;
+    const { clock, ids, harnesses } = this.dependencies;
     const { paths, runtimeDownloads, files } = facts;
     const adapters = proposeAdapters(files, harnesses());
     const view: MirrorView = { paths, runtimeDownloads, skipped, adapters };
@@ -108,7 +108,7 @@ export class StoredMirrors {
     const { repository, ref, path } = coordinates;
     const where = { connection: connection.id, repository, ref, commit: found.commit, path };
     const { sha256, sizeBytes } = mirrored.artifact;
-    this.own.audit.record(tx, {
+    this.dependencies.audit.record(tx, {
       actor,
       action: "artifact.mirror",
       target: mirrored.mirror.artifactId,

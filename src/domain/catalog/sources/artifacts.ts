@@ -27,11 +27,11 @@ export interface ArtifactsDependencies extends Omit<KeptArchivesDependencies, "h
 }
 
 export class Artifacts {
-  constructor(private readonly own: ArtifactsDependencies) {}
+  constructor(private readonly dependencies: ArtifactsDependencies) {}
 
   /** @param after id of the last one of the page before; empty for the first page @returns a page in the order of ids */
   list(organizationId: string, after = ""): StoredArtifact[] {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     return store
       .listArtifacts(read, organizationId, after)
       .map((artifact) => ({ artifact, mirrors: mirrorsIn(read, artifact) }));
@@ -39,12 +39,12 @@ export class Artifacts {
 
   /** @returns the number of referenced archives, and of those without references since the last daily check */
   counts(organizationId: string): { named: number; unnamed: number } {
-    return store.countArtifacts(this.own.db.read, organizationId);
+    return store.countArtifacts(this.dependencies.db.read, organizationId);
   }
 
   /** @throws DomainError `artifact.unknown` */
   get(organizationId: string, id: string): StoredArtifact {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const artifact = store.findArtifact(read, organizationId, id.toLowerCase());
     if (!artifact) throw unknown(id);
     return { artifact, mirrors: mirrorsIn(read, artifact) };
@@ -52,12 +52,12 @@ export class Artifacts {
 
   /** @returns whether the bytes are stored and match their digest */
   check({ sha256 }: Pick<store.ArtifactRow, "sha256">): Promise<"intact" | "damaged" | "missing"> {
-    return this.own.blobs.verify(parseDigest(sha256));
+    return this.dependencies.blobs.verify(parseDigest(sha256));
   }
 
   /** @returns ids of all artifacts that something names */
   named(organizationId: string): Promise<Set<string>> {
-    return runInTurns(this.#namedIn(this.own.db.read, organizationId));
+    return runInTurns(this.#namedIn(this.dependencies.db.read, organizationId));
   }
 
   /** @returns an artifact that `remove` would remove @throws as `remove` */
@@ -74,14 +74,14 @@ export class Artifacts {
   async remove(actor: Actor, id: string): Promise<StoredArtifact> {
     const found = await this.removable(actor.organizationId, id);
     await this.#removeRow(actor, found);
-    await this.own.blobs.remove(parseDigest(found.artifact.sha256));
+    await this.dependencies.blobs.remove(parseDigest(found.artifact.sha256));
     return found;
   }
 
   /** Removes what nothing has named for UNNAMED_DAYS_MAX. @returns how many */
   async retire(actor: Actor, signal: AbortSignal): Promise<number> {
     const { organizationId } = actor;
-    const { clock, db } = this.own;
+    const { clock, db } = this.dependencies;
     const named = await this.named(organizationId);
     const nowMs = clock.nowMs();
     let removed = 0;
@@ -102,13 +102,13 @@ export class Artifacts {
   }
 
   *#namedIn(connection: Connection, organizationId: string): Steps<Set<string>> {
-    const named = yield* this.own.namedElsewhere(connection, organizationId);
+    const named = yield* this.dependencies.namedElsewhere(connection, organizationId);
     for (const id of store.artifactsOfCatalog(connection, organizationId)) named.add(id);
     return named;
   }
 
   async #removeRow(actor: Actor, { artifact, mirrors }: StoredArtifact): Promise<void> {
-    const { audit, db } = this.own;
+    const { audit, db } = this.dependencies;
     const { id, sha256, sizeBytes } = artifact;
     await db.write((tx) => {
       mirrorStore.removeMirrors(tx, id);

@@ -57,14 +57,14 @@ const FACTS_KEPT_MAX = 4;
 export class KeptArchives {
   readonly #facts = new LRUCache<string, ArchiveFacts>({ max: FACTS_KEPT_MAX });
 
-  constructor(private readonly own: KeptArchivesDependencies) {}
+  constructor(private readonly dependencies: KeptArchivesDependencies) {}
 
   /**
    * Stores an archive, or nothing at all; the same bytes again are the same artifact.
    * @throws DomainError `archive.*`, `artifact.*`; errors of the bytes
    */
   async keep(actor: Actor, bytes: AsyncIterable<Uint8Array>, intake: Intake): Promise<KeptArchive> {
-    const { blobs, db } = this.own;
+    const { blobs, db } = this.dependencies;
     const { organizationId } = actor;
     await blobs.sweepTemporary(); // partial files of a process that was killed
     const checked: { facts?: ArchiveFacts } = {};
@@ -84,7 +84,7 @@ export class KeptArchives {
 
   /** @param sha256 lower case @throws DomainError `artifact.not_found`, `artifact.bytes_missing` */
   async show(organizationId: string, sha256: string): Promise<KeptArchive> {
-    const artifact = store.findArtifactByDigest(this.own.db.read, organizationId, sha256);
+    const artifact = store.findArtifactByDigest(this.dependencies.db.read, organizationId, sha256);
     if (!artifact) throw notKept();
     const facts = this.#facts.get(sha256) ?? (await readArchiveFacts(await this.#read(sha256), TOLERANT));
     this.#facts.set(sha256, facts);
@@ -98,7 +98,7 @@ export class KeptArchives {
    */
   async missingPaths(organizationId: string, managed: ManagedPackage): Promise<readonly Problem[]> {
     const { sha256 } = managed;
-    if (!store.findArtifactByDigest(this.own.db.read, organizationId, sha256)) throw notKept();
+    if (!store.findArtifactByDigest(this.dependencies.db.read, organizationId, sha256)) throw notKept();
     const requiredPaths = requiredPathsOf({ managed, index: 0, platform: undefined });
     try {
       await inspectArchive(await this.#read(sha256), { ...TOLERANT, requiredPaths });
@@ -111,13 +111,13 @@ export class KeptArchives {
 
   async #read(sha256: string): Promise<AsyncIterable<Uint8Array>> {
     const digest = parseDigest(sha256);
-    if (!(await this.own.blobs.has(digest))) throw bytesMissing();
-    return this.own.blobs.read(digest);
+    if (!(await this.dependencies.blobs.has(digest))) throw bytesMissing();
+    return this.dependencies.blobs.read(digest);
   }
 
   #viewOf({ sha256, sizeBytes }: { sha256: string; sizeBytes: number }, facts: ArchiveFacts): ArchiveView {
     const { entries, expandedBytes, paths, runtimeDownloads, files } = facts;
-    const adapters = proposeAdapters(files, this.own.harnesses());
+    const adapters = proposeAdapters(files, this.dependencies.harnesses());
     return { sha256, sizeBytes, entries, expandedBytes, paths, runtimeDownloads, adapters };
   }
 
@@ -128,11 +128,11 @@ export class KeptArchives {
   ): Promise<string> {
     const { organizationId } = actor;
     const { sha256, sizeBytes, entries, expandedBytes } = archive;
-    const { audit, db } = this.own;
+    const { audit, db } = this.dependencies;
     return db.write((tx) => {
       const known = store.findArtifactByDigest(tx, organizationId, sha256);
       if (known) return known.id;
-      const id = registerArtifact(tx, this.own, {
+      const id = registerArtifact(tx, this.dependencies, {
         organizationId,
         sha256,
         sizeBytes,

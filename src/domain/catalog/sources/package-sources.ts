@@ -68,14 +68,14 @@ export class PackageSources {
   readonly mirrors: Mirrors;
   #running = 0;
 
-  constructor(private readonly own: PackageSourcesDependencies) {
-    this.archives = new KeptArchives(own);
-    this.mirrors = new Mirrors(own);
+  constructor(private readonly dependencies: PackageSourcesDependencies) {
+    this.archives = new KeptArchives(dependencies);
+    this.mirrors = new Mirrors(dependencies);
   }
 
   /** @returns the connections of the organization, in the order of the configuration */
   connections(organizationId: string): readonly PackageSourceConnection[] {
-    return this.own.connections
+    return this.dependencies.connections
       .list()
       .filter(({ namespaces }) => namespaces.length > 0)
       .map(({ id, name, provider, namespaces }) => {
@@ -86,7 +86,7 @@ export class PackageSources {
 
   /** @returns all connections, with their hosts and those that are disabled; for the operator only */
   operatorView(organizationId: string): OperatorConnection[] {
-    return operatorConnections(this.own.connections, this.mirrors.states, organizationId);
+    return operatorConnections(this.dependencies.connections, this.mirrors.states, organizationId);
   }
 
   /**
@@ -139,7 +139,7 @@ export class PackageSources {
 
   /** @returns whether archives on public hosts may be fetched */
   isPublic(): boolean {
-    return this.own.outbound.list().some(({ name }) => name === PUBLIC_SOURCES_DESTINATION);
+    return this.dependencies.outbound.list().some(({ name }) => name === PUBLIC_SOURCES_DESTINATION);
   }
 
   #refuseClosed(): void {
@@ -153,7 +153,7 @@ export class PackageSources {
   async #locate(source: string, signal: AbortSignal): Promise<{ url: URL; commit?: string }> {
     const github = readGithubSource(source);
     if (!github) return { url: publicUrl(source) };
-    const { github: origins = GITHUB } = this.own;
+    const { github: origins = GITHUB } = this.dependencies;
     const answer = this.#download(commitUrl(github, origins), {
       headers: { accept: COMMIT_MEDIA_TYPE },
       bytesMax: COMMIT_ANSWER_BYTES_MAX,
@@ -170,7 +170,7 @@ export class PackageSources {
     request: { headers?: Record<string, string>; bytesMax: number; signal: AbortSignal },
   ) {
     const bounded = { ...request, timeoutMs: INSPECTION_TIMEOUT_MS };
-    return this.own.outbound.download(PUBLIC_SOURCES_DESTINATION, url, bounded);
+    return this.dependencies.outbound.download(PUBLIC_SOURCES_DESTINATION, url, bounded);
   }
 }
 

@@ -37,7 +37,7 @@ export interface PackageUpdatesDependencies {
 }
 
 export class PackageUpdates {
-  constructor(private readonly own: PackageUpdatesDependencies) {}
+  constructor(private readonly dependencies: PackageUpdatesDependencies) {}
 
   /**
    * Mirrors the current commits, and publishes nothing.
@@ -55,7 +55,7 @@ export class PackageUpdates {
   }
 
   #wanted({ organizationId }: Actor, { connectionId, packageIds }: UpdateRequest): Named[] {
-    const origins = this.own.sourceWatch
+    const origins = this.dependencies.sourceWatch
       .origins(organizationId)
       .filter((origin) => origin.connectionId === connectionId)
       .filter(({ packageId }) => packageIds.length === 0 || packageIds.includes(packageId));
@@ -71,7 +71,7 @@ export class PackageUpdates {
   }
 
   async #prepare(actor: Actor, origin: Named, ref: string): Promise<PackageUpdate | undefined> {
-    const { blobs, packageSources, packagesInForce } = this.own;
+    const { blobs, packageSources, packagesInForce } = this.dependencies;
     const before = packagesInForce(actor.organizationId).find(({ id }) => id === origin.packageId);
     if (!before) return undefined;
     const { connectionId: connection_id, repository, path } = origin;
@@ -85,7 +85,7 @@ export class PackageUpdates {
   }
 
   async #refuseMissing({ organizationId }: Actor, managed: ManagedPackage): Promise<void> {
-    const problems = await this.own.packageSources.archives.missingPaths(organizationId, managed);
+    const problems = await this.dependencies.packageSources.archives.missingPaths(organizationId, managed);
     if (problems.length === 0) return;
     throw new DomainError(
       "invalid",

@@ -48,11 +48,11 @@ interface DueRef {
 }
 
 export class SourceWatch {
-  constructor(private readonly own: SourceWatchDependencies) {}
+  constructor(private readonly dependencies: SourceWatchDependencies) {}
 
   /** @returns the packages of the policy that were mirrored from a connection */
   origins(organizationId: string): TrackedPackage[] {
-    const { db, packagesInForce } = this.own;
+    const { db, packagesInForce } = this.dependencies;
     return packagesInForce(organizationId).flatMap((managed) => {
       const origin = originOf(db.read, organizationId, managed);
       return origin ? [{ ...origin, packageId: managed.id, version: managed.version }] : [];
@@ -73,7 +73,7 @@ export class SourceWatch {
   /** @returns the packages for which a newer commit is available, as far as it was looked up */
   behind(organizationId: string): OutdatedPackage[] {
     return this.tracked(organizationId).flatMap((tracked) => {
-      const seen = store.findWatch(this.own.db.read, { ...tracked, organizationId });
+      const seen = store.findWatch(this.dependencies.db.read, { ...tracked, organizationId });
       if (!seen || seen.commit === null || seen.commit === tracked.commit) return [];
       return [{ ...tracked, latestCommit: seen.commit, checkedAtMs: seen.checkedAtMs }];
     });
@@ -81,7 +81,7 @@ export class SourceWatch {
 
   /** @returns whether the refs of a connection are to be checked */
   isWanted(): boolean {
-    return this.own.connections.list().some(({ watchEveryHours }) => watchEveryHours !== undefined);
+    return this.dependencies.connections.list().some(({ watchEveryHours }) => watchEveryHours !== undefined);
   }
 
   /**
@@ -105,7 +105,7 @@ export class SourceWatch {
 
   /** @returns each ref once; first those that were not looked up for the longest time */
   #due(organizationId: string): DueRef[] {
-    const { clock, connections, db } = this.own;
+    const { clock, connections, db } = this.dependencies;
     const known = connections.list();
     const refs = new Map<string, DueRef>();
     for (const tracked of this.tracked(organizationId)) {
@@ -129,12 +129,12 @@ export class SourceWatch {
   ): Promise<"moved" | "failing" | "settled"> {
     const { organizationId } = actor;
     try {
-      const found = await this.own.mirrors.resolve(connection, tracked);
-      await this.own.mirrors.states.note(organizationId, connection.id);
+      const found = await this.dependencies.mirrors.resolve(connection, tracked);
+      await this.dependencies.mirrors.states.note(organizationId, connection.id);
       return (await this.#note(actor, tracked, found)) ? "moved" : "settled";
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      await this.own.mirrors.states.note(organizationId, connection.id, error);
+      await this.dependencies.mirrors.states.note(organizationId, connection.id, error);
       await this.#noteFailure(actor, tracked, error.reason);
       return failingReason(error) !== undefined || error.kind === "too_many" ? "failing" : "settled";
     }
@@ -142,7 +142,7 @@ export class SourceWatch {
 
   /** @returns whether it is a tag that moved */
   async #note(actor: Actor, tracked: TrackedPackage, { commit, kind }: Resolved): Promise<boolean> {
-    const { audit, clock, db } = this.own;
+    const { audit, clock, db } = this.dependencies;
     const key = keyOf(actor, tracked);
     return await db.write((tx) => {
       const former = store.findWatch(tx, key)?.commit ?? tracked.commit;
@@ -162,7 +162,7 @@ export class SourceWatch {
   }
 
   async #noteFailure(actor: Actor, tracked: TrackedPackage, reason: string): Promise<void> {
-    const { clock, db } = this.own;
+    const { clock, db } = this.dependencies;
     const key = keyOf(actor, tracked);
     await db.write((tx) => {
       const commit = store.findWatch(tx, key)?.commit ?? null;

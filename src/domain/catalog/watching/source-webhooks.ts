@@ -29,14 +29,14 @@ export interface Announcement {
 }
 
 export class SourceWebhooks {
-  constructor(private readonly own: Pick<MirrorsDependencies, "db" | "clock" | "connections">) {}
+  constructor(private readonly dependencies: Pick<MirrorsDependencies, "db" | "clock" | "connections">) {}
 
   /**
    * Marks the refs of the connection as due.
    * @throws DomainError `source.no_webhook`, `source.webhook_refused`, `source.not_watched`; errors of `body`
    */
   async receive(organizationId: string, announcement: Announcement): Promise<void> {
-    const { clock, connections, db } = this.own;
+    const { clock, connections, db } = this.dependencies;
     const { connectionId } = announcement;
     const connection = connections.list().find(({ id }) => id === connectionId);
     if (!connection?.webhookSecret) throw noWebhook();

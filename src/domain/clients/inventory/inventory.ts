@@ -37,7 +37,7 @@ export class Inventory extends ClientLists {
     const problems: Problem[] = [];
     const wanted = { isAmong: store.hasReported, ...readFacetQuery(query, problems) };
     refuseQuery(problems);
-    const users = yield* this.own.identity.users.commonNames(organizationId, wanted);
+    const users = yield* this.dependencies.identity.users.commonNames(organizationId, wanted);
     return {
       users: users.map(({ id, email }) => ({ id, email })),
       harnesses: yield* this.#harnessNames(organizationId),
@@ -45,7 +45,7 @@ export class Inventory extends ClientLists {
   }
 
   *#harnessNames(organizationId: string): Steps<string[]> {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const listsIn = store.harnessLists(read, organizationId);
     const lists = new Set<string>();
     yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
@@ -58,12 +58,12 @@ export class Inventory extends ClientLists {
 
   /** @returns how many workstations each user has, and when one was last seen; users without one are absent */
   ofUsers(organizationId: string, userIds: readonly string[]): ReadonlyMap<string, UserFigures> {
-    return figuresOfUsers(this.own.db.read, { organizationId, userIds });
+    return figuresOfUsers(this.dependencies.db.read, { organizationId, userIds });
   }
 
   /** @returns the users without a workstation that reported at this time or later, UTC milliseconds */
   notSeenSince(organizationId: string, ms: number): UserSet {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const limit = USER_CANDIDATES_MAX + 1;
     const late = ownersSeenBefore(db.read, { organizationId, ms, limit });
     const without = late.length < limit ? identity.users.withoutWorkstation(organizationId, limit) : [];
@@ -73,7 +73,7 @@ export class Inventory extends ClientLists {
 
   /** @returns the workstation that last reported with each grant; grants that never reported are absent */
   reporters(wanted: { organizationId: string; userId: string; grantIds: readonly string[] }) {
-    const rows = store.listReporters(this.own.db.read, wanted).toReversed();
+    const rows = store.listReporters(this.dependencies.db.read, wanted).toReversed();
     return new Map(rows.map((row) => [row.grantId, row]));
   }
 
@@ -82,7 +82,7 @@ export class Inventory extends ClientLists {
    * @throws DomainError `client.not_found`, `client.ambiguous`
    */
   find(organizationId: string, reference: string): ClientView {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const inForce = this.inForce(organizationId);
     const known = store.findReport(read, { organizationId, id: reference.toLowerCase() }, inForce);
     if (known) return this.viewOf(known);
@@ -100,7 +100,7 @@ export class Inventory extends ClientLists {
    */
   byId(organizationId: string, id: string): ClientView {
     const row = store.findReport(
-      this.own.db.read,
+      this.dependencies.db.read,
       { organizationId, id: id.toLowerCase() },
       this.inForce(organizationId),
     );
@@ -117,7 +117,7 @@ export class Inventory extends ClientLists {
 
   /** @returns the user's other clients whose logins were approved from the same browser sign-in */
   companions(client: ClientView): { id: string; hostname: string | null }[] {
-    return store.listCompanions(this.own.db.read, client);
+    return store.listCompanions(this.dependencies.db.read, client);
   }
 
   /** See `countsInSteps`. */
@@ -133,7 +133,7 @@ export class Inventory extends ClientLists {
 
   /** @returns the number of clients per health, and of those that report the revision in force */
   *fleetInSteps(organizationId: string): Steps<store.FleetCounts> {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const countIn = store.clientCounter(read, { organizationId, inForce: this.inForce(organizationId) });
     const counts = { current: 0, outdated: 0, attention: 0, onNewest: 0 };
     yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {
@@ -158,7 +158,7 @@ export class Inventory extends ClientLists {
 
   /** @returns how many clients have which version of a harness installed, by harness and version */
   *versionsInSteps(organizationId: string): Steps<HarnessVersions> {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const listsIn = store.versionLists(read, organizationId);
     const counts = new Map<string | null, number>();
     yield* overSpans({ placeAhead: store.reportPlaces(read, organizationId) }, (span) => {

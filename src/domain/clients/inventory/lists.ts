@@ -88,8 +88,8 @@ interface Found<Row> {
 export class ClientLists {
   readonly #totals: RowTotals;
 
-  constructor(protected readonly own: InventoryDependencies) {
-    this.#totals = new RowTotals(own.db, "client_rows");
+  constructor(protected readonly dependencies: InventoryDependencies) {
+    this.#totals = new RowTotals(dependencies.db, "client_rows");
   }
 
   /** See `listInSteps`. */
@@ -125,7 +125,12 @@ export class ClientLists {
     const { filter, sort, after, known, isKnownExact, ...request } = readClientQuery(query, this.#reading());
     const { page, perPage } = request;
     const currentRevision = this.inForce(organizationId);
-    const wanted = { filter, sort, inForce: currentRevision, byAddress: this.own.identity.users.byAddress };
+    const wanted = {
+      filter,
+      sort,
+      inForce: currentRevision,
+      byAddress: this.dependencies.identity.users.byAddress,
+    };
     const offset = after ? 0 : offsetOf(request);
     const isSearch = filter.q !== undefined && Number.isFinite(countedMax);
     const max = Math.max(isSearch ? SEARCHES_COUNTED_MAX : countedMax, offset + perPage);
@@ -152,7 +157,7 @@ export class ClientLists {
 
   *#read<Row extends SummaryRow>(organizationId: string, reading: ReadingPage<Row>): Steps<Found<Row>> {
     const { wanted, rowsLike, window } = reading;
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const rows = rowsLike(read, organizationId, wanted);
     const searched = yield* this.#searched(organizationId, reading);
     if (searched) return searched;
@@ -177,10 +182,10 @@ export class ClientLists {
     { wanted, rowsLike, window }: ReadingPage<Row>,
   ): Steps<Found<Row> | undefined> {
     const { q } = wanted.filter;
-    const candidates = q && (yield* candidatesOf(this.own, organizationId, q.text));
+    const candidates = q && (yield* candidatesOf(this.dependencies, organizationId, q.text));
     const isBoundAccepted = Number.isFinite(window.countedMax);
     if (!candidates || !(candidates.isWhole || isBoundAccepted)) return undefined;
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const places: Place[] = [];
     for (let at = 0; at < candidates.ids.length; at += CANDIDATES_AT_ONCE) {
       const ids = candidates.ids.slice(at, at + CANDIDATES_AT_ONCE);
@@ -209,7 +214,7 @@ export class ClientLists {
     organizationId: string,
     { wanted, rowsLike, window }: ReadingPage<Row>,
   ): Steps<Found<Row>> {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const { countedMax } = window;
     const rows = rowsLike(read, organizationId, wanted, "by_time");
     const found = yield* pageInSteps(rows, { offset: 0, limit: SORTED_ROWS_MAX, countedMax });
@@ -230,23 +235,23 @@ export class ClientLists {
   }
 
   *totalInSteps(organizationId: string): Steps<number> {
-    const { byAddress } = this.own.identity.users;
+    const { byAddress } = this.dependencies.identity.users;
     const wanted = { filter: {}, sort: SORTS[0], inForce: null, byAddress };
-    const rows = summariesLike(this.own.db.read, organizationId, wanted);
+    const rows = summariesLike(this.dependencies.db.read, organizationId, wanted);
     return yield* this.#totals.of(organizationId, rows);
   }
 
   protected inForce(organizationId: string): string | null {
-    return this.own.revisionInForce(organizationId) ?? null;
+    return this.dependencies.revisionInForce(organizationId) ?? null;
   }
 
   #reading(): Reading {
-    const { clock, identity } = this.own;
+    const { clock, identity } = this.dependencies;
     return { nowMs: clock.nowMs(), hasAddressLike: (text) => identity.users.hasAddressLike(text) };
   }
 
   #aboutUser({ userId, lastSeenAtMs }: SummaryRow): Pick<ClientView, "userEmail" | "activity"> {
-    const { identity, db, clock } = this.own;
+    const { identity, db, clock } = this.dependencies;
     const isStale = clock.nowMs() - lastSeenAtMs >= STALE_AFTER_DAYS * DAY_MS;
     const userEmail = identity.findUserById(db.read, userId)?.email ?? "";
     return { userEmail, activity: isStale ? "stale" : "recent" };

@@ -109,9 +109,9 @@ export class Rollouts {
   readonly #rollouts: Shared<Rollout>;
   readonly #revisions: Shared<ReadonlyMap<string, number>>;
 
-  constructor(private readonly own: RolloutDependencies) {
-    this.#rollouts = new Shared(own.clock);
-    this.#revisions = new Shared(own.clock);
+  constructor(private readonly dependencies: RolloutDependencies) {
+    this.#rollouts = new Shared(dependencies.clock);
+    this.#revisions = new Shared(dependencies.clock);
   }
 
   /** As `of`, in turns; the counts may be shared with other readers. */
@@ -128,10 +128,10 @@ export class Rollouts {
   /** @param inForce id of the current revision */
   *of(revision: Revision, inForce: string): Steps<Rollout> {
     const { id, sequence, createdAtMs, authorLabel, comment, organizationId } = revision;
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const asked = { organizationId, revisionId: id };
     const [kindsIn, refusalsIn] = [store.rolloutKinds(read, asked), store.refusalKinds(read, asked)];
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const times = [createdAtMs, ...NOT_SEEN_DAYS.map((days) => nowMs - days * DAY_MS)];
     const unseenIn = store.unseenCounts(read, organizationId, times);
     const tally = new RolloutTally();
@@ -156,7 +156,7 @@ export class Rollouts {
 
   /** @returns how many workstations report each revision, by its id */
   *onRevisions(organizationId: string): Steps<ReadonlyMap<string, number>> {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const countsIn = store.revisionCounts(read, organizationId);
     const sums = new Map<string, number>();
     yield* overSpans({ placeAhead: reportPlaces(read, organizationId) }, (span) => {
@@ -173,11 +173,11 @@ export class Rollouts {
     organizationId,
     createdAtMs,
   }: Pick<Revision, "id" | "organizationId" | "createdAtMs">): boolean {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const ageMs = nowMs - createdAtMs;
     if (ageMs > SAMPLE_DAYS_MAX * DAY_MS) return false;
     if (ageMs <= FREQUENT_MS) return true;
-    const lastMs = store.lastSampledMs(this.own.db.read, { organizationId, revisionId: id });
+    const lastMs = store.lastSampledMs(this.dependencies.db.read, { organizationId, revisionId: id });
     return lastMs === null || nowMs - lastMs >= HOUR_MS;
   }
 
@@ -187,16 +187,21 @@ export class Rollouts {
     { current, outdated, attention }: HealthCounts,
   ): Promise<void> {
     const counts = { current, outdated, attention };
-    const sample = { organizationId, revisionId: id, sampledAtMs: this.own.clock.nowMs(), ...counts };
-    await this.own.db.writeInBackground((tx) => store.addSample(tx, sample), "unobserved");
+    const sample = {
+      organizationId,
+      revisionId: id,
+      sampledAtMs: this.dependencies.clock.nowMs(),
+      ...counts,
+    };
+    await this.dependencies.db.writeInBackground((tx) => store.addSample(tx, sample), "unobserved");
   }
 
   /** Removes samples that are older than SAMPLE_DAYS_MAX. @returns how many */
   async forget(signal: AbortSignal): Promise<number> {
-    const beforeMs = this.own.clock.nowMs() - SAMPLE_DAYS_MAX * DAY_MS;
+    const beforeMs = this.dependencies.clock.nowMs() - SAMPLE_DAYS_MAX * DAY_MS;
     const limit = SAMPLES_REMOVED_AT_ONCE;
     const batch = () =>
-      this.own.db.writeInBackground((tx) => store.removeSamples(tx, beforeMs, limit), "unobserved");
+      this.dependencies.db.writeInBackground((tx) => store.removeSamples(tx, beforeMs, limit), "unobserved");
     return await runInBatches(batch, { limit, signal });
   }
 }

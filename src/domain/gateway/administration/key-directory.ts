@@ -64,7 +64,7 @@ export interface KeyedKeyQuery extends KeySelection {
 }
 
 export class KeyDirectory {
-  constructor(private readonly own: { db: Db; clock: Clock }) {}
+  constructor(private readonly dependencies: { db: Db; clock: Clock }) {}
 
   /**
    * @returns stored keys, ordered by email address; users without a key are not listed
@@ -106,25 +106,25 @@ export class KeyDirectory {
 
   #rowsLike(organizationId: string, wanted: Omit<KeyedKeyQuery, "after" | "limit">) {
     const { state, withProblem, userId, q, expiresWithinMs } = wanted;
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const expiresByMs = expiresWithinMs === undefined ? undefined : clock.nowMs() + expiresWithinMs;
     return directoryStore.keysLike(db.read, organizationId, { state, withProblem, userId, q, expiresByMs });
   }
 
   /** @returns the states of keys by user; users without a key are absent */
   statesOf(userIds: readonly string[]): ReadonlyMap<string, KeyState> {
-    return directoryStore.statesOf(this.own.db.read, userIds);
+    return directoryStore.statesOf(this.dependencies.db.read, userIds);
   }
 
   /** @returns the user's key; its state is `missing` for none */
   show({ id, email }: Pick<User, "id" | "email">): KeyView {
-    const row = store.findKey(this.own.db.read, id);
+    const row = store.findKey(this.dependencies.db.read, id);
     return row ? viewOf(row) : { ...NO_KEY, userId: id, email };
   }
 
   /** @returns the number of the user's keys that still have to be revoked at the gateway */
   revocationsOf({ id }: Pick<User, "id">): number {
-    return directoryStore.countRevocationsOf(this.own.db.read, id);
+    return directoryStore.countRevocationsOf(this.dependencies.db.read, id);
   }
 }
 

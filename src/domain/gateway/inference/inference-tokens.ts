@@ -46,7 +46,7 @@ export interface InferenceToken {
 
 export class InferenceTokens {
   constructor(
-    private readonly own: InferenceTokensDependencies,
+    private readonly dependencies: InferenceTokensDependencies,
     private readonly minting: Minting | undefined,
   ) {}
 
@@ -56,7 +56,7 @@ export class InferenceTokens {
    */
   async mint(workstation: Workstation): Promise<InferenceToken> {
     if (!this.minting) throw gatewayOff();
-    const { db, loginOf } = this.own;
+    const { db, loginOf } = this.dependencies;
     const login = loginOf(workstation.grantId);
     if (!login) throw loginEnded();
     const session =
@@ -71,7 +71,7 @@ export class InferenceTokens {
    * other workstations approved from the same browser sign-in may request new ones. Idempotent.
    */
   revokeSession(actor: Actor, workstation: Workstation): Promise<void> {
-    const { db, clock, audit } = this.own;
+    const { db, clock, audit } = this.dependencies;
     return db.write((tx) => {
       const session = this.#sessionOf(tx, workstation);
       const others = store.removeSiblings(tx, session);
@@ -83,7 +83,7 @@ export class InferenceTokens {
   }
 
   #sessionOf(tx: Tx, workstation: Workstation): store.GatewaySessionRow {
-    const { clock, ids } = this.own;
+    const { clock, ids } = this.dependencies;
     const known = store.findByGrant(tx, workstation.grantId);
     if (known) return known;
     const session = { ...workstation, id: ids.uuid(), createdAtMs: clock.nowMs(), revokedAtMs: null };
@@ -96,7 +96,7 @@ export class InferenceTokens {
     { login, minting }: { login: ActiveLogin; minting: Minting },
   ): InferenceToken {
     const { inferenceJwt, inferenceProxyUrl } = minting.settings;
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const endMs = Math.min(nowMs + inferenceJwt.tokenTtlSeconds * SECOND_MS, login.expiresAtMs);
     const iat = Math.floor(nowMs / SECOND_MS);
     const exp = Math.floor(endMs / SECOND_MS);
@@ -107,7 +107,7 @@ export class InferenceTokens {
       sub: session.userId,
       iat,
       exp,
-      jti: this.own.ids.uuid(),
+      jti: this.dependencies.ids.uuid(),
       scope: INFERENCE_SCOPE,
       [SESSION_CLAIM]: session.loginSessionId,
       [GATEWAY_SESSION_CLAIM]: session.id,

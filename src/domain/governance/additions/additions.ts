@@ -32,11 +32,11 @@ export interface AdditionsDependencies extends Pick<GovernanceParts, "db" | "clo
 }
 
 export class PackageAdditions {
-  constructor(private readonly own: AdditionsDependencies) {}
+  constructor(private readonly dependencies: AdditionsDependencies) {}
 
   /** @returns what the administrator adds; undefined for nothing */
   find({ id }: Pick<Actor, "id">): Addition | undefined {
-    return id === null ? undefined : store.findAddition(this.own.db.read, id);
+    return id === null ? undefined : store.findAddition(this.dependencies.db.read, id);
   }
 
   /** @throws DomainError `package_addition.none` */
@@ -50,7 +50,7 @@ export class PackageAdditions {
   async start(actor: Actor, source: AdditionSource): Promise<Addition> {
     const { id: ownerId, organizationId } = actor;
     invariant(ownerId !== null, "only a user adds packages");
-    const { audit, clock, db } = this.own;
+    const { audit, clock, db } = this.dependencies;
     return await db.write((tx) => {
       const { adapters: _, ...former } = store.findAddition(tx, ownerId) ?? {
         version: removedVersion(tx, organizationId),
@@ -81,7 +81,7 @@ export class PackageAdditions {
     { isReplacement, ...identity }: AdditionIdentity & { isReplacement: boolean },
   ): Promise<Addition> {
     this.assertRead(actor, stated);
-    const { packages } = this.own.drafts.ownOrNew(actor).document;
+    const { packages } = this.dependencies.drafts.ownOrNew(actor).document;
     const known = packages.find(({ id }) => id === identity.id);
     const problems = packageProblems({ ...this.get(actor), identity, adapters: {} });
     refuseProblems([...problems, ...(known && !isReplacement ? [isTaken(known)] : [])]);
@@ -118,7 +118,7 @@ export class PackageAdditions {
     const addition = this.get(actor);
     const { identity } = addition;
     if (!identity) throw isUnfinished();
-    const { archives, drafts, harnesses } = this.own;
+    const { archives, drafts, harnesses } = this.dependencies;
     const [managed, problems] = checkedPackage({ ...addition, identity, adapters });
     if (!managed || problems.length > 0) return { problems };
     const missing = await archives.missingPaths(actor.organizationId, managed);
@@ -139,9 +139,9 @@ export class PackageAdditions {
     this.assertRead(actor, stated);
     const { identity } = this.get(actor);
     if (!identity) throw isUnfinished();
-    const mark = audienceMark({ identity }, this.own.drafts.ownOrNew(actor));
+    const mark = audienceMark({ identity }, this.dependencies.drafts.ownOrNew(actor));
     if (audienceRead !== undefined && audienceRead !== mark) throw audienceChanged();
-    const checked = await this.own.drafts.checkAudience(actor, identity.id, audience);
+    const checked = await this.dependencies.drafts.checkAudience(actor, identity.id, audience);
     const chosen = { audience: checked, audienceRead: mark };
     return await this.#save(actor, stated, (former) => ({ ...former, ...chosen }));
   }
@@ -155,7 +155,7 @@ export class PackageAdditions {
     if (addition.version !== version) throw additionChanged();
     const whole = completeAddition(addition);
     if (!whole) throw isUnfinished();
-    const { drafts, db } = this.own;
+    const { drafts, db } = this.dependencies;
     const own = drafts.ownOrNew(actor);
     const replaced = own.document.packages.find(({ id }) => id === whole.identity.id);
     refuseProblems([
@@ -171,7 +171,7 @@ export class PackageAdditions {
   /** Ends it; the archive stays stored. @throws DomainError `package_addition.none` */
   async drop(actor: Actor): Promise<void> {
     const { ownerId, source } = this.get(actor);
-    const { audit, db } = this.own;
+    const { audit, db } = this.dependencies;
     await db.write((tx) => {
       if (!store.removeAddition(tx, ownerId)) throw noAddition();
       audit.record(tx, { actor, action: "package_addition.drop", target: source.artifactId });
@@ -180,7 +180,7 @@ export class PackageAdditions {
 
   /** Removes additions that nobody has continued for ADDITION_DAYS_MAX. @returns how many */
   async expire(actor: Actor): Promise<number> {
-    const { audit, clock, db } = this.own;
+    const { audit, clock, db } = this.dependencies;
     const beforeMs = clock.nowMs() - ADDITION_DAYS_MAX * DAY_MS;
     return await db.write((tx) => {
       const removed = store.removeUntouchedAdditions(tx, beforeMs);
@@ -204,7 +204,7 @@ export class PackageAdditions {
     { version }: StatedVersion,
     change: (former: Addition) => Addition,
   ): Promise<Addition> {
-    const { clock, db } = this.own;
+    const { clock, db } = this.dependencies;
     return await db.write((tx) => {
       const former = actor.id === null ? undefined : store.findAddition(tx, actor.id);
       if (!former) throw noAddition();

@@ -45,7 +45,7 @@ export class ArtifactLinks {
     | { revision: Revision; former: number; artifacts: Promise<ReadonlyMap<string, Served>> }
     | undefined;
 
-  constructor(private readonly own: ArtifactLinksDependencies) {}
+  constructor(private readonly dependencies: ArtifactLinksDependencies) {}
 
   /**
    * @returns a link to the archive if the user sees a package with it in the current revision or a recent one
@@ -56,12 +56,16 @@ export class ArtifactLinks {
     artifactId: string,
   ): Promise<ArtifactLink> {
     const served = (await this.#artifactsOf(organizationId)).get(artifactId.toLowerCase());
-    const person = personOf(userId, this.own.userGroups);
+    const person = personOf(userId, this.dependencies.userGroups);
     if (!served?.audiences.some((isIn) => isIn(person))) throw notFound();
     const digest = parseDigest(served.digest);
-    if (!(await this.own.blobs.has(digest))) throw bytesMissing();
-    const expires = Math.floor(this.own.clock.nowMs() / SECOND_MS) + LINK_TTL_SECONDS;
-    return { digest, expires, signature: this.own.sealing.mac(textOf({ digest, expires }), PURPOSE) };
+    if (!(await this.dependencies.blobs.has(digest))) throw bytesMissing();
+    const expires = Math.floor(this.dependencies.clock.nowMs() / SECOND_MS) + LINK_TTL_SECONDS;
+    return {
+      digest,
+      expires,
+      signature: this.dependencies.sealing.mac(textOf({ digest, expires }), PURPOSE),
+    };
   }
 
   /**
@@ -69,7 +73,7 @@ export class ArtifactLinks {
    * @throws DomainError `artifact.link_refused` if the link has expired or is not ours, `artifact.not_found`
    */
   async open({ signature, ...link }: ArtifactLink): Promise<ArtifactFile> {
-    const { blobs, clock, sealing } = this.own;
+    const { blobs, clock, sealing } = this.dependencies;
     const isOver = clock.nowMs() >= link.expires * SECOND_MS;
     if (isOver || !sealing.isMac(signature, textOf(link), PURPOSE)) throw linkRefused();
     const digest = parseDigest(link.digest);
@@ -78,8 +82,8 @@ export class ArtifactLinks {
   }
 
   #artifactsOf(organizationId: string): Promise<ReadonlyMap<string, Served>> {
-    const revision = this.own.revisions.inForce(organizationId);
-    const former = this.own.formerRevisionsServed();
+    const revision = this.dependencies.revisions.inForce(organizationId);
+    const former = this.dependencies.formerRevisionsServed();
     if (this.#served?.revision === revision && this.#served.former === former) return this.#served.artifacts;
     const artifacts = this.#readArtifacts(revision, former);
     this.#served = { revision, former, artifacts };
@@ -91,7 +95,7 @@ export class ArtifactLinks {
 
   /** @returns every archive that a package of the revisions names, by id */
   async #readArtifacts(revision: Revision, former: number): Promise<ReadonlyMap<string, Served>> {
-    const { revisions } = this.own;
+    const { revisions } = this.dependencies;
     const { organizationId, sequence } = revision;
     const served = new Map<string, Served>();
     // The newest are read last, because the memory for revisions keeps those.

@@ -54,7 +54,7 @@ type Dependencies = Pick<IdentityDependencies, "db" | "audit">;
 
 export class BulkUserChanges {
   constructor(
-    private readonly own: Dependencies,
+    private readonly dependencies: Dependencies,
     private readonly users: Users,
   ) {}
 
@@ -157,10 +157,10 @@ export class BulkUserChanges {
   #recordWhole(actor: Actor, { action, selection, whole = 0 }: KnownChange): Promise<void> {
     const filter = selection.ids ? null : selection.text;
     const after = { ...UPDATES[action], users: whole, filter };
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       const event = { actor, target: actor.organizationId, after };
-      if (UPDATES[action]) this.own.audit.record(tx, { ...event, action: "users.update" });
-      else this.own.audit.record(tx, { ...event, action: "users.revoke_logins" });
+      if (UPDATES[action]) this.dependencies.audit.record(tx, { ...event, action: "users.update" });
+      else this.dependencies.audit.record(tx, { ...event, action: "users.revoke_logins" });
     });
   }
 }

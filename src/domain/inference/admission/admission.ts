@@ -96,15 +96,15 @@ export class Admission {
   /** refused tokens by address */
   readonly #failures: Rates;
 
-  constructor(private readonly own: AdmissionOptions) {
-    const { clock, settings } = own;
+  constructor(private readonly options: AdmissionOptions) {
+    const { clock, settings } = options;
     const buckets = createBuckets(BUCKETS_MAX);
     const { tokenRate, tokenBurst, failuresPerAddress } = settings;
     this.permits = new Permits({
       inFlightMax: settings.maxInFlight,
       perUserMax: settings.parallelPerUser,
     });
-    this.#verifier = new TokenVerifier(own);
+    this.#verifier = new TokenVerifier(options);
     this.#requests = createRates(clock, { perSecond: tokenRate, burst: tokenBurst }, buckets);
     this.#failures = createRates(
       clock,
@@ -155,7 +155,7 @@ export class Admission {
 
   #resolve(claims: InferenceClaims): ResolvedKey | Refused {
     try {
-      return this.own.resolve(claims);
+      return this.options.resolve(claims);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       const refused = REFUSALS[error.reason] ?? this.#keyRefusal(error, claims);
@@ -166,13 +166,13 @@ export class Admission {
   #keyRefusal(error: DomainError, { userId }: InferenceClaims): AdmissionReason {
     if (error.kind === "unavailable") return "inference.key_recovering"; // the resolver has started an attempt
     if (error.kind !== "conflict") throw error;
-    const { db, identity, gatewayKeys } = this.own;
+    const { db, identity, gatewayKeys } = this.options;
     const user = identity.findUserById(db.read, userId);
     return user && gatewayKeys.recover(user) ? "inference.key_recovering" : "inference.key_missing";
   }
 
   #limit({ declaredBytes = 0 }: Applicant, { userId }: InferenceClaims): Refused | undefined {
-    const { settings, budgets } = this.own;
+    const { settings, budgets } = this.options;
     if (declaredBytes > settings.maxBodyBytes) return { refused: "inference.too_large" };
     if (!this.permits.takeForUser(userId)) return { refused: "inference.user_parallel" };
     if (!budgets.exceeded(userId)) return undefined;

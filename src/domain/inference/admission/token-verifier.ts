@@ -39,7 +39,7 @@ export interface TokenVerifierOptions {
 export class TokenVerifier {
   readonly #known = new LRUCache<string, Known>({ max: KNOWN_TOKENS_MAX });
 
-  constructor(private readonly own: TokenVerifierOptions) {}
+  constructor(private readonly options: TokenVerifierOptions) {}
 
   /** @returns the number of tokens whose claims are kept */
   get size(): number {
@@ -63,12 +63,12 @@ export class TokenVerifier {
 
   /** The ring reads its keys again when they change, so a token of a removed key is refused at once. */
   #stillVerifies({ kid, expiresAtMs }: Known): boolean {
-    const { clock, keys } = this.own;
+    const { clock, keys } = this.options;
     return !isExpired(expiresAtMs, clock.nowMs()) && keys.find(kid) !== undefined;
   }
 
   #read(token: string): Known | undefined {
-    const { clock, keys, issuer, audience } = this.own;
+    const { clock, keys, issuer, audience } = this.options;
     try {
       return claimsOf(
         verifyToken(token, {

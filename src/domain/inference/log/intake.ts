@@ -66,7 +66,7 @@ export class LogIntake {
   /** ids of the latest rows */
   readonly #counted = growingCache<true>(COUNTED_IDS_MAX);
 
-  constructor(private readonly own: IntakeDependencies) {}
+  constructor(private readonly dependencies: IntakeDependencies) {}
 
   /** Queues one row, with the rules of `takeBatch`. */
   take(body: unknown): void {
@@ -85,7 +85,7 @@ export class LogIntake {
     const problems: Problem[] = [];
     const rows = events.map((event, index) => this.#rowOf(event, { at: at(index), problems }));
     refuse(problems);
-    if (!this.own.offer?.(rows)) throw full();
+    if (!this.dependencies.offer?.(rows)) throw full();
     for (const row of rows) this.#count(row);
   }
 
@@ -93,11 +93,11 @@ export class LogIntake {
   #count(row: RequestRow): void {
     if (this.#counted.has(row.id)) return;
     this.#counted.set(row.id, true);
-    this.own.usage.count(row);
+    this.dependencies.usage.count(row);
   }
 
   #rowOf(event: Event, { at, problems }: { at: string; problems: Problem[] }): RequestRow {
-    const { clock, hasUser } = this.own;
+    const { clock, hasUser } = this.dependencies;
     const occurredAtMs = Date.parse(event.occurred_at);
     if (Number.isNaN(occurredAtMs) || occurredAtMs > clock.nowMs() + AHEAD_MS_MAX)
       problems.push({ pointer: `${at}/occurred_at`, detail: "occurred_at must be a time that has come" });

@@ -25,22 +25,22 @@ interface Measured {
 export class LogArchive {
   readonly #folder: string;
 
-  constructor(private readonly own: LogArchiveOptions) {
-    this.#folder = `${own.prefix}request-logs`;
+  constructor(private readonly options: LogArchiveOptions) {
+    this.#folder = `${options.prefix}request-logs`;
   }
 
   /** @returns the URL of the folder, without a slash at its end */
   get url(): string {
-    return `s3://${this.own.name}/${this.#folder}`;
+    return `s3://${this.options.name}/${this.#folder}`;
   }
 
   /** Succeeds if the bucket is there and may be used. */
   check(): Promise<void> {
-    return explained(this.own.bucket.check());
+    return explained(this.options.bucket.check());
   }
 
   async has(name: string): Promise<boolean> {
-    return (await explained(this.own.bucket.head(this.#keyOf(name)))) !== undefined;
+    return (await explained(this.options.bucket.head(this.#keyOf(name)))) !== undefined;
   }
 
   /**
@@ -56,18 +56,18 @@ export class LogArchive {
     const key = this.#keyOf(name);
     const expected = await measure(content());
     const upload = { key, ...expected, contentType };
-    await explained(this.own.bucket.put(upload, unchanged(content(), expected), { signal }));
+    await explained(this.options.bucket.put(upload, unchanged(content(), expected), { signal }));
     if (await explained(this.#isKept(key, expected, signal))) return;
-    await explained(this.own.bucket.remove(key));
+    await explained(this.options.bucket.remove(key));
     throw damaged(name);
   }
 
   /** Reads the object if the store has no digest of it. */
   async #isKept(key: string, { sizeBytes, sha256 }: Measured, signal: AbortSignal): Promise<boolean> {
-    const found = await this.own.bucket.head(key);
+    const found = await this.options.bucket.head(key);
     if (found?.sizeBytes !== sizeBytes) return false;
     if (found.sha256 !== undefined) return found.sha256 === sha256;
-    const bytes = await this.own.bucket.read(key, { signal, sizeBytes });
+    const bytes = await this.options.bucket.read(key, { signal, sizeBytes });
     return bytes !== undefined && (await measure(bytes)).sha256 === sha256;
   }
 

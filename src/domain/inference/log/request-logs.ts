@@ -74,10 +74,10 @@ export class RequestLogs implements OutsideData {
   readonly archive: LogArchive | undefined;
   readonly #source: LogSource;
 
-  constructor(private readonly own: RequestLogsDependencies) {
-    this.file = new FileSource(own.file);
-    this.archive = own.archive;
-    this.#source = own.service ?? this.file;
+  constructor(private readonly dependencies: RequestLogsDependencies) {
+    this.file = new FileSource(dependencies.file);
+    this.archive = dependencies.archive;
+    this.#source = dependencies.service ?? this.file;
   }
 
   /** @throws DomainError `request_log.invalid`, `request_log.too_slow`, `request_log.busy`, `storage.*` */
@@ -108,7 +108,7 @@ export class RequestLogs implements OutsideData {
   }
 
   #checked(query: SummaryQuery): CheckedSummary {
-    return readSummaryQuery(query, { nowMs: this.own.clock.nowMs(), keptFromMs: this.keptFromMs() });
+    return readSummaryQuery(query, { nowMs: this.dependencies.clock.nowMs(), keptFromMs: this.keptFromMs() });
   }
 
   #summaryOf({ bucket, search }: CheckedSummary, { totals, points, groups }: SummaryFound): SummaryView {
@@ -128,7 +128,7 @@ export class RequestLogs implements OutsideData {
     const fromMs = this.keptFromMs();
     // Usage is counted for every row, so the table of usage lists all users with rows.
     const wanted = { isAmong: hasUsageSince(dayOf(fromMs)), q, selectedId };
-    const users = await runInTurns(this.own.identity.users.commonNames(organizationId, wanted));
+    const users = await runInTurns(this.dependencies.identity.users.commonNames(organizationId, wanted));
     return {
       users: users
         .filter(({ id, status }) => status !== "removed" || id === selectedId)
@@ -144,7 +144,7 @@ export class RequestLogs implements OutsideData {
 
   /** @returns rows that arrived earlier have expired, UTC milliseconds */
   keptFromMs(): number {
-    return retentionStartMs(this.own.clock.nowMs(), this.own.retentionDays);
+    return retentionStartMs(this.dependencies.clock.nowMs(), this.dependencies.retentionDays);
   }
 
   /** @returns the row with the current address of its user */
@@ -164,7 +164,7 @@ export class RequestLogs implements OutsideData {
   }
 
   #eraseRowsOf(userId: string): number {
-    const database = openExistingLog(this.own.file);
+    const database = openExistingLog(this.dependencies.file);
     if (!database) return 0;
     try {
       let erased = 0;
@@ -184,7 +184,7 @@ export class RequestLogs implements OutsideData {
 
   /** @returns the current address of a user */
   addressOf(userId: string): string {
-    const user = this.own.identity.findUserById(this.own.db.read, userId);
+    const user = this.dependencies.identity.findUserById(this.dependencies.db.read, userId);
     return user === undefined || user.status === "removed" ? REMOVED_ADDRESS : user.email;
   }
 }

@@ -50,14 +50,14 @@ export interface CatalogFigures {
 export class ModelCatalog {
   #running: Promise<RefreshResult> | undefined;
 
-  constructor(private readonly own: ModelCatalogDependencies) {}
+  constructor(private readonly dependencies: ModelCatalogDependencies) {}
 
   /**
    * @param policy whose assignments are shown; the one in force if omitted
    * @throws DomainError `gateway.off`, `governance.no_policy`
    */
   view(organizationId: string, policy?: Pick<Revision, "id" | "document">): ModelCatalogView {
-    const { db, clock, harnesses, revisions } = this.own;
+    const { db, clock, harnesses, revisions } = this.dependencies;
     const { settings } = this.#mode();
     return db.readConsistently(() =>
       toCatalogView({
@@ -74,7 +74,7 @@ export class ModelCatalog {
 
   /** @returns facts for operators; undefined when gateway mode is off */
   figures(organizationId: string): CatalogFigures | undefined {
-    const { db, clock, gateway, revisions } = this.own;
+    const { db, clock, gateway, revisions } = this.dependencies;
     const revision = revisions.current(organizationId);
     if (!gateway.mode) return undefined;
     const intervalMs = gateway.mode.settings.provisioner.modelCatalogRefreshSeconds * SECOND_MS;
@@ -136,7 +136,7 @@ export class ModelCatalog {
     organizationId: string,
     { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
   ): Promise<RefreshResult | undefined> {
-    const sync = store.findSync(this.own.db.read, organizationId);
+    const sync = store.findSync(this.dependencies.db.read, organizationId);
     if (isSupported(sync) === false && !isFirst) return undefined;
     try {
       return await this.refresh(organizationId, { signal });
@@ -157,7 +157,7 @@ export class ModelCatalog {
     actor: Actor,
     { modelId, fingerprint }: { modelId: string; fingerprint: string },
   ): Promise<boolean> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     this.#mode();
     return db.write((tx) => {
       const row = store.findModel(tx, actor.organizationId, modelId);
@@ -177,7 +177,7 @@ export class ModelCatalog {
   }
 
   async #refresh(organizationId: string, question: ListingQuestion): Promise<RefreshResult> {
-    const { db, clock, gateway } = this.own;
+    const { db, clock, gateway } = this.dependencies;
     const refresh = { organizationId, beganAtMs: clock.nowMs() };
     try {
       const listing = await gateway.listModels(question);
@@ -197,17 +197,17 @@ export class ModelCatalog {
   }
 
   #record(actor: Actor, after: AuditSummary): Promise<void> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     const event = { actor, action: "model_catalog.refresh", target: actor.organizationId, after };
     return db.write((tx) => audit.record(tx, event), "unobserved");
   }
 
   #assigned(organizationId: string): ReadonlySet<string> {
-    return assignedModels(this.own.revisions.current(organizationId));
+    return assignedModels(this.dependencies.revisions.current(organizationId));
   }
 
   #mode(): GatewayMode {
-    const { mode } = this.own.gateway;
+    const { mode } = this.dependencies.gateway;
     if (!mode) throw gatewayOff();
     return mode;
   }

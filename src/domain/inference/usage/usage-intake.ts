@@ -10,14 +10,14 @@ export interface UsageIntakeDependencies {
 }
 
 export class UsageIntake {
-  constructor(private readonly own: UsageIntakeDependencies) {}
+  constructor(private readonly dependencies: UsageIntakeDependencies) {}
 
   /**
    * Adds the sums to the database, unless this batch was the last one. Sums of another organization are left out, and those of a
    * user who was erased in the meantime are kept without a user.
    */
   async take({ batch, deltas }: UsageBatch): Promise<void> {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const organizationId = identity.organization()?.id;
     const ours = deltas.filter((delta) => delta.organizationId === organizationId);
     await db.write((tx) => {

@@ -41,19 +41,22 @@ export interface UsageReport {
 }
 
 export class UsageReports {
-  constructor(private readonly own: { db: Db; clock: Clock; addressOf(userId: string): string }) {}
+  constructor(private readonly dependencies: { db: Db; clock: Clock; addressOf(userId: string): string }) {}
 
   /**
    * @param fallback the group, if the caller names none
    * @throws DomainError `usage.invalid` with all problems
    */
   *report(organizationId: string, query: UsageQuery, fallback: Group = "user"): Steps<UsageReport> {
-    const { fromDay, toDay, group } = readQuery(query, { fallback, today: dayOf(this.own.clock.nowMs()) });
+    const { fromDay, toDay, group } = readQuery(query, {
+      fallback,
+      today: dayOf(this.dependencies.clock.nowMs()),
+    });
     const byKey = new Map<string, Sums>();
     const totals = { ...NO_SUMS };
     for (let day = fromDay; day <= toDay; day++) {
       const wanted = { ofDay: day, group, ofUser: query.userId };
-      for (const { key, ...sums } of store.usageOfDay(this.own.db.read, organizationId, wanted)) {
+      for (const { key, ...sums } of store.usageOfDay(this.dependencies.db.read, organizationId, wanted)) {
         const name = group === "day" ? dayText(day) : key;
         addSums(sumsIn(byKey, name), sums);
         addSums(totals, sums);
@@ -74,7 +77,7 @@ export class UsageReports {
   }
 
   #named(entry: UsageEntry): UsageEntry {
-    return { ...entry, userEmail: this.own.addressOf(entry.key ?? "") };
+    return { ...entry, userEmail: this.dependencies.addressOf(entry.key ?? "") };
   }
 }
 

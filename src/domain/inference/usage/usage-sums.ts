@@ -62,8 +62,8 @@ export class UsageSums implements UsageCounter, Budgets {
   /** whether the last write failed; each failure is reported, so the next try is later */
   #isFailing = false;
 
-  constructor(private readonly own: UsageSumsOptions) {
-    this.#today = dayOf(own.clock.nowMs());
+  constructor(private readonly options: UsageSumsOptions) {
+    this.#today = dayOf(options.clock.nowMs());
   }
 
   /**
@@ -72,7 +72,7 @@ export class UsageSums implements UsageCounter, Budgets {
    */
   load(waiting: readonly UsageDelta[] = []): void {
     this.#used.clear();
-    const counted = store.sumsOfDay(this.own.db.read, this.#day());
+    const counted = store.sumsOfDay(this.options.db.read, this.#day());
     for (const { userId, ...sums } of [...counted, ...waiting]) this.#use(userId, sums);
   }
 
@@ -87,7 +87,7 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   exceeded(userId: string): ExceededBudget | undefined {
-    const { requestsPerDay, tokensPerDay } = this.own.budgets;
+    const { requestsPerDay, tokensPerDay } = this.options.budgets;
     this.#day();
     const used = this.#used.get(userId);
     if (used === undefined) return undefined;
@@ -96,7 +96,7 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   retryAfterSeconds(): number {
-    return Math.max(1, Math.ceil((DAY_MS - (this.own.clock.nowMs() % DAY_MS)) / SECOND_MS));
+    return Math.max(1, Math.ceil((DAY_MS - (this.options.clock.nowMs() % DAY_MS)) / SECOND_MS));
   }
 
   /** Hands the sums over, or adds them to the database; call it once more before that is closed. Never rejects. */
@@ -118,7 +118,7 @@ export class UsageSums implements UsageCounter, Budgets {
       } catch (error) {
         this.#isFailing = true;
         this.#putBack(deltas);
-        this.own.onFailure?.(error);
+        this.options.onFailure?.(error);
         return;
       }
       deltas.splice(0, part.length);
@@ -126,7 +126,7 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   async #count(deltas: readonly UsageDelta[]): Promise<void> {
-    const { handOver, isCounter } = this.own;
+    const { handOver, isCounter } = this.options;
     if (!handOver) return await this.#store(deltas);
     try {
       await handOver(deltas);
@@ -137,7 +137,7 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   async #store(deltas: readonly UsageDelta[]): Promise<void> {
-    const { db } = this.own;
+    const { db } = this.options;
     await db.writeInBackground((tx) => {
       for (const delta of deltas) store.addUsage(tx, delta);
     }, "unobserved");
@@ -156,14 +156,14 @@ export class UsageSums implements UsageCounter, Budgets {
   }
 
   #wait(): void {
-    const isSoon = this.own.handOver && !this.#isFailing;
+    const isSoon = this.options.handOver && !this.#isFailing;
     const delayMs = isSoon ? HAND_OVER_EVERY_MS : COUNT_EVERY_MS;
     this.#timer ??= setTimeout(() => void this.flush(), delayMs);
   }
 
   /** Begins a new day after the last one has ended. @returns the present day */
   #day(): number {
-    const today = dayOf(this.own.clock.nowMs());
+    const today = dayOf(this.options.clock.nowMs());
     if (today !== this.#today) this.#used = new Map();
     this.#today = today;
     return today;

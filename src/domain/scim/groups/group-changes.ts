@@ -53,11 +53,11 @@ type GroupChangeDependencies = Pick<ScimDependencies, "audit" | "clock" | "ids" 
 };
 
 export class GroupChanges {
-  constructor(private readonly own: GroupChangeDependencies) {}
+  constructor(private readonly dependencies: GroupChangeDependencies) {}
 
   /** @throws ScimError 400 for unknown members, 409 */
   *insert(tx: Tx, actor: Actor, { displayName, externalId, members = [] }: NewGroup): Steps<GroupRow> {
-    const { clock, ids } = this.own;
+    const { clock, ids } = this.dependencies;
     const nowMs = clock.nowMs();
     const after: GroupRow = {
       id: ids.uuid(),
@@ -85,7 +85,7 @@ export class GroupChanges {
   *update(tx: Tx, actor: Actor, { update, ...asked }: AskedGroup & { update: GroupUpdate }): Steps<GroupRow> {
     const before = this.#present(tx, actor, asked);
     const { displayName = before.displayName, externalId = before.externalId } = update;
-    const named = { ...before, displayName, externalId, updatedAtMs: this.own.clock.nowMs() };
+    const named = { ...before, displayName, externalId, updatedAtMs: this.dependencies.clock.nowMs() };
     const follow = this.#effectsOn(tx, actor, { before, after: named });
     const change = yield* applyMembers(tx, placeOf(before, actor), { update: update.members, follow });
     const movedCount = change.added.count + change.removed.count;
@@ -104,7 +104,7 @@ export class GroupChanges {
 
   /** @throws ScimError 404, 412 */
   *remove(tx: Tx, actor: Actor, asked: AskedGroup): Steps<void> {
-    const { audit, clock, roles } = this.own;
+    const { audit, clock, roles } = this.dependencies;
     const before = this.#present(tx, actor, asked);
     const nowMs = clock.nowMs();
     const givesRole = roles.roleOf(before) === "admin";
@@ -132,7 +132,7 @@ export class GroupChanges {
   #effectsOn(tx: Tx, actor: Actor, difference: Difference): Effects {
     const { after } = difference;
     const { isRenamed, isRemapped } = this.#reachOf(difference);
-    const isGiven = !isRemapped && this.own.roles.roleOf(after) === "admin";
+    const isGiven = !isRemapped && this.dependencies.roles.roleOf(after) === "admin";
     return this.#effects(tx, actor, { after, isShown: !isRenamed, isGiven });
   }
 
@@ -152,7 +152,7 @@ export class GroupChanges {
     actor: Actor,
     { after: { updatedAtMs }, isShown, isGiven }: { after: GroupRow; isShown: boolean; isGiven: boolean },
   ): Effects {
-    const { roles } = this.own;
+    const { roles } = this.dependencies;
     const showDifference = (users: readonly NumberedUser[]) => this.#showDifference(tx, users, updatedAtMs);
     return function* (users): Steps<void> {
       if (users.length === 0) return;
@@ -162,7 +162,7 @@ export class GroupChanges {
   }
 
   #reachOf({ before, after }: Difference): { isRenamed: boolean; isRemapped: boolean } {
-    const { roles } = this.own;
+    const { roles } = this.dependencies;
     return {
       isRenamed: before !== undefined && before.displayName !== after.displayName,
       isRemapped: before !== undefined && roles.roleOf(before) !== roles.roleOf(after),
@@ -170,7 +170,7 @@ export class GroupChanges {
   }
 
   #record(tx: Tx, actor: Actor, { before, after, ...change }: Difference & MemberChange): void {
-    this.own.audit.record(tx, {
+    this.dependencies.audit.record(tx, {
       actor,
       action: before ? "scim_group.update" : "scim_group.create",
       target: after.id,
@@ -182,7 +182,7 @@ export class GroupChanges {
   /** For users whose groups, or whose groups' names, differ. */
   #showDifference(tx: Tx, users: readonly NumberedUser[], nowMs: number): void {
     memberStore.bumpUserVersions(tx, { users, nowMs });
-    this.own.groupsChanged?.(tx, idsOf(users));
+    this.dependencies.groupsChanged?.(tx, idsOf(users));
   }
 }
 

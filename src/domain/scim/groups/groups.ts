@@ -28,8 +28,8 @@ export interface GroupDependencies extends ScimDependencies {
 export class ScimGroups implements ScimResources {
   readonly #changes: GroupChanges;
 
-  constructor(private readonly own: GroupDependencies) {
-    this.#changes = new GroupChanges(own);
+  constructor(private readonly dependencies: GroupDependencies) {
+    this.#changes = new GroupChanges(dependencies);
   }
 
   get(
@@ -38,7 +38,7 @@ export class ScimGroups implements ScimResources {
     { ifNoneMatch, ...asked }: AskedView & { ifNoneMatch?: string | undefined },
   ): ScimAnswer {
     const view = readView("Group", asked);
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const row = knownGroup(read, { organizationId, id });
     const isKnown = ifNoneMatch !== undefined && namesVersion(ifNoneMatch, row.version);
     return isKnown ? this.#bare(row) : this.#answer(read, row, { organizationId, view });
@@ -49,7 +49,7 @@ export class ScimGroups implements ScimResources {
    * @returns what takes the long member lists of a body that is sent with that method
    */
   intake({ actor: { organizationId } }: ScimCaller, method: string): MemberIntake {
-    const users = { db: this.own.db, organizationId };
+    const users = { db: this.dependencies.db, organizationId };
     return method === "PATCH" ? patchIntake(users) : groupIntake(users);
   }
 
@@ -109,7 +109,7 @@ export class ScimGroups implements ScimResources {
 
   /** Removes a deleted user from every group; each gets a new version (SCIM-26). */
   leaveAll(tx: Tx, userId: string): void {
-    removeFromAllGroups(tx, { userId, nowMs: this.own.clock.nowMs() });
+    removeFromAllGroups(tx, { userId, nowMs: this.dependencies.clock.nowMs() });
   }
 
   /** @returns the answer that shows the group */
@@ -118,9 +118,9 @@ export class ScimGroups implements ScimResources {
     row: GroupRow,
     { organizationId, view }: { organizationId: string; view: View },
   ): ScimAnswer {
-    const shown = { view, baseUrl: this.own.settings.baseUrl() };
+    const shown = { view, baseUrl: this.dependencies.settings.baseUrl() };
     const json = areLarge([row], view)
-      ? this.own.streams.open((snapshot) =>
+      ? this.dependencies.streams.open((snapshot) =>
           groupPieces(snapshot, knownGroup(snapshot, { organizationId, id: row.id }), shown),
         )
       : runSynchronously(renderGroups(connection, [row], shown)).join("");
@@ -129,7 +129,7 @@ export class ScimGroups implements ScimResources {
 
   /** @returns the answer that names the group and its version without content */
   #bare({ id, version }: GroupRow): ScimAnswer {
-    const location = locationOf("Group", id, this.own.settings.baseUrl());
+    const location = locationOf("Group", id, this.dependencies.settings.baseUrl());
     return { type: "Group", id, version, location, json: undefined };
   }
 
@@ -141,7 +141,7 @@ export class ScimGroups implements ScimResources {
     reach: number,
     { change, answer }: { change: (tx: Tx) => Steps<T>; answer: (tx: Tx, outcome: T) => Sync<Answer> },
   ): Promise<Answer> {
-    const { db, roles } = this.own;
+    const { db, roles } = this.dependencies;
     function* steps(tx: Tx): Steps<Sync<Answer>> {
       return answer(tx, yield* change(tx));
     }
@@ -156,11 +156,11 @@ export class ScimGroups implements ScimResources {
   }
 
   #sizeOf({ organizationId }: Actor, id: string): number {
-    return findGroup(this.own.db.read, { organizationId, id })?.memberCount ?? 0;
+    return findGroup(this.dependencies.db.read, { organizationId, id })?.memberCount ?? 0;
   }
 
   /** for every change: without a mapping no group affects an account */
   get #topic(): Topic {
-    return this.own.roles.areMapped() ? "access" : "provisioning";
+    return this.dependencies.roles.areMapped() ? "access" : "provisioning";
   }
 }

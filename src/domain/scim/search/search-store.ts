@@ -150,7 +150,7 @@ export class SearchedRows<Row> {
 
   constructor(
     private readonly connection: Connection,
-    private readonly own: RowsSql<Row>,
+    private readonly dependencies: RowsSql<Row>,
   ) {}
 
   /**
@@ -192,15 +192,17 @@ export class SearchedRows<Row> {
 
   /** @returns the rows of these sequences, in the given order */
   ofSequences(sequences: readonly number[]): Row[] {
-    this.#ofSequences ??= this.own.ofSequences(this.connection);
+    this.#ofSequences ??= this.dependencies.ofSequences(this.connection);
     const rows = this.#ofSequences.all({ sequences: JSON.stringify(sequences) });
     const bySequence = new Map(rows.map((row) => [row.sequence, row]));
     return sequences.flatMap((sequence) => bySequence.get(sequence) ?? []);
   }
 
   #sqlFor(filter: Filter, key?: AttributePath): TypeSql<Row> {
-    const { byRevision } = this.own;
-    return byRevision && (namesRevision(filter) || (key && isOfRevision(key))) ? byRevision : this.own;
+    const { byRevision } = this.dependencies;
+    return byRevision && (namesRevision(filter) || (key && isOfRevision(key)))
+      ? byRevision
+      : this.dependencies;
   }
 }
 

@@ -63,9 +63,9 @@ export class ScimSearch {
   /** resources of a type and an organization, while the revision is the same */
   readonly #totals = new Map<string, { revision: number; total: number }>();
 
-  constructor(private readonly own: SearchDependencies) {
-    this.#source = { rows: rowsOver(own.db.read), totalOf: (part) => this.#totalOf(part) };
-    this.#scans = new Scans(own.openSnapshot);
+  constructor(private readonly dependencies: SearchDependencies) {
+    this.#source = { rows: rowsOver(dependencies.db.read), totalOf: (part) => this.#totalOf(part) };
+    this.#scans = new Scans(dependencies.openSnapshot);
   }
 
   /**
@@ -74,7 +74,7 @@ export class ScimSearch {
    * @source RFC 7644 section 3.4.2
    */
   list({ actor }: ScimCaller, scope: SearchScope, asked: AskedList): ListJson | Promise<ListJson> {
-    const { pageMax, baseUrl } = this.own.settings;
+    const { pageMax, baseUrl } = this.dependencies.settings;
     const shown = { view: readView(scope, asked), baseUrl: baseUrl() };
     const request = readListRequest(scope, asked, pageMax);
     const { organizationId } = actor;
@@ -91,7 +91,7 @@ export class ScimSearch {
   }
 
   #lookUp(find: UserLookup, { organizationId, shown }: { organizationId: string; shown: Shown }): string {
-    const { db } = this.own;
+    const { db } = this.dependencies;
     const resources = db.readConsistently(() => {
       const row = find(db.read, organizationId);
       return row ? renderUsers(db.read, [row], shown) : [];
@@ -101,7 +101,7 @@ export class ScimSearch {
 
   /** `readConsistently` reads pages and totals at one moment; a page that takes several turns has a snapshot. */
   #immediate({ request, parts, shown }: Asked): ListJson {
-    const { db, streams } = this.own;
+    const { db, streams } = this.dependencies;
     const whole = db.readConsistently(() => {
       const { total, found } = pageOf(this.#source, request, parts);
       if (needsSeveralTurns(found, shown.view)) return undefined;
@@ -122,7 +122,7 @@ export class ScimSearch {
 
   /** Counting reads a whole index, so it is done once after each change. */
   #totalOf({ type, organizationId }: Pick<Part, "type" | "organizationId">): number {
-    const { db } = this.own;
+    const { db } = this.dependencies;
     const revision = db.revision("access") + db.revision("provisioning");
     const known = this.#totals.get(`${type} ${organizationId}`);
     if (known?.revision === revision) return known.total;
@@ -134,7 +134,7 @@ export class ScimSearch {
   async #scan({ request, parts, shown }: Asked): Promise<string> {
     const scanned = parts.filter(({ filter }) => !isIndexed(filter));
     const rows = scanned.reduce((sum, part) => sum + this.#totalOf(part), 0);
-    const { scanRowsMax } = this.own.settings;
+    const { scanRowsMax } = this.dependencies.settings;
     if (rows > scanRowsMax) {
       const way = "filter with eq on an attribute such as id, userName, externalId or emails.value";
       const detail = `this search would read ${rows} resources, and at most ${scanRowsMax} are allowed; ${way}`;

@@ -16,11 +16,11 @@ export class Refusals {
   #second = 0;
   #kept = 0;
 
-  constructor(private readonly own: { db: Db; clock: Clock }) {}
+  constructor(private readonly dependencies: { db: Db; clock: Clock }) {}
 
   /** The request is already answered, so no caller waits for this or sees a failure. */
   keep(organizationId: string, refusal: Omit<store.Refusal, "atMs">): void {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const atMs = clock.nowMs();
     if (!this.#isWithinBudget(Math.floor(atMs / 1_000))) return;
     const detail = refusal.detail.slice(0, REFUSAL_DETAIL_MAX);
@@ -30,7 +30,7 @@ export class Refusals {
 
   /** @returns newest first */
   list(organizationId: string): readonly store.Refusal[] {
-    return store.refusalsOf(this.own.db.read, organizationId);
+    return store.refusalsOf(this.dependencies.db.read, organizationId);
   }
 
   #isWithinBudget(second: number): boolean {

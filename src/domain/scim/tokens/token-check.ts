@@ -36,8 +36,8 @@ export class TokenCheck {
   /** tokens whose last use is being written */
   readonly #noting = new Set<string>();
 
-  constructor(private readonly own: TokenCheckDependencies) {
-    const configured = own.configured?.reveal().trim();
+  constructor(private readonly dependencies: TokenCheckDependencies) {
+    const configured = dependencies.configured?.reveal().trim();
     this.#configured = configured ? Buffer.from(sha256Hex(configured)) : undefined;
   }
 
@@ -54,7 +54,7 @@ export class TokenCheck {
   authenticate(presented: string | undefined): ScimCaller & { tokenId: string } {
     const token = presented?.trim() ?? "";
     const isPlausible = token !== "" && token.length <= PRESENTED_LENGTH_MAX;
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const row = isPlausible ? this.#find(sha256Hex(token), nowMs) : undefined;
     if (row === undefined || !isLive(row, nowMs)) throw unauthenticated();
     this.#noteUse(row, nowMs);
@@ -78,13 +78,13 @@ export class TokenCheck {
    */
   #find(digest: string, nowMs: number): Presented | undefined {
     const isConfigured = this.#configured && timingSafeEqual(this.#configured, Buffer.from(digest));
-    return isConfigured ? this.#configuredToken(nowMs) : store.findOpen(this.own.db.read, digest);
+    return isConfigured ? this.#configuredToken(nowMs) : store.findOpen(this.dependencies.db.read, digest);
   }
 
   /** It cannot be revoked: its row is read only to record another use. */
   #configuredToken(nowMs: number): Presented | undefined {
     if (this.#known && isNoted(this.#known, nowMs)) return this.#known;
-    const organizationId = this.own.organization();
+    const organizationId = this.dependencies.organization();
     if (organizationId === undefined) return undefined;
     this.#known = {
       id: CONFIGURED,
@@ -92,7 +92,7 @@ export class TokenCheck {
       label: CONFIGURED,
       profile: "standard",
       expiresAtMs: null,
-      lastUsedAtMs: store.findConfigured(this.own.db.read)?.lastUsedAtMs ?? null,
+      lastUsedAtMs: store.findConfigured(this.dependencies.db.read)?.lastUsedAtMs ?? null,
     };
     return this.#known;
   }
@@ -102,7 +102,7 @@ export class TokenCheck {
     const { id, organizationId } = token;
     if (isNoted(token, nowMs) || this.#noting.has(id)) return;
     this.#noting.add(id);
-    this.own.db
+    this.dependencies.db
       .write((tx) => {
         if (id === CONFIGURED) store.addConfigured(tx, organizationId, nowMs);
         store.noteUse(tx, id, nowMs);

@@ -50,13 +50,13 @@ const CREATED_FORM: AnswerForm<CreatedScimToken> = {
 export class ScimTokens {
   readonly check: TokenCheck;
 
-  constructor(private readonly own: ScimTokensDependencies) {
-    this.check = new TokenCheck(own);
+  constructor(private readonly dependencies: ScimTokensDependencies) {
+    this.check = new TokenCheck(dependencies);
   }
 
   /** @returns whether any token is valid */
   hasActive(): boolean {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     return this.check.isConfigured || store.hasLive(db.read, clock.nowMs());
   }
 
@@ -65,7 +65,7 @@ export class ScimTokens {
    * @throws DomainError `scim_token.invalid`, `scim_token.label_taken`, those of Idempotency.once
    */
   async create(actor: Actor, asked: NewScimToken): Promise<CreatedScimToken> {
-    const { db, clock, idempotency } = this.own;
+    const { db, clock, idempotency } = this.dependencies;
     const input = readNewToken(asked, clock.nowMs());
     const { idempotencyKey: key, ...request } = asked;
     const once = { key, request: ["scim_token", request], form: CREATED_FORM };
@@ -77,7 +77,7 @@ export class ScimTokens {
   }
 
   #insert(tx: Tx, actor: Actor, { label, profile, expiresAtMs }: CheckedToken): CreatedScimToken {
-    const { clock, ids, audit } = this.own;
+    const { clock, ids, audit } = this.dependencies;
     const { organizationId, label: createdBy } = actor;
     if (store.find(tx, organizationId, label)?.revokedAtMs === null) throw labelTaken(label);
     const [id, nowMs] = [ids.uuid(), clock.nowMs()];
@@ -96,7 +96,7 @@ export class ScimTokens {
 
   /** @returns the configured token, then the created ones, newest first, revoked ones included */
   list(organizationId: string): ScimTokenView[] {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     const made = store.list(db.read, organizationId).map((row) => viewOf(row, clock.nowMs()));
     const row = store.findConfigured(db.read);
     const { isConfigured } = this.check;
@@ -110,7 +110,7 @@ export class ScimTokens {
    * @throws DomainError `scim_token.not_found`, `scim_token.configured`
    */
   revoke(actor: Actor, reference: string): Promise<{ changed: boolean; token: ScimTokenView }> {
-    const { db, clock, audit } = this.own;
+    const { db, clock, audit } = this.dependencies;
     return db.write((tx) => {
       const row = revocable(tx, actor, reference);
       const nowMs = clock.nowMs();
@@ -123,7 +123,7 @@ export class ScimTokens {
 
   /** Throws as `revoke` would, and changes nothing. @returns the token as it is */
   checkRevoke(actor: Actor, reference: string): ScimTokenView {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     return viewOf(revocable(db.read, actor, reference), clock.nowMs());
   }
 }

@@ -41,11 +41,11 @@ interface Change {
 
 /** The operations on users. Roles follow from groups, and a new user has none: see ProvisionedAccounts. */
 export class ScimUsers implements ScimResources {
-  constructor(private readonly own: ScimUsersDependencies) {}
+  constructor(private readonly dependencies: ScimUsersDependencies) {}
 
   /** @throws ScimError 400, 404 */
   get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimAnswer {
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const view = readView("User", asked);
     const row = foundUser(read, caller, id);
     const isKnown = namesVersion(asked.ifNoneMatch ?? "", row.version);
@@ -61,7 +61,7 @@ export class ScimUsers implements ScimResources {
     const view = readView("User", asked);
     const { doc: user } = readUser(body);
     const address = accountAddress(user);
-    return await this.own.db.write((tx) => {
+    return await this.dependencies.db.write((tx) => {
       const row = this.#admit(tx, caller, { user, address });
       return this.#answer(tx, row, view);
     }, "access");
@@ -88,7 +88,7 @@ export class ScimUsers implements ScimResources {
    * @source SCIM-16 and SCIM-26
    */
   async remove(caller: ScimCaller, id: string, { ifMatch }: { ifMatch?: string | undefined }): Promise<void> {
-    const { db, accounts, audit, leaveAll } = this.own;
+    const { db, accounts, audit, leaveAll } = this.dependencies;
     const { actor } = caller;
     await db.write((tx) => {
       const row = foundUser(tx, caller, id);
@@ -102,11 +102,11 @@ export class ScimUsers implements ScimResources {
   }
 
   #answer(connection: Connection, row: UserRow, view: View | undefined): ScimAnswer {
-    return userAnswer(connection, row, { view, baseUrl: this.own.settings.baseUrl() });
+    return userAnswer(connection, row, { view, baseUrl: this.dependencies.settings.baseUrl() });
   }
 
   #admit(tx: Tx, { actor }: ScimCaller, { user, address }: { user: ScimObject; address: string }): UserRow {
-    const { accounts, audit, clock, settings } = this.own;
+    const { accounts, audit, clock, settings } = this.dependencies;
     const { organizationId } = actor;
     const columns = userColumns(user, address);
     refuseTaken(tx, { organizationId, id: NOBODY }, columns);
@@ -137,7 +137,7 @@ export class ScimUsers implements ScimResources {
     { change, made }: { change: AskedChange; made: (before: ScimObject) => ScimObject },
   ): Promise<ScimAnswer> {
     const view = readView("User", change);
-    return await this.own.db.write((tx) => {
+    return await this.dependencies.db.write((tx) => {
       const row = foundUser(tx, caller, id);
       requireVersion(change.ifMatch, row.version);
       const before = docOf(row);
@@ -150,7 +150,7 @@ export class ScimUsers implements ScimResources {
   #save(tx: Tx, { caller: { actor }, row, before, after }: Change): UserRow {
     const changed = changedNames(before, after);
     if (changed.length === 0) return row;
-    const { accounts, audit, clock } = this.own;
+    const { accounts, audit, clock } = this.dependencies;
     const user = { organizationId: actor.organizationId, id: row.id };
     const address = accountAddress(after);
     const columns = userColumns(after, address);

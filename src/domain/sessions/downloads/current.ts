@@ -7,10 +7,13 @@ import { markLost } from "../objects/lost.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { findArtifact } from "../store.ts";
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores">;
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores">;
 
 /** @throws DomainError `sessions.not_found` without a completed version, `sessions.expired`, `sessions.bytes_lost` */
-export function currentOf({ db, clock }: Pick<Own, "db" | "clock">, session: SessionRow): ArtifactRow {
+export function currentOf(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  session: SessionRow,
+): ArtifactRow {
   const { currentArtifactId: id, organizationId, goneAtMs } = session;
   const artifact = id === null ? undefined : findArtifact(db.read, { organizationId, id });
   if (!artifact) throw goneAtMs === null ? sessionNotFound(session.id) : sessionGone("expired");
@@ -21,7 +24,11 @@ export function currentOf({ db, clock }: Pick<Own, "db" | "clock">, session: Ses
 }
 
 /** @throws DomainError `sessions.bytes_lost`, which is recorded; `sessions.store_unavailable` */
-export async function storeWith(own: Own, artifact: ArtifactRow, actor: Actor): Promise<ObjectStore> {
+export async function storeWith(
+  own: Dependencies,
+  artifact: ArtifactRow,
+  actor: Actor,
+): Promise<ObjectStore> {
   const objects = own.stores.of(artifact.store);
   const found = await objects.inspect(artifact.place);
   if (found?.sizeBytes === artifact.sizeBytes) return objects;

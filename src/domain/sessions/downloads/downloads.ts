@@ -33,20 +33,23 @@ export interface ReadObject extends Pick<ArtifactRow, "sizeBytes" | "sha256"> {
   fileName: string;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores" | "blobs" | "links">;
+type Dependencies = Pick<
+  SessionsDependencies,
+  "db" | "clock" | "audit" | "settings" | "stores" | "blobs" | "links"
+>;
 
 export class Downloads {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /**
    * @throws DomainError `sessions.not_found`, also without a completed version; `sessions.not_visible`, `sessions.expired`,
    *   `sessions.bytes_lost`, `sessions.store_unavailable`
    */
   async offer(actor: Actor, viewer: Viewer, sessionId: string): Promise<DownloadOffer> {
-    const { db, clock, audit, settings } = this.own;
+    const { db, clock, audit, settings } = this.dependencies;
     const session = visibleSession(db.read, viewer, sessionId);
-    const artifact = currentOf(this.own, session);
-    const objects = await storeWith(this.own, artifact, actor);
+    const artifact = currentOf(this.dependencies, session);
+    const objects = await storeWith(this.dependencies, artifact, actor);
     const expiresInSeconds = settings.urlTtlSeconds;
     const expiresAtSeconds = Math.floor(clock.nowMs() / SECOND_MS) + expiresInSeconds;
     const url = objects.downloadUrl(artifact, { fileName: fileNameOf(session), expiresAtSeconds });
@@ -61,10 +64,10 @@ export class Downloads {
    * @throws DomainError like `offer`
    */
   async read(actor: Actor, viewer: Viewer, sessionId: string): Promise<ReadObject> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     const session = visibleSession(db.read, viewer, sessionId);
-    const artifact = currentOf(this.own, session);
-    const objects = await storeWith(this.own, artifact, actor);
+    const artifact = currentOf(this.dependencies, session);
+    const objects = await storeWith(this.dependencies, artifact, actor);
     const after = { artifact_id: artifact.id, owner: session.userId };
     const event = { actor, action: "captured_session.export", target: session.id, after };
     await db.write((tx) => audit.record(tx, event), "unobserved");
@@ -84,7 +87,7 @@ export class Downloads {
       yield piece;
     }
     if (hasher.digest("hex") === artifact.sha256) return;
-    await markLost(this.own, actor, artifact);
+    await markLost(this.dependencies, actor, artifact);
     throw damagedBytes();
   }
 
@@ -93,7 +96,7 @@ export class Downloads {
    * @throws DomainError `sessions.bytes_removed`, `sessions.bytes_moved`, `sessions.link_refused`, `sessions.bytes_lost`
    */
   async open({ id, expires, signature }: AddressParameters): Promise<OpenedObject> {
-    const { db, clock, links, blobs } = this.own;
+    const { db, clock, links, blobs } = this.dependencies;
     const artifact = findLinked(db.read, id);
     if (!artifact) throw bytesRemoved();
     if (artifact.store !== "local") throw bytesMoved();
@@ -103,7 +106,7 @@ export class Downloads {
     if (artifact.lostAtMs !== null) throw sessionGone("lost");
     const digest = parseDigest(artifact.place);
     if ((await blobs.size(digest)) !== artifact.sizeBytes) {
-      await markLost(this.own, holderOf(artifact), artifact);
+      await markLost(this.dependencies, holderOf(artifact), artifact);
       throw sessionGone("lost");
     }
     const fileName = fileNameOf({ id: artifact.sessionId, harness: artifact.harness });

@@ -15,13 +15,17 @@ export interface SessionDetail {
   artifacts: readonly ArtifactRow[];
 }
 
-type Own = Pick<SessionsDependencies, "db"> & { lists: SessionLists };
+type Dependencies = Pick<SessionsDependencies, "db"> & { lists: SessionLists };
 
 /**
  * Only the owner and administrators see versions that never were complete.
  * @throws DomainError `sessions.not_found`, `sessions.not_visible`
  */
-export function* sessionDetail({ db, lists }: Own, viewer: Viewer, id: string): Steps<SessionDetail> {
+export function* sessionDetail(
+  { db, lists }: Dependencies,
+  viewer: Viewer,
+  id: string,
+): Steps<SessionDetail> {
   const row = visibleSession(db.read, viewer, id);
   const [session] = listedSessions(db.read, [row.id]);
   if (!session) throw sessionNotFound(id);

@@ -17,7 +17,7 @@ export interface SessionFacets {
 }
 
 export class SessionFacetLists {
-  constructor(private readonly own: Pick<SessionsDependencies, "db" | "identity">) {}
+  constructor(private readonly dependencies: Pick<SessionsDependencies, "db" | "identity">) {}
 
   /**
    * @returns up to FACET_USERS_MAX owners of sessions that the viewer sees, the selected one first, and the harnesses of those
@@ -28,8 +28,11 @@ export class SessionFacetLists {
     const problems: Problem[] = [];
     const wanted = { isAmong: ownsVisible(viewer), ...readFacetQuery(query, problems) };
     refuseRequest(problems);
-    const users = yield* this.own.identity.users.commonNames(viewer.organizationId, wanted);
-    return { users: users.map(toUserRef), harnesses: harnessesIn(this.own.db.read, scopeOf(viewer)) };
+    const users = yield* this.dependencies.identity.users.commonNames(viewer.organizationId, wanted);
+    return {
+      users: users.map(toUserRef),
+      harnesses: harnessesIn(this.dependencies.db.read, scopeOf(viewer)),
+    };
   }
 
   /**
@@ -40,7 +43,7 @@ export class SessionFacetLists {
     const problems: Problem[] = [];
     const wanted = { q: readSearchText(q, problems), of: userId, limit: MEMBERS_MAX };
     refuseRequest(problems);
-    return (yield* this.own.identity.users.colleagues(organizationId, wanted)).map(toUserRef);
+    return (yield* this.dependencies.identity.users.colleagues(organizationId, wanted)).map(toUserRef);
   }
 }
 

@@ -37,14 +37,14 @@ export type SessionPage =
   | ({ mode: "numbered" } & Page<SessionView>)
   | ({ mode: "cursor" | "resumable" } & CursorPage);
 
-type Own = Pick<SessionsDependencies, "db" | "identity">;
+type Dependencies = Pick<SessionsDependencies, "db" | "identity">;
 
 /** Methods that return steps are for callers who let the event loop run between them. */
 export class SessionLists {
   readonly #recipients: Recipients;
 
-  constructor(private readonly own: Own) {
-    this.#recipients = new Recipients(own);
+  constructor(private readonly dependencies: Dependencies) {
+    this.#recipients = new Recipients(dependencies);
   }
 
   /**
@@ -81,7 +81,7 @@ export class SessionLists {
   #numberedWindow(scope: Scope, filter: SessionFilter, page: PageRequest): PageWindow {
     const offset = offsetOf(page);
     if (filter.q !== undefined || filter.status !== undefined) return { offset, limit: page.perPage };
-    const days = countByDay(this.own.db.read, scope, filter);
+    const days = countByDay(this.dependencies.db.read, scope, filter);
     const known = days.reduce((total, { sessions }) => total + sessions, 0);
     const limit = Math.max(0, Math.min(page.perPage, known - offset));
     return { ...pageStart(days, offset, filter.sort), limit, known };
@@ -90,13 +90,13 @@ export class SessionLists {
   /** @returns the number of sessions that the viewer owns */
   countOwn({ organizationId, userId }: Pick<Viewer, "organizationId" | "userId">): number {
     const filter = readListQuery({ page: 1 }).filter;
-    const days = countByDay(this.own.db.read, { kind: "owner", organizationId, userId }, filter);
+    const days = countByDay(this.dependencies.db.read, { kind: "owner", organizationId, userId }, filter);
     return days.reduce((total, { sessions }) => total + sessions, 0);
   }
 
   /** @returns a session as lists show it */
   *view(session: ListedSession): Steps<SessionView> {
-    const { identity, db } = this.own;
+    const { identity, db } = this.dependencies;
     const userEmail = identity.findUserById(db.read, session.userId)?.email ?? "";
     return { ...session, userEmail, recipientCount: yield* this.#recipients.count(session) };
   }
@@ -108,8 +108,10 @@ export class SessionLists {
   ): Steps<SessionPage> {
     const { organizationId } = viewer;
     const last =
-      cursor === undefined ? undefined : findSession(this.own.db.read, { organizationId, id: cursor });
-    if (cursor !== undefined && !(last && mayView(this.own.db.read, last, viewer)))
+      cursor === undefined
+        ? undefined
+        : findSession(this.dependencies.db.read, { organizationId, id: cursor });
+    if (cursor !== undefined && !(last && mayView(this.dependencies.db.read, last, viewer)))
       return { mode, items: [], nextCursor: null };
     const after = last && { first: last.updatedAtMs, second: last.id };
     // One extra row shows whether there is a next page.
@@ -126,7 +128,7 @@ export class SessionLists {
   ): Steps<number | undefined> {
     const isWhole = [harness, status, fromMs, beforeMs].every((value) => value === undefined);
     if (kind !== "organization" || q === undefined || isComplete || !isWhole) return undefined;
-    return yield* countWithText(this.own.db.read, organizationId, q);
+    return yield* countWithText(this.dependencies.db.read, organizationId, q);
   }
 
   *#page(
@@ -134,7 +136,7 @@ export class SessionLists {
     filter: SessionFilter,
     window: PageWindow,
   ): Steps<{ items: SessionView[]; total: number }> {
-    const { db } = this.own;
+    const { db } = this.dependencies;
     const rows = sessionsLike(db.read, scope, filter);
     const counted = window.known === undefined ? yield* this.#textTotal(scope, filter, rows) : undefined;
     const limit = Math.min(window.limit, Math.max(0, (counted ?? Number.POSITIVE_INFINITY) - window.offset));

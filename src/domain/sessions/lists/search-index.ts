@@ -4,13 +4,13 @@ import type { SessionsDependencies } from "../dependencies.ts";
 import { indexTexts } from "./search-store.ts";
 
 export class SearchIndex {
-  constructor(private readonly own: Pick<SessionsDependencies, "db">) {}
+  constructor(private readonly dependencies: Pick<SessionsDependencies, "db">) {}
 
   /** @returns how many texts were added */
   async add(signal: AbortSignal): Promise<number> {
     let added = 0;
     while (!signal.aborted) {
-      const batch = await this.own.db.write((tx) => indexTexts(tx), "unobserved");
+      const batch = await this.dependencies.db.write((tx) => indexTexts(tx), "unobserved");
       if (batch === 0) break;
       added += batch;
     }
@@ -19,6 +19,6 @@ export class SearchIndex {
 
   /** Afterwards the index has no text of a deleted session. */
   async optimize(signal: AbortSignal): Promise<void> {
-    await optimizeIndex(this.own.db, "session_search", signal);
+    await optimizeIndex(this.dependencies.db, "session_search", signal);
   }
 }

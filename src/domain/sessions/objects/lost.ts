@@ -6,11 +6,11 @@ import type { SessionsDependencies } from "../dependencies.ts";
 import type { ArtifactRow } from "../model.ts";
 import * as store from "./lost-store.ts";
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit">;
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit">;
 
 /** Writes one audit entry for an artifact, even if it is found lost repeatedly. @returns whether this is the first time */
 export async function markLost(
-  { db, clock, audit }: Own,
+  { db, clock, audit }: Dependencies,
   actor: Actor,
   artifact: ArtifactRow,
 ): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function markLost(
 
 /** Called when the whole object of a lost artifact could be read again. @returns whether the artifact was marked as lost */
 export async function markFound(
-  { db, audit }: Pick<Own, "db" | "audit">,
+  { db, audit }: Pick<Dependencies, "db" | "audit">,
   actor: Actor,
   artifact: ArtifactRow,
 ): Promise<boolean> {
@@ -38,7 +38,7 @@ export async function markFound(
 }
 
 /** Called when an upload has written the file of the place again: owners of equal bytes share it. */
-export function markFoundAt(tx: Tx, { audit }: Pick<Own, "audit">, place: string): void {
+export function markFoundAt(tx: Tx, { audit }: Pick<Dependencies, "audit">, place: string): void {
   for (const artifact of store.markFoundAt(tx, place)) {
     const { organizationId } = artifact;
     const actor = { kind: "system", id: null, label: "upload", organizationId } as const;

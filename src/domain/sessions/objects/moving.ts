@@ -29,7 +29,7 @@ interface Move {
   advance(bytes: number): void;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { removals: Removals };
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { removals: Removals };
 type Outcome = "moved" | "gone" | Unmoved["fault"];
 
 const BATCH_ROWS = 100;
@@ -37,11 +37,11 @@ const BATCH_ROWS = 100;
 const DRAINED_PER_MOVE = 4;
 
 export class Moving {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /** @returns number and bytes of versions in other stores */
   elsewhere(organizationId: string, to: StoreKind): { objects: number; bytes: number } {
-    return store.totalElsewhere(this.own.db.read, { organizationId, to });
+    return store.totalElsewhere(this.dependencies.db.read, { organizationId, to });
   }
 
   /** @throws DomainError `sessions.store_unavailable`, `sessions.store_unset`, `artifact.disk_full` */
@@ -52,13 +52,13 @@ export class Moving {
     try {
       for (let afterId = ""; ; ) {
         const wanted = { organizationId, to, afterId, limit: BATCH_ROWS };
-        const rows = store.listElsewhere(this.own.db.read, wanted);
+        const rows = store.listElsewhere(this.dependencies.db.read, wanted);
         for (const artifact of rows) {
           signal.throwIfAborted();
           const outcome = await this.#move(artifact, to, signal);
           advance(artifact.sizeBytes);
           if (outcome === "missing" || outcome === "differs") {
-            await markLost(this.own, actor, artifact);
+            await markLost(this.dependencies, actor, artifact);
             unmoved.push({ artifact, fault: outcome });
           }
           if (outcome !== "moved") continue;
@@ -75,7 +75,7 @@ export class Moving {
   }
 
   async #move(artifact: ArtifactRow, to: StoreKind, signal: AbortSignal): Promise<Outcome> {
-    const { db, clock, stores, removals } = this.own;
+    const { db, clock, stores, removals } = this.dependencies;
     const [source, target] = [stores.of(artifact.store), stores.of(to)];
     if (!(await source.inspect(artifact.place, { signal }))) return "missing";
     const place = target.placeOf(artifact);
@@ -98,9 +98,9 @@ export class Moving {
 
   async #record(actor: Actor, after: { to: StoreKind; objects: number; bytes: number }): Promise<void> {
     if (after.objects === 0) return;
-    await this.own.db.write((tx) => {
+    await this.dependencies.db.write((tx) => {
       const target = actor.organizationId;
-      this.own.audit.record(tx, { actor, action: "captured_session.migrate", target, after });
+      this.dependencies.audit.record(tx, { actor, action: "captured_session.migrate", target, after });
     }, "unobserved");
   }
 }

@@ -16,17 +16,19 @@ export interface SignedAddress {
 }
 
 export class ObjectLinks {
-  constructor(private readonly own: { sealing: Pick<Sealing, "mac" | "isMac">; baseUrl(): string }) {}
+  constructor(
+    private readonly dependencies: { sealing: Pick<Sealing, "mac" | "isMac">; baseUrl(): string },
+  ) {}
 
   /** @returns the absolute address */
   urlOf(address: SignedAddress): string {
-    const signature = this.own.sealing.mac(textOf(address), PURPOSE);
+    const signature = this.dependencies.sealing.mac(textOf(address), PURPOSE);
     // base64url needs no escaping
-    return `${this.own.baseUrl()}${OBJECTS_PATH}/${address.object.id}?expires=${address.expires}&signature=${signature}`;
+    return `${this.dependencies.baseUrl()}${OBJECTS_PATH}/${address.object.id}?expires=${address.expires}&signature=${signature}`;
   }
 
   isSigned(address: SignedAddress, signature: string): boolean {
-    return this.own.sealing.isMac(signature, textOf(address), PURPOSE);
+    return this.dependencies.sealing.isMac(signature, textOf(address), PURPOSE);
   }
 }
 

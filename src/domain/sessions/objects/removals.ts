@@ -14,7 +14,7 @@ export interface Drained {
 }
 
 export class Removals {
-  constructor(private readonly own: Pick<SessionsDependencies, "db" | "stores" | "blobs">) {}
+  constructor(private readonly dependencies: Pick<SessionsDependencies, "db" | "stores" | "blobs">) {}
 
   /**
    * Deletes marked objects, the oldest first.
@@ -22,7 +22,7 @@ export class Removals {
    */
   async drain({ limit, signal }: { limit: number; signal?: AbortSignal | undefined }): Promise<Drained> {
     const drained: Drained = { objects: 0, bytes: 0, isDone: true };
-    for (const object of store.marked(this.own.db.read, limit)) {
+    for (const object of store.marked(this.dependencies.db.read, limit)) {
       if (signal?.aborted) return { ...drained, isDone: false };
       try {
         if (!(await this.#remove(object))) continue;
@@ -37,11 +37,11 @@ export class Removals {
   }
 
   /** @returns UTC milliseconds at which the oldest pending deletion was marked; undefined if none is pending */
-  waitingSinceMs = (): number | undefined => store.marked(this.own.db.read, 1)[0]?.markedAtMs;
+  waitingSinceMs = (): number | undefined => store.marked(this.dependencies.db.read, 1)[0]?.markedAtMs;
 
   /** @returns false if another artifact still names the object */
   async #remove(object: store.MarkedObject): Promise<boolean> {
-    const { db, stores, blobs } = this.own;
+    const { db, stores, blobs } = this.dependencies;
     if (object.store === "s3") await stores.of("s3").remove(object.place);
     return await db.write((tx) => {
       const isNamed = store.isNamed(tx, object);

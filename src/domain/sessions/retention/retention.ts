@@ -30,14 +30,16 @@ export interface RetentionTurn {
   isDone: boolean;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings"> & { removals: Removals };
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings"> & {
+  removals: Removals;
+};
 
 export class Retention {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /** At most RETENTION_OBJECTS_MAX objects and RETENTION_TURN_MS. Writes an audit entry with its counts if it did anything. */
   async run(actor: Actor, given: AbortSignal): Promise<RetentionTurn> {
-    const { db, clock, audit, removals } = this.own;
+    const { db, clock, audit, removals } = this.dependencies;
     const signal = AbortSignal.any([given, AbortSignal.timeout(RETENTION_TURN_MS)]);
     const nowMs = clock.nowMs();
     let artifacts = 0;
@@ -66,11 +68,15 @@ export class Retention {
 
   /** @returns how many deadlines `apply` would change, and how many versions the next turn would then remove */
   changes = (organizationId: string): { changed: number; due: number } =>
-    store.countDeadlines(this.own.db.read, this.#deadlines(organizationId), this.own.clock.nowMs());
+    store.countDeadlines(
+      this.dependencies.db.read,
+      this.#deadlines(organizationId),
+      this.dependencies.clock.nowMs(),
+    );
 
   /** Recomputes all deadlines from the current settings. @returns how many changed */
   async apply(actor: Actor, signal: AbortSignal): Promise<number> {
-    const { db, audit, settings } = this.own;
+    const { db, audit, settings } = this.dependencies;
     const { organizationId } = actor;
     const deadlines = this.#deadlines(organizationId);
     let changed = 0;
@@ -101,7 +107,7 @@ export class Retention {
    * @throws DomainError `sessions.not_found`
    */
   async hold(actor: Actor, id: string, isHeld: boolean): Promise<boolean> {
-    const { db, clock, audit } = this.own;
+    const { db, clock, audit } = this.dependencies;
     return await db.write((tx) => {
       const session = this.#find(tx, actor, id);
       if ((session.heldAtMs !== null) === isHeld) return false;
@@ -114,8 +120,8 @@ export class Retention {
 
   #deadlines = (organizationId: string): store.Deadlines => ({
     organizationId,
-    retentionMs: this.own.settings.retentionDays * DAY_MS,
-    supersededMs: this.own.settings.supersededDays * DAY_MS,
+    retentionMs: this.dependencies.settings.retentionDays * DAY_MS,
+    supersededMs: this.dependencies.settings.supersededDays * DAY_MS,
   });
 
   #find(connection: Parameters<typeof findSession>[0], { organizationId }: Actor, id: string): SessionRow {

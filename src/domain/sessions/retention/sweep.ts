@@ -21,23 +21,23 @@ export interface Swept extends Unnamed {
   removed: number;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { removals: Removals };
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores"> & { removals: Removals };
 
 /** Every method throws DomainError `sessions.store_unavailable`. */
 export class Sweep {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   async preview(signal: AbortSignal): Promise<Unnamed> {
-    return unnamedIn(await this.#unnamed(signal), await this.own.stores.active.isOurs());
+    return unnamedIn(await this.#unnamed(signal), await this.dependencies.stores.active.isOurs());
   }
 
   /** Records that no other software keeps objects with our form of key in the store. */
   claim(): Promise<void> {
-    return this.own.stores.active.claim();
+    return this.dependencies.stores.active.claim();
   }
 
   async run(actor: Actor, signal: AbortSignal): Promise<Swept> {
-    const { db, clock, audit, stores, removals } = this.own;
+    const { db, clock, audit, stores, removals } = this.dependencies;
     const { kind: store } = stores.active;
     const objects = await this.#unnamed(signal);
     const seen = unnamedIn(objects, await stores.active.isOurs());
@@ -53,7 +53,7 @@ export class Sweep {
   }
 
   async #unnamed(signal: AbortSignal): Promise<ListedObject[]> {
-    const { db, clock, stores } = this.own;
+    const { db, clock, stores } = this.dependencies;
     const { kind: store, list } = stores.active;
     const unnamed: ListedObject[] = [];
     const olderThanMs = clock.nowMs() - DAY_MS;

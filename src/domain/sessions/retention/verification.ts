@@ -31,11 +31,11 @@ interface Reading {
   advance(bytes: number): void;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores">;
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "stores">;
 
 /** Every method throws DomainError `sessions.store_unavailable`. */
 export class Verification {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /** Changes nothing; `lost` and `recovered` are what `run` would mark. */
   check(organizationId: string, reading: Reading): Promise<Verified> {
@@ -48,9 +48,9 @@ export class Verification {
   /** Marks what it finds, with an audit entry for each version that changes. */
   run(actor: Actor, reading: Reading): Promise<Verified> {
     return this.#readAll(actor.organizationId, reading, {
-      onDamage: ({ artifact }) => markLost(this.own, actor, artifact),
+      onDamage: ({ artifact }) => markLost(this.dependencies, actor, artifact),
       onIntact: async (artifact) =>
-        artifact.lostAtMs !== null && (await markFound(this.own, actor, artifact)),
+        artifact.lostAtMs !== null && (await markFound(this.dependencies, actor, artifact)),
     });
   }
 
@@ -60,7 +60,7 @@ export class Verification {
     { signal, advance }: Reading,
     marks: { onDamage(damage: Damage): Promise<boolean>; onIntact(artifact: ArtifactRow): Promise<boolean> },
   ): Promise<Verified> {
-    const { db, stores } = this.own;
+    const { db, stores } = this.dependencies;
     const damaged: Damage[] = [];
     const counts = { artifacts: 0, bytes: 0, lost: 0, recovered: 0 };
     for (let afterId = ""; ; ) {
@@ -86,7 +86,7 @@ export class Verification {
 
   /** Retention may have removed the version in the meantime, or `sessions migrate` may have moved it. */
   #isStillThere(artifact: ArtifactRow): boolean {
-    const row = findArtifact(this.own.db.read, artifact);
+    const row = findArtifact(this.dependencies.db.read, artifact);
     return row?.store === artifact.store && row.place === artifact.place;
   }
 }

@@ -14,20 +14,20 @@ export interface UserRef {
 type Shared = Pick<SessionRow, "id" | "organizationId" | "userId" | "sharingMode">;
 
 export class Recipients {
-  constructor(private readonly own: Pick<SessionsDependencies, "db" | "identity">) {}
+  constructor(private readonly dependencies: Pick<SessionsDependencies, "db" | "identity">) {}
 
   /** @returns how many active users the session is shared with */
   *count(session: Shared): Steps<number> {
     if (session.sharingMode === "private") return 0;
     if (session.sharingMode === "selected") return this.#activeGrantees(session).length;
-    const { identity, db } = this.own;
+    const { identity, db } = this.dependencies;
     const active = yield* identity.users.activeTotal(session.organizationId);
     return active - (identity.findUserById(db.read, session.userId)?.status === "active" ? 1 : 0);
   }
 
   /** @returns the active users, at most RECIPIENTS_SHOWN_MAX of a session that everybody sees */
   *list(session: Shared): Steps<UserRef[]> {
-    const { identity, db } = this.own;
+    const { identity, db } = this.dependencies;
     if (session.sharingMode === "private") return [];
     if (session.sharingMode === "selected")
       return this.#activeGrantees(session).map((id) => ({
@@ -40,7 +40,7 @@ export class Recipients {
   }
 
   #activeGrantees({ id }: Shared): string[] {
-    const { identity, db } = this.own;
+    const { identity, db } = this.dependencies;
     const grantees = granteesOf(db.read, id);
     const inactive = new Set(identity.inactiveAmong(db.read, grantees));
     return grantees.filter((grantee) => !inactive.has(grantee));

@@ -36,13 +36,13 @@ interface Replacement {
   expect?: Expectation<WantedSharing>;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "audit" | "identity">;
+type Dependencies = Pick<SessionsDependencies, "db" | "audit" | "identity">;
 
 export class Sharing {
   readonly #recipients: Recipients;
 
-  constructor(private readonly own: Own) {
-    this.#recipients = new Recipients(own);
+  constructor(private readonly dependencies: Dependencies) {
+    this.#recipients = new Recipients(dependencies);
   }
 
   /**
@@ -50,7 +50,7 @@ export class Sharing {
    * @throws DomainError `sessions.not_found`, `sessions.not_visible`
    */
   *show(viewer: Viewer, id: string): Steps<SharingView> {
-    const session = visibleSession(this.own.db.read, viewer, id);
+    const session = visibleSession(this.dependencies.db.read, viewer, id);
     return {
       mode: session.sharingMode,
       canEdit: session.userId === viewer.userId,
@@ -65,7 +65,7 @@ export class Sharing {
     const problems = new ProblemList();
     const wanted = readSharing(request, this.#factsFor(session), problems);
     refuseRequest(problems.list());
-    const before = sharingOf(this.own.db.read, session);
+    const before = sharingOf(this.dependencies.db.read, session);
     return { before, wanted, isSame: isEqual(before, wanted), isWider: isWider(before, wanted) };
   }
 
@@ -79,7 +79,7 @@ export class Sharing {
     viewer: Viewer,
     { id, request, expect }: Replacement,
   ): Promise<WantedSharing & { id: string }> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     const { wanted, isSame } = this.plan(viewer, { id, request });
     if (isSame) return { id: id.toLowerCase(), ...wanted };
     await db.write((tx) => {
@@ -97,14 +97,14 @@ export class Sharing {
 
   /** @returns the sharing that `end` would end */
   shared = (organizationId: string, wanted: { sessionId: string } | { ownerId: string }): SessionRow[] =>
-    listShared(this.own.db.read, organizationId, wanted);
+    listShared(this.dependencies.db.read, organizationId, wanted);
 
   /**
    * Ends the sharing of one session, or of all sessions of an owner.
    * @returns how many sessions were shared
    */
   async end(actor: Actor, wanted: { sessionId: string } | { ownerId: string }): Promise<number> {
-    const { db, audit } = this.own;
+    const { db, audit } = this.dependencies;
     const nobody: WantedSharing = { mode: "private", userIds: [] };
     return await db.write((tx) => {
       const shared = listShared(tx, actor.organizationId, wanted);
@@ -119,19 +119,20 @@ export class Sharing {
 
   *#shownTo(viewer: Viewer, session: SessionRow): Steps<UserRef[]> {
     if (mayManage(session, viewer)) return yield* this.#recipients.list(session);
-    const email = this.own.identity.findUserById(this.own.db.read, viewer.userId)?.email ?? "";
+    const email =
+      this.dependencies.identity.findUserById(this.dependencies.db.read, viewer.userId)?.email ?? "";
     return [{ id: viewer.userId, email }];
   }
 
   #ownSession(viewer: Viewer, id: string): SessionRow {
-    const session = findSession(this.own.db.read, { organizationId: viewer.organizationId, id });
+    const session = findSession(this.dependencies.db.read, { organizationId: viewer.organizationId, id });
     if (!session) throw sessionNotFound(id);
     if (session.userId !== viewer.userId) throw notOwnSession();
     return session;
   }
 
   #factsFor({ userId: ownerId, organizationId }: SessionRow) {
-    const { identity, db } = this.own;
+    const { identity, db } = this.dependencies;
     const isActiveColleague = (userId: string): boolean => {
       const user = identity.findUserById(db.read, userId);
       return user?.status === "active" && user.organizationId === organizationId;

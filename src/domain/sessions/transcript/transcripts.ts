@@ -16,19 +16,19 @@ export interface ReadTranscript extends TranscriptPage {
   artifactId: string;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
   reader: TranscriptReader;
 };
 
 export class Transcripts {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /** @returns why the viewer may read the transcript of a session that the viewer sees; undefined if that is not allowed */
   right(
     viewer: Viewer,
     session: Pick<SessionRow, "id" | "userId" | "sharingMode">,
   ): ReadingRight | undefined {
-    return rightToRead(this.own.db.read, session, viewer, this.own.settings);
+    return rightToRead(this.dependencies.db.read, session, viewer, this.dependencies.settings);
   }
 
   /**
@@ -41,13 +41,13 @@ export class Transcripts {
     viewer: Viewer,
     { id, cursor }: { id: string; cursor?: string | undefined },
   ): Promise<ReadTranscript> {
-    const { db, audit, reader } = this.own;
+    const { db, audit, reader } = this.dependencies;
     const session = visibleSession(db.read, viewer, id);
     const right = this.right(viewer, session);
     if (right === undefined) throw mayNotRead();
     const place = readCursor(cursor);
-    const artifact = currentOf(this.own, session);
-    const objects = await storeWith(this.own, artifact, actor);
+    const artifact = currentOf(this.dependencies, session);
+    const objects = await storeWith(this.dependencies, artifact, actor);
     if (right !== "owner") {
       const after = {
         artifact_id: artifact.id,
@@ -67,11 +67,14 @@ export class Transcripts {
    * @throws DomainError `sessions.not_own` and those of `read`
    */
   async scan(actor: Actor, viewer: Viewer, id: string): Promise<SecretScan> {
-    const session = visibleSession(this.own.db.read, viewer, id);
+    const session = visibleSession(this.dependencies.db.read, viewer, id);
     if (session.userId !== viewer.userId) throw notOwnSession();
-    const artifact = currentOf(this.own, session);
-    const objects = await storeWith(this.own, artifact, actor);
-    return await this.own.reader.scan(() => objects.read(artifact.place), storedAs(session, artifact));
+    const artifact = currentOf(this.dependencies, session);
+    const objects = await storeWith(this.dependencies, artifact, actor);
+    return await this.dependencies.reader.scan(
+      () => objects.read(artifact.place),
+      storedAs(session, artifact),
+    );
   }
 }
 

@@ -21,14 +21,14 @@ import { mayManage } from "../visibility.ts";
 import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "stores"> & {
   tally: UploadTally;
 };
 
 export class Completion {
   readonly #hashing = pLimit(HASHED_AT_ONCE_MAX);
 
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /**
    * @returns the id of the upload
@@ -37,14 +37,17 @@ export class Completion {
    */
   async complete(actor: Actor, viewer: Viewer, uploadId: string): Promise<string> {
     const rowId = { organizationId: viewer.organizationId, id: uploadId };
-    const artifact = findArtifact(this.own.db.read, rowId);
+    const artifact = findArtifact(this.dependencies.db.read, rowId);
     if (!artifact) throw uploadNotFound();
     if (!mayManage(artifact, viewer)) throw notOwnUpload();
     if (isComplete(artifact)) return artifact.id;
-    if (this.own.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
+    if (this.dependencies.clock.nowMs() >= artifact.windowEndsAtMs) throw windowOver();
     await this.#prove(artifact);
-    const isNew = await this.own.db.writeGrouped((tx) => this.#complete(tx, actor, rowId), "unobserved");
-    if (isNew) this.own.tally.add("complete", artifact.sizeBytes);
+    const isNew = await this.dependencies.db.writeGrouped(
+      (tx) => this.#complete(tx, actor, rowId),
+      "unobserved",
+    );
+    if (isNew) this.dependencies.tally.add("complete", artifact.sizeBytes);
     return artifact.id;
   }
 
@@ -53,7 +56,7 @@ export class Completion {
     if (artifact.status === "failed") throw bytesNotUploaded();
     // Owners of equal bytes share a file, so an existing file does not prove that this owner has the bytes.
     if (artifact.store === "local" && artifact.storedAtMs === null) throw bytesNotUploaded();
-    const objects = this.own.stores.of(artifact.store);
+    const objects = this.dependencies.stores.of(artifact.store);
     const found = await objects.inspect(artifact.place);
     if (!found) throw bytesNotUploaded();
     const sha256 = found.sizeBytes === artifact.sizeBytes ? await this.#digestOf(artifact, found) : undefined;
@@ -68,16 +71,16 @@ export class Completion {
     if (sha256 !== null) return sha256;
     const signal = AbortSignal.timeout(HASH_TIME_MS);
     try {
-      return await this.#hashing(() => this.own.stores.of(kind).hash(place, { signal }));
+      return await this.#hashing(() => this.dependencies.stores.of(kind).hash(place, { signal }));
     } catch (error) {
       throw signal.aborted ? storeUnavailable(error) : error;
     }
   }
 
   async #fail({ id, sizeBytes }: ArtifactRow): Promise<void> {
-    this.own.tally.add("content_differs", sizeBytes);
-    const nowMs = this.own.clock.nowMs();
-    await this.own.db.write((tx) => {
+    this.dependencies.tally.add("content_differs", sizeBytes);
+    const nowMs = this.dependencies.clock.nowMs();
+    await this.dependencies.db.write((tx) => {
       store.clearVerification(tx, id);
       store.markFailed(tx, { id, nowMs, keptMs: FAILED_KEPT_MS, reason: "content_differs" });
     }, "unobserved");
@@ -85,7 +88,7 @@ export class Completion {
 
   /** Checks the state again, because another caller or retention may have changed it. @returns false if it is complete already */
   #complete(tx: Tx, actor: Actor, rowId: { organizationId: string; id: string }): boolean {
-    const { clock, settings, audit } = this.own;
+    const { clock, settings, audit } = this.dependencies;
     const artifact = findArtifact(tx, rowId);
     const session = artifact && findSession(tx, { ...rowId, id: artifact.sessionId });
     if (!artifact || !session) throw uploadNotFound();

@@ -31,32 +31,33 @@ export interface Presigned {
   upload: UploadRequest | undefined;
 }
 
-type Own = Pick<
+type Dependencies = Pick<
   SessionsDependencies,
   "db" | "clock" | "ids" | "audit" | "governance" | "harnesses" | "settings" | "stores"
 >;
 
 export class Announcements {
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /**
    * @throws DomainError `sessions.invalid`, `sessions.capture_off`, `sessions.harness_not_allowed`, `sessions.too_many_pending`,
    *   `sessions.disk_low`, `sessions.quota_reached`, `sessions.store_unavailable`
    */
   async presign(uploader: Uploader, request: SessionUploadPresignRequest): Promise<Presigned> {
-    const announcement = readAnnouncement(request, this.own.harnesses());
+    const announcement = readAnnouncement(request, this.dependencies.harnesses());
     this.#requirePolicy(uploader.organizationId, announcement.harness);
     const outcome = await this.#stored(uploader, announcement);
     if (outcome.status === "complete") return { uploadId: outcome.id, upload: undefined };
-    const expires = Math.floor(this.own.clock.nowMs() / SECOND_MS) + this.own.settings.urlTtlSeconds;
+    const expires =
+      Math.floor(this.dependencies.clock.nowMs() / SECOND_MS) + this.dependencies.settings.urlTtlSeconds;
     return {
       uploadId: outcome.id,
-      upload: this.own.stores.of(outcome.store).uploadRequest(outcome, expires),
+      upload: this.dependencies.stores.of(outcome.store).uploadRequest(outcome, expires),
     };
   }
 
   #requirePolicy(organizationId: string, harness: string): void {
-    const { document } = this.own.governance.revisions.inForce(organizationId);
+    const { document } = this.dependencies.governance.revisions.inForce(organizationId);
     if (document.session_upload === undefined) throw captureOff();
     if (!document.allowed_harnesses.some((allowed) => allowed === harness)) throw harnessNotAllowed(harness);
   }
@@ -64,17 +65,17 @@ export class Announcements {
   /** @returns the complete artifact with these bytes if its object is there, else a pending one */
   async #stored(uploader: Uploader, announcement: Announcement): Promise<ArtifactRow> {
     const announce = () =>
-      this.own.db.writeGrouped((tx) => this.#announce(tx, uploader, announcement), "unobserved");
+      this.dependencies.db.writeGrouped((tx) => this.#announce(tx, uploader, announcement), "unobserved");
     const found = await announce();
     if (found.status !== "complete") return found;
-    const object = await this.own.stores.of(found.store).inspect(found.place);
+    const object = await this.dependencies.stores.of(found.store).inspect(found.place);
     if (object?.sizeBytes === found.sizeBytes) return found;
-    await markLost(this.own, uploader.actor, found);
+    await markLost(this.dependencies, uploader.actor, found);
     return await announce();
   }
 
   #validCopy(artifacts: readonly ArtifactRow[]): ArtifactRow | undefined {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     return artifacts.find(
       ({ status, lostAtMs, expiresAtMs }) =>
         status === "complete" && lostAtMs === null && nowMs < expiresAtMs,
@@ -107,16 +108,16 @@ export class Announcements {
     const uploads = pending.uploads + (known ? 0 : 1);
     const bytes = pending.bytes + sizeBytes - (known?.sizeBytes ?? 0);
     if (uploads > PENDING_PER_USER_MAX || bytes > PENDING_BYTES_PER_USER_MAX) throw tooManyPending();
-    const { settings, stores } = this.own;
+    const { settings, stores } = this.dependencies;
     const more = sizeBytes - (known?.sizeBytes ?? 0);
     requireFreeSpace(tx, { sizeBytes: more, store: stores.active, totalBytesMax: settings.totalBytesMax });
   }
 
   #addSession(tx: Tx, { userId, organizationId }: Uploader, announcement: Announcement): SessionRow {
     const { harness, profile, nativeSessionId, metadata } = announcement;
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const row: SessionRow = {
-      id: this.own.ids.uuid(),
+      id: this.dependencies.ids.uuid(),
       organizationId,
       userId,
       harness,
@@ -139,7 +140,7 @@ export class Announcements {
 
   /** @param known keeps its id and its place */
   #rowOf(session: SessionRow, announcement: Announcement, known: ArtifactRow | undefined): ArtifactRow {
-    const { clock, ids, stores } = this.own;
+    const { clock, ids, stores } = this.dependencies;
     const { sha256, sizeBytes, contentType, metadata } = announcement;
     const nowMs = clock.nowMs();
     const announced = {

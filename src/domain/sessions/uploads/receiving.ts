@@ -28,14 +28,14 @@ export interface AddressParameters {
   signature: string;
 }
 
-type Own = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "blobs" | "links"> & {
+type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "blobs" | "links"> & {
   tally: UploadTally;
 };
 
 export class Receiving {
   #running = 0;
 
-  constructor(private readonly own: Own) {}
+  constructor(private readonly dependencies: Dependencies) {}
 
   /** number of bodies that are being read */
   get running(): number {
@@ -47,10 +47,10 @@ export class Receiving {
    * @throws DomainError `sessions.upload_not_found`, `sessions.link_refused`
    */
   admit({ id, expires, signature }: AddressParameters): ArtifactRow {
-    const artifact = findLinked(this.own.db.read, id);
+    const artifact = findLinked(this.dependencies.db.read, id);
     if (artifact?.store !== "local") throw uploadNotFound();
-    const isOver = this.own.clock.nowMs() >= expires * SECOND_MS;
-    if (isOver || !this.own.links.isSigned({ method: "PUT", object: artifact, expires }, signature))
+    const isOver = this.dependencies.clock.nowMs() >= expires * SECOND_MS;
+    if (isOver || !this.dependencies.links.isSigned({ method: "PUT", object: artifact, expires }, signature))
       throw linkRefused();
     return artifact;
   }
@@ -62,7 +62,7 @@ export class Receiving {
    *   `sessions.upload_not_found`; errors of the body
    */
   async receive(artifact: ArtifactRow, body: AsyncIterable<Uint8Array>): Promise<void> {
-    if (this.#running >= this.own.settings.uploadsAtOnce) throw uploadsBusy();
+    if (this.#running >= this.dependencies.settings.uploadsAtOnce) throw uploadsBusy();
     this.#running += 1;
     try {
       await this.#store(artifact, body);
@@ -72,7 +72,7 @@ export class Receiving {
   }
 
   async #store(artifact: ArtifactRow, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const { blobs, clock, db } = this.own;
+    const { blobs, clock, db } = this.dependencies;
     const expectedDigest = parseDigest(artifact.sha256);
     try {
       await blobs.put(body, {
@@ -88,7 +88,7 @@ export class Receiving {
       await this.#refuse(artifact);
     }
     const isKnown = await db.write((tx) => {
-      markFoundAt(tx, this.own, artifact.place);
+      markFoundAt(tx, this.dependencies, artifact.place);
       if (store.markStored(tx, { id: artifact.id, nowMs: clock.nowMs() })) return true;
       const isThere = findLinked(tx, artifact.id) !== undefined;
       if (!isThere) markPlaces(tx, [artifact], clock.nowMs());
@@ -98,14 +98,14 @@ export class Receiving {
   }
 
   async #refuse({ id, sizeBytes }: ArtifactRow): Promise<never> {
-    const { clock, db } = this.own;
+    const { clock, db } = this.dependencies;
     const nowMs = clock.nowMs();
     const status = await db.write((tx) => {
       store.markFailed(tx, { id, nowMs, keptMs: FAILED_KEPT_MS, reason: "digest_mismatch" });
       return findLinked(tx, id)?.status;
     }, "unobserved");
     if (status === "complete" || status === "superseded") throw alreadyComplete();
-    this.own.tally.add("digest_mismatch", sizeBytes);
+    this.dependencies.tally.add("digest_mismatch", sizeBytes);
     throw digestMismatch();
   }
 }

@@ -68,7 +68,7 @@ export class SigningKeyRing {
   #set: KeySet | undefined;
   #signer: ActiveSigner | undefined;
 
-  constructor(private readonly own: SigningKeyRingOptions) {}
+  constructor(private readonly options: SigningKeyRingOptions) {}
 
   /**
    * Makes the first key, and checks that the active one can be opened. Called at every start.
@@ -98,23 +98,24 @@ export class SigningKeyRing {
 
   /** @returns the new key if the active one was due for rotation, else undefined */
   async rotateIfDue(actor: Actor): Promise<SigningKeyView | undefined> {
-    const maxAgeMs = this.own.rotationDays * DAY_MS;
+    const maxAgeMs = this.options.rotationDays * DAY_MS;
     const isDue = (active: SigningKeyRow | undefined): boolean =>
-      active === undefined || active.createdAtMs + maxAgeMs <= this.own.clock.nowMs();
+      active === undefined || active.createdAtMs + maxAgeMs <= this.options.clock.nowMs();
     return isDue(activeOf(this.#rows())) ? await this.#replace(actor, isDue) : undefined;
   }
 
   /** Removes retired keys that no valid token needs. @returns the number of removed keys */
   async dropDead(): Promise<number> {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.options.clock.nowMs();
     const hasDead = this.#rows().some((row) => !verifies(row, nowMs));
     if (!hasDead) return 0;
-    return (await this.own.db.write((tx) => this.own.store.removeDead(tx, nowMs), this.own.topic)).length;
+    return (await this.options.db.write((tx) => this.options.store.removeDead(tx, nowMs), this.options.topic))
+      .length;
   }
 
   /** @returns the public keys that verify now (RFC 7517 section 5) */
   jwks(): { keys: PublicJwk[] } {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.options.clock.nowMs();
     const keys = [...this.#current().keys.values()].filter(({ row }) => verifies(row, nowMs));
     return { keys: keys.map(({ publicJwk }) => publicJwk) };
   }
@@ -122,7 +123,7 @@ export class SigningKeyRing {
   /** @returns the public key of that id while it verifies. An unknown id costs a lookup in memory and no query. */
   find(kid: string): PublicJwk | undefined {
     const key = this.#current().keys.get(kid);
-    return key && verifies(key.row, this.own.clock.nowMs()) ? key.publicJwk : undefined;
+    return key && verifies(key.row, this.options.clock.nowMs()) ? key.publicJwk : undefined;
   }
 
   /**
@@ -132,7 +133,7 @@ export class SigningKeyRing {
   signer(): ActiveSigner {
     const active = this.#active();
     if (this.#signer?.kid === active.kid) return this.#signer;
-    const { sealing, algorithm, typ } = this.own;
+    const { sealing, algorithm, typ } = this.options;
     const privateKey = openPrivateKey(sealing, active);
     const sign = createSigner(privateKey, { alg: algorithm, kid: active.kid, typ });
     this.#signer = { kid: active.kid, sign };
@@ -140,7 +141,7 @@ export class SigningKeyRing {
   }
 
   #rows(): SigningKeyRow[] {
-    return this.own.store.list(this.own.db.read);
+    return this.options.store.list(this.options.db.read);
   }
 
   #active(): SigningKeyRow {
@@ -154,7 +155,7 @@ export class SigningKeyRing {
   }
 
   #current(): KeySet {
-    const revision = this.own.db.revision(this.own.topic);
+    const revision = this.options.db.revision(this.options.topic);
     if (this.#set?.revision !== revision) this.#set = readKeySet(this.#rows(), revision);
     return this.#set;
   }
@@ -164,20 +165,20 @@ export class SigningKeyRing {
     actor: Actor,
     isWanted: (active: SigningKeyRow | undefined) => boolean,
   ): Promise<SigningKeyView | undefined> {
-    const pair = await generateSigningKeyPair(this.own.algorithm);
-    return await this.own.db.write((tx) => {
-      const active = activeOf(this.own.store.list(tx));
+    const pair = await generateSigningKeyPair(this.options.algorithm);
+    return await this.options.db.write((tx) => {
+      const active = activeOf(this.options.store.list(tx));
       if (!isWanted(active)) return undefined;
       const row = this.#insert(tx, pair);
       const before = active && { before: { kid: active.kid } };
-      const action = `${this.own.noun}.${active ? "rotate" : "create"}`;
-      this.own.audit.record(tx, { actor, action, target: row.kid, ...before, after: { kid: row.kid } });
+      const action = `${this.options.noun}.${active ? "rotate" : "create"}`;
+      this.options.audit.record(tx, { actor, action, target: row.kid, ...before, after: { kid: row.kid } });
       return viewOf(row);
-    }, this.own.topic);
+    }, this.options.topic);
   }
 
   #insert(tx: Tx, { publicJwk, privateKey }: SigningKeyPair): SigningKeyRow {
-    const { clock, sealing, store, tokenTtlSeconds } = this.own;
+    const { clock, sealing, store, tokenTtlSeconds } = this.options;
     const nowMs = clock.nowMs();
     const lastTokenMs = (tokenTtlSeconds + CLOCK_TOLERANCE_SECONDS) * SECOND_MS;
     const row: SigningKeyRow = {

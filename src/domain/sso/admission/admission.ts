@@ -78,7 +78,7 @@ interface LinkedUser {
 const SUBJECT_HASH_LENGTH = 16;
 
 export class Admission {
-  constructor(private readonly own: AdmissionDependencies) {}
+  constructor(private readonly dependencies: AdmissionDependencies) {}
 
   /**
    * @throws DomainError `sso.email_missing`, `sso.email_unverified`, `sso.not_provisioned`, `sso.not_allowed`, `sso.groups_overage`,
@@ -86,9 +86,9 @@ export class Admission {
    *   replaced the provider
    */
   async admit(person: Person, browser: ReturningBrowser): Promise<Admitted> {
-    const admitted = await this.own.db.write((tx) => this.#admit(tx, person, browser), "access");
+    const admitted = await this.dependencies.db.write((tx) => this.#admit(tx, person, browser), "access");
     const outcome = outcomeOf(admitted);
-    if (outcome !== undefined) this.own.ended?.(outcome);
+    if (outcome !== undefined) this.dependencies.ended?.(outcome);
     if (admitted instanceof DomainError) throw admitted;
     return admitted;
   }
@@ -98,7 +98,7 @@ export class Admission {
    * @throws DomainError like `LoginSessions.signIn`; `sso.signed_out`; `sso.user_conflict` if the account is no longer the one to prove
    */
   async prove(person: Person, browser: ProvingBrowser): Promise<SignedIn> {
-    const { db, sessions } = this.own;
+    const { db, sessions } = this.dependencies;
     const decision = this.#decide(db.read, person);
     if (decision.kind !== "prove_password") throw refusalIn(decision);
     const { requestId, startedMs, ...request } = browser;
@@ -109,7 +109,7 @@ export class Admission {
       email,
       how: methodOf(person),
       alongside: (tx, user) => {
-        if (this.own.announced.has(person, startedMs)) throw signedOut();
+        if (this.dependencies.announced.has(person, startedMs)) throw signedOut();
         const now = this.#decide(tx, person);
         if (now.kind !== "prove_password" || now.user.id !== user.id) throw refusalIn(now);
         const actor = userActor(user, browser);
@@ -117,13 +117,13 @@ export class Admission {
         this.#follow(tx, { user, link }, { person, actor });
       },
     });
-    this.own.ended?.("signed_in");
+    this.dependencies.ended?.("signed_in");
     return signedIn;
   }
 
   /** Changes nothing. @returns what a sign-in of this person would do */
   explain(person: Person): Explanation {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const decision = this.#decide(db.read, person);
     if (decision.kind === "refuse") return { decision, role: undefined, keepsRole: false };
     const before = "user" in decision ? decision.user : { ...decision, provisioningSource: "local" as const };
@@ -134,20 +134,21 @@ export class Admission {
   }
 
   get #settings(): SsoSettings {
-    const settings = this.own.settings();
+    const settings = this.dependencies.settings();
     invariant(settings, "a person comes from a configured provider");
     return settings;
   }
 
   #decide(connection: Connection, person: Person): Decision {
     // A reload may have replaced the provider during the sign-in; the former provider is no longer accepted.
-    if (this.own.settings()?.issuer !== person.issuer) return { kind: "refuse", error: stateUnknown() };
-    return decide(this.own, {
+    if (this.dependencies.settings()?.issuer !== person.issuer)
+      return { kind: "refuse", error: stateUnknown() };
+    return decide(this.dependencies, {
       connection,
       organizationId: () => this.#organizationIn(connection),
       person,
       settings: this.#settings,
-      nowMs: this.own.clock.nowMs(),
+      nowMs: this.dependencies.clock.nowMs(),
     });
   }
 
@@ -156,7 +157,7 @@ export class Admission {
     decision: Decision,
     { person, browser: { startedMs } }: { person: Person; browser: ReturningBrowser },
   ): Decision {
-    if (decision.kind === "refuse" || !this.own.announced.has(person, startedMs)) return decision;
+    if (decision.kind === "refuse" || !this.dependencies.announced.has(person, startedMs)) return decision;
     return { kind: "refuse", error: signedOut(), ...("user" in decision && { user: decision.user }) };
   }
 
@@ -171,7 +172,7 @@ export class Admission {
     const actor = userActor(user, browser);
     const after = this.#follow(tx, linked, { person, actor });
     const how = methodOf(person);
-    const session = this.own.sessions.enter(tx, user, { actor, origin: browser, how });
+    const session = this.dependencies.sessions.enter(tx, user, { actor, origin: browser, how });
     return {
       kind: "signed_in",
       session,
@@ -188,14 +189,14 @@ export class Admission {
   ): LinkedUser | undefined {
     if (decision.kind === "sign_in") {
       const { user, identity: link } = decision;
-      identities.noteSignIn(tx, link, this.own.clock.nowMs());
+      identities.noteSignIn(tx, link, this.dependencies.clock.nowMs());
       return { user, link };
     }
     if (decision.kind === "link") {
       const { user, linkedBy } = decision;
       return { user, link: this.#link(tx, user, { person, actor: userActor(user, browser), linkedBy }) };
     }
-    const { external } = this.own.identity;
+    const { external } = this.dependencies.identity;
     const { email, role } = decision;
     const actor = userActor({ id: null, email, organizationId: this.#organizationIn(tx) }, browser);
     const invited = decision.kind === "accept_invitation";
@@ -211,7 +212,7 @@ export class Admission {
     user: User,
     { person, actor, linkedBy }: { person: Person; actor: Actor; linkedBy: LinkedBy },
   ): identities.IdentityRow {
-    const { clock, audit } = this.own;
+    const { clock, audit } = this.dependencies;
     const { issuer, subject } = person;
     identities.remove(tx, { userId: user.id, issuer });
     removeExpectation(tx, { userId: user.id, issuer });
@@ -232,7 +233,7 @@ export class Admission {
 
   /** Follows the person to the role and the address that the provider gives. */
   #follow(tx: Tx, { user, link }: LinkedUser, { person, actor }: { person: Person; actor: Actor }): User {
-    const { identity } = this.own;
+    const { identity } = this.dependencies;
     const role = roleFor(user, person, this.#settings);
     const withRole = role ? identity.external.setRole(tx, { actor, user, role }) : user;
     const address = addressOf(person, this.#settings);
@@ -249,18 +250,23 @@ export class Admission {
     const organizationId = this.#organizationIn(tx);
     const actor = userActor(user ?? { id: null, email: subject, organizationId }, browser);
     const after = { issuer: person.issuer, subject, reason: error.reason };
-    this.own.audit.record(tx, { actor, action: "sign_in.refuse", target: user?.id ?? subject, after });
+    this.dependencies.audit.record(tx, {
+      actor,
+      action: "sign_in.refuse",
+      target: user?.id ?? subject,
+      after,
+    });
     return error;
   }
 
   /** Identifies the same person again without storing who it is. */
   #hashOf({ issuer, subject }: Person): string {
-    const mac = this.own.sealing.mac(`${issuer}\0${subject}`, "subject at a provider");
+    const mac = this.dependencies.sealing.mac(`${issuer}\0${subject}`, "subject at a provider");
     return mac.slice(0, SUBJECT_HASH_LENGTH);
   }
 
   #organizationIn(connection: Connection): string {
-    const organization = this.own.identity.findOrganization(connection);
+    const organization = this.dependencies.identity.findOrganization(connection);
     invariant(organization, "the service serves one organization");
     return organization.id;
   }

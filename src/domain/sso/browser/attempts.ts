@@ -44,7 +44,7 @@ export interface StartedAttempt extends Attempt {
 
 export class SignInAttempts {
   constructor(
-    private readonly own: {
+    private readonly dependencies: {
       clock: Clock;
       sealing: Pick<Sealing, "seal" | "open">;
       settings: CurrentSsoSettings;
@@ -60,7 +60,7 @@ export class SignInAttempts {
   add(sealed: string | undefined, attempt: Attempt, callbackURL: string | undefined): string {
     const returnPath =
       callbackURL !== undefined && callbackURL.length <= CALLBACK_LENGTH_MAX ? { callbackURL } : {};
-    const started: StartedAttempt = { ...attempt, ...returnPath, startedMs: this.own.clock.nowMs() };
+    const started: StartedAttempt = { ...attempt, ...returnPath, startedMs: this.dependencies.clock.nowMs() };
     return this.#seal([...this.#open(sealed), started].slice(-ATTEMPTS_MAX));
   }
 
@@ -81,7 +81,7 @@ export class SignInAttempts {
     const attempts = this.#open(sealed);
     const attempt = attempts.find((candidate) => candidate.state === state);
     if (!attempt) {
-      this.own.ended?.("sso.state");
+      this.dependencies.ended?.("sso.state");
       throw stateUnknown();
     }
     const others = attempts.filter((candidate) => candidate !== attempt);
@@ -89,20 +89,20 @@ export class SignInAttempts {
   }
 
   #seal(attempts: readonly StartedAttempt[]): string {
-    const sealed = this.own.sealing.seal(JSON.stringify(attempts), this.#context);
+    const sealed = this.dependencies.sealing.seal(JSON.stringify(attempts), this.#context);
     return sealed.length > SEALED_LENGTH_MAX ? this.#seal(attempts.slice(1)) : sealed;
   }
 
   /** @returns the attempts that have not expired; none for a cookie that we did not make */
   #open(sealed: string | undefined): readonly StartedAttempt[] {
-    const attempts = openSealed(this.own.sealing, sealed, this.#context);
+    const attempts = openSealed(this.dependencies.sealing, sealed, this.#context);
     if (!areAttempts(attempts)) return [];
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     return attempts.filter(({ startedMs }) => nowMs - startedMs < PROVIDER_ATTEMPT_TTL_MS);
   }
 
   get #context(): string {
-    return `sign-in attempts, ${this.own.settings()?.issuer}`;
+    return `sign-in attempts, ${this.dependencies.settings()?.issuer}`;
   }
 }
 

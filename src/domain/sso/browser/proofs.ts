@@ -47,7 +47,7 @@ export interface StartedProof extends Proof {
 
 export class Proofs {
   constructor(
-    private readonly own: {
+    private readonly dependencies: {
       clock: Clock;
       sealing: Pick<Sealing, "seal" | "open">;
       settings: CurrentSsoSettings;
@@ -56,15 +56,15 @@ export class Proofs {
 
   /** @param browser secret of the browser, which alone can use the result */
   seal({ person, callbackURL }: Proof, browser: string): string {
-    const startedMs = this.own.clock.nowMs();
+    const startedMs = this.dependencies.clock.nowMs();
     const groups = this.#groupsOfRules(person);
     const proof = { person: { ...person, groups }, callbackURL, startedMs };
-    return this.own.sealing.seal(JSON.stringify(proof), this.#contextOf(browser));
+    return this.dependencies.sealing.seal(JSON.stringify(proof), this.#contextOf(browser));
   }
 
   /** Keeps the form small: people may have hundreds of groups. */
   #groupsOfRules({ groups }: Person): Person["groups"] {
-    const settings = this.own.settings();
+    const settings = this.dependencies.settings();
     if (!settings || "unknown" in groups) return groups;
     const { allowedGroups, groupRoleMappings } = settings;
     return {
@@ -74,8 +74,8 @@ export class Proofs {
 
   /** @throws DomainError `sso.state` for a text that was not sealed for this browser under these rules, or too long ago */
   open(sealed: string | undefined, browser: string): StartedProof {
-    const proof = openSealed(this.own.sealing, sealed, this.#contextOf(browser));
-    if (!Value.Check(ProofSchema, proof) || this.own.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
+    const proof = openSealed(this.dependencies.sealing, sealed, this.#contextOf(browser));
+    if (!Value.Check(ProofSchema, proof) || this.dependencies.clock.nowMs() - proof.startedMs >= PROOF_TTL_MS)
       throw stateUnknown();
     const { email, name, externalId, providerSessionId, authTimeMs, acr, ...person } = proof.person;
     return {
@@ -86,7 +86,7 @@ export class Proofs {
   }
 
   #contextOf(browser: string): string {
-    const settings = this.own.settings();
+    const settings = this.dependencies.settings();
     return `proof of a password, ${browser}, ${settings ? rulesOf(settings) : ""}`;
   }
 }

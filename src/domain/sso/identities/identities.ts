@@ -36,11 +36,11 @@ export interface IdentityQuery extends store.IdentityFilter {
 }
 
 export class Identities {
-  constructor(private readonly own: IdentitiesDependencies) {}
+  constructor(private readonly dependencies: IdentitiesDependencies) {}
 
   /** @returns identities by user id and issuer, and how many there are on all pages */
   list({ after, limit, ...filter }: IdentityQuery): { items: readonly IdentityView[]; total: number } {
-    const { db } = this.own;
+    const { db } = this.dependencies;
     const items = store.list(db.read, { ...filter, after, limit }).map((row) => this.#viewOf(db.read, row));
     return { items, total: store.total(db.read, filter) };
   }
@@ -50,7 +50,7 @@ export class Identities {
    * @throws DomainError `identity.subject_invalid`, `user.not_found`, `identity.taken` if the subject or the user is linked already
    */
   create(actor: Actor, wanted: NewIdentity): Promise<IdentityView> {
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       const user = this.#checkCreate(tx, actor, wanted);
       return this.#link(tx, actor, { user, ...wanted });
     }, "access");
@@ -58,7 +58,7 @@ export class Identities {
 
   /** Throws what `create` would throw, and changes nothing. */
   checkCreate(actor: Actor, wanted: NewIdentity): void {
-    this.#checkCreate(this.own.db.read, actor, wanted);
+    this.#checkCreate(this.dependencies.db.read, actor, wanted);
   }
 
   /**
@@ -67,7 +67,7 @@ export class Identities {
    * @throws DomainError `identity.not_found` if the user is neither linked nor expected there
    */
   remove(actor: Actor, { userId, issuer }: { userId: string; issuer: string }): Promise<void> {
-    const { db, audit, clock, endLogins } = this.own;
+    const { db, audit, clock, endLogins } = this.dependencies;
     return db.write((tx) => {
       this.#checkRemove(tx, actor, { userId, issuer });
       const linked = store.findOfUser(tx, { userId, issuer });
@@ -81,7 +81,7 @@ export class Identities {
 
   /** Throws what `remove` would throw, and changes nothing. */
   checkRemove(actor: Actor, wanted: { userId: string; issuer: string }): void {
-    this.#checkRemove(this.own.db.read, actor, wanted);
+    this.#checkRemove(this.dependencies.db.read, actor, wanted);
   }
 
   #checkRemove(
@@ -89,7 +89,7 @@ export class Identities {
     actor: Actor,
     { userId, issuer }: { userId: string; issuer: string },
   ): void {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     const isKnown =
       store.findOfUser(connection, { userId, issuer }) !== undefined ||
       isExpected(connection, { userId, issuer, nowMs });
@@ -117,21 +117,26 @@ export class Identities {
       issuer,
       subject,
       linkedBy: "operator",
-      linkedAtMs: this.own.clock.nowMs(),
+      linkedAtMs: this.dependencies.clock.nowMs(),
       lastSignInAtMs: null,
     };
     store.insert(tx, row);
-    this.own.audit.record(tx, { actor, action: "identity.link", target: user.id, after: summaryOf(row) });
+    this.dependencies.audit.record(tx, {
+      actor,
+      action: "identity.link",
+      target: user.id,
+      after: summaryOf(row),
+    });
     return { ...row, email: user.email };
   }
 
   #userIn(connection: Connection, { organizationId }: Actor, id: string): User | undefined {
-    const user = this.own.identity.findUserById(connection, id);
+    const user = this.dependencies.identity.findUserById(connection, id);
     return user?.organizationId === organizationId ? user : undefined;
   }
 
   #viewOf(connection: Connection, row: store.IdentityRow): IdentityView {
-    return { ...row, email: this.own.identity.findUserById(connection, row.userId)?.email ?? null };
+    return { ...row, email: this.dependencies.identity.findUserById(connection, row.userId)?.email ?? null };
   }
 }
 

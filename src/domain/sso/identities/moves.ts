@@ -37,7 +37,7 @@ export interface MovePlan {
 }
 
 export class IdentityMoves {
-  constructor(private readonly own: MovesDependencies) {}
+  constructor(private readonly dependencies: MovesDependencies) {}
 
   /**
    * Changes nothing.
@@ -54,7 +54,7 @@ export class IdentityMoves {
       throw new DomainError("not_found", "identity.not_found", `no user is linked to ${fromIssuer}`, {
         hint: "identities list shows the issuers; they are compared exactly",
       });
-    const { read } = this.own.db;
+    const { read } = this.dependencies.db;
     const isLinked = ({ id: userId }: User) =>
       identities.findOfUser(read, { userId, issuer: toIssuer }) !== undefined;
     const open = users.filter((user) => !isLinked(user));
@@ -81,12 +81,12 @@ export class IdentityMoves {
 
   /** @returns how many users are no longer expected, because their time is over */
   sweep(): Promise<number> {
-    const { db, clock } = this.own;
+    const { db, clock } = this.dependencies;
     return db.write((tx) => expected.removeExpired(tx, clock.nowMs()), "access");
   }
 
   #expect(actor: Actor, { fromIssuer, toIssuer }: Move, users: readonly User[]): Promise<void> {
-    const { db, clock, audit } = this.own;
+    const { db, clock, audit } = this.dependencies;
     return db.write((tx) => {
       const expiresAtMs = clock.nowMs() + EXPECTED_TTL_MS;
       const after = { issuer: toIssuer, former_issuer: fromIssuer, expires_at: toRfc3339(expiresAtMs) };
@@ -98,12 +98,12 @@ export class IdentityMoves {
   }
 
   #isKnown({ id, organizationId }: User, { by }: Move): boolean {
-    return by === "email" || this.own.hasExternalId(this.own.db.read, organizationId, id);
+    return by === "email" || this.dependencies.hasExternalId(this.dependencies.db.read, organizationId, id);
   }
 
   /** @returns the users linked at a provider, without removed ones */
   #usersAt(issuer: string, organizationId: string): User[] {
-    const { db, identity } = this.own;
+    const { db, identity } = this.dependencies;
     const found: User[] = [];
     let after: identities.IdentityRow | undefined;
     do {

@@ -35,7 +35,7 @@ export interface ProviderLogoutDependencies {
 }
 
 export class ProviderLogout {
-  constructor(private readonly own: ProviderLogoutDependencies) {}
+  constructor(private readonly dependencies: ProviderLogoutDependencies) {}
 
   /**
    * A token for a session or a person that is unknown here ends nothing and is not an error.
@@ -43,10 +43,10 @@ export class ProviderLogout {
    * @throws DomainError `sso.token_invalid` for a token that was used before
    */
   apply(token: LogoutToken, origin: Pick<Actor, "address" | "requestId">) {
-    return this.own.db.write((tx) => {
+    return this.dependencies.db.write((tx) => {
       const { issuer, tokenId, expiresAtMs } = token;
       if (!store.use(tx, { issuer, tokenId, expiresAtMs })) throw tokenUsed();
-      this.own.announced.add(token);
+      this.dependencies.announced.add(token);
       const ended = this.#end(tx, token);
       if (ended.loginSessions + ended.grants > 0) this.#record(tx, token, { ended, origin });
       return ended;
@@ -55,7 +55,10 @@ export class ProviderLogout {
 
   /** Removes used tokens that have expired. @returns how many */
   sweep(): Promise<number> {
-    return this.own.db.write((tx) => store.removeExpired(tx, this.own.clock.nowMs()), "unobserved");
+    return this.dependencies.db.write(
+      (tx) => store.removeExpired(tx, this.dependencies.clock.nowMs()),
+      "unobserved",
+    );
   }
 
   #end(tx: Tx, { issuer, subject, providerSessionId }: LogoutToken) {
@@ -65,9 +68,14 @@ export class ProviderLogout {
         ? link && { userId: link.userId }
         : { issuer, providerSessionId, userId: link?.userId };
     if (!whose) return { loginSessions: 0, grants: 0 };
-    const endsGrants = this.own.settings()?.logoutEndsGrants === true;
-    const nowMs = this.own.clock.nowMs();
-    return this.own.endProviderSessions(tx, { ...whose, endsGrants, reason: "provider_logout", nowMs });
+    const endsGrants = this.dependencies.settings()?.logoutEndsGrants === true;
+    const nowMs = this.dependencies.clock.nowMs();
+    return this.dependencies.endProviderSessions(tx, {
+      ...whose,
+      endsGrants,
+      reason: "provider_logout",
+      nowMs,
+    });
   }
 
   #record(
@@ -78,7 +86,7 @@ export class ProviderLogout {
       origin,
     }: { ended: ReturnType<EndProviderSessions>; origin: Pick<Actor, "address" | "requestId"> },
   ): void {
-    const organization = this.own.identity.findOrganization(tx);
+    const organization = this.dependencies.identity.findOrganization(tx);
     if (!organization) return;
     const actor: Actor = {
       kind: "system",
@@ -88,7 +96,7 @@ export class ProviderLogout {
       ...origin,
     };
     const after = { issuer, login_sessions: ended.loginSessions, grants: ended.grants };
-    this.own.audit.record(tx, { actor, action: "identity_provider.logout", target: tokenId, after });
+    this.dependencies.audit.record(tx, { actor, action: "identity_provider.logout", target: tokenId, after });
   }
 }
 

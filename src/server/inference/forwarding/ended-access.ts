@@ -15,17 +15,17 @@ const REASONS = {
 export class EndedAccess {
   #revision = -1;
 
-  constructor(private readonly own: { watch: SessionWatch; clock: Clock }) {}
+  constructor(private readonly dependencies: { watch: SessionWatch; clock: Clock }) {}
 
   cut(calls: Iterable<OpenCall>): void {
-    const nowMs = this.own.clock.nowMs();
+    const nowMs = this.dependencies.clock.nowMs();
     for (const open of calls)
       if (nowMs >= open.call.admitted.endsAtMs)
         open.stop({ outcome: "cut", reason: "inference.login_ended" });
-    const revision = this.own.watch.revision();
+    const revision = this.dependencies.watch.revision();
     if (revision === this.#revision) return;
     const sessions = new Map([...calls].map(({ call }) => [call.admitted.gatewaySessionId, call.admitted]));
-    const ended = this.own.watch.endedAmong([...sessions.values()]);
+    const ended = this.dependencies.watch.endedAmong([...sessions.values()]);
     this.#revision = revision; // not before the question was answered
     for (const open of calls) {
       const by = ended.get(open.call.admitted.gatewaySessionId);

@@ -36,13 +36,13 @@ const CLIENT_GONE_STATUS = 499;
 export class Forwarder {
   readonly #headersFor: ReturnType<typeof createRequestHeaders>;
 
-  constructor(private readonly own: ForwarderOptions) {
-    this.#headersFor = createRequestHeaders(own.settings);
+  constructor(private readonly options: ForwarderOptions) {
+    this.#headersFor = createRequestHeaders(options.settings);
   }
 
   /** Never rejects; gives the permits of the call back when its answer has ended. */
   readonly forward = async (call: Call): Promise<Response> => {
-    const open = this.own.calls.open(call);
+    const open = this.options.calls.open(call);
     try {
       return await this.#exchange(open);
     } catch (error) {
@@ -52,7 +52,7 @@ export class Forwarder {
 
   async #exchange(open: OpenCall): Promise<Response> {
     const { call } = open;
-    const body = await takeBody(open, this.own);
+    const body = await takeBody(open, this.options);
     const refused = this.#checkModel(open, body);
     if (refused) return this.#refuse(open, refused);
     const headers = this.#headersFor(call.request.headers, call.admitted);
@@ -61,21 +61,21 @@ export class Forwarder {
     for (let isSecond = false; ; isSecond = true) {
       const response = await this.#send(open, { headers, body, key });
       if (response.status !== 401) return await this.#answer(open, response);
-      const found = await readRefusedKey(open, response, { ...this.own, key });
+      const found = await readRefusedKey(open, response, { ...this.options, key });
       if ("reader" in found) return await this.#answer(open, response, found.reader);
       if ("tellsKey" in found) return this.#refuse(open, "inference.upstream_bad_head");
       if (isSecond || !found.replacement || !body.isWhole)
         return this.#refuse(open, "inference.key_recovering");
       key = found.replacement;
-      this.own.figures.replayed();
+      this.options.figures.replayed();
     }
   }
 
   /** The check on models is the only one that needs the body. @returns why the request is refused */
   #checkModel(open: OpenCall, { scanner }: TakenBody): RefusalReason | undefined {
-    const { modelPolicy } = this.own.settings;
+    const { modelPolicy } = this.options.settings;
     if (modelPolicy === "off" || !scanner) return undefined;
-    const allowed = this.own.allowedModels();
+    const allowed = this.options.allowedModels();
     if (!allowed) return undefined;
     const isReadable =
       scanner.model !== undefined && !scanner.isUnreadable && !canNameAnotherModel(open.call.request);
@@ -92,8 +92,8 @@ export class Forwarder {
   ): Promise<Response> {
     const { request, entry } = open.call;
     open.sent();
-    addCredential(headers, this.own.settings, key);
-    return this.own.upstream
+    addCredential(headers, this.options.settings, key);
+    return this.options.upstream
       .send(entry.path + queryOf(request.url), {
         method: request.method,
         headers,
@@ -108,7 +108,7 @@ export class Forwarder {
 
   async #answer(open: OpenCall, response: Response, given?: AnswerReader): Promise<Response> {
     const { status, headers } = response;
-    this.own.calls.releaseBody(open);
+    this.options.calls.releaseBody(open);
     const problem = headProblem(response);
     if (problem) return this.#refuse(open, problem);
     open.isEventStream = isPlainEventStream(headers);
@@ -143,7 +143,7 @@ export class Forwarder {
       return this.#refuse(open, `inference.upstream_${error.fault}`, "upstream_closed");
     if (open.phase === "answer") return this.#refuse(open, "inference.upstream_reset", "upstream_closed");
     if (open.call.request.signal.aborted) return gone(open); // its body ended before we heard why
-    this.own.report(error, open.call.requestId);
+    this.options.report(error, open.call.requestId);
     return this.#refuse(open, "inference.failed");
   }
 
@@ -152,7 +152,7 @@ export class Forwarder {
     open.controller.abort();
     open.refusal = reason;
     if (outcome === "refused" || open.status !== null) open.ownStatus = statusOf(reason);
-    this.own.refused(reason);
+    this.options.refused(reason);
     open.finish(outcome);
     return refusal(reason, open.call.entry.dialect, open.call.requestId);
   }

@@ -70,9 +70,9 @@ export class OpenCall {
 
   constructor(
     readonly call: Call,
-    private readonly own: OpenCallOptions,
+    private readonly options: OpenCallOptions,
   ) {
-    this.startedMs = own.nowMs();
+    this.startedMs = options.nowMs();
     this.lastPieceMs = this.startedMs;
   }
 
@@ -100,12 +100,12 @@ export class OpenCall {
   }
 
   sent(): void {
-    this.sentMs = this.own.nowMs();
+    this.sentMs = this.options.nowMs();
     this.phase = "head";
   }
 
   headArrived(status: number): void {
-    this.headMs = this.own.nowMs();
+    this.headMs = this.options.nowMs();
     this.lastPieceMs = this.headMs;
     this.status = status;
     this.phase = "answer";
@@ -113,7 +113,7 @@ export class OpenCall {
 
   /** Notes a piece of the answer that is passed on. */
   passed(piece: Uint8Array): void {
-    this.lastPieceMs = this.own.nowMs();
+    this.lastPieceMs = this.options.nowMs();
     this.firstByteMs ??= this.lastPieceMs;
     this.responseBytes += piece.length;
     this.pieces += 1;
@@ -126,6 +126,6 @@ export class OpenCall {
     const { phase } = this;
     this.phase = "over";
     this.#onStop = undefined;
-    this.own.onOver(this, { outcome, phase });
+    this.options.onOver(this, { outcome, phase });
   }
 }

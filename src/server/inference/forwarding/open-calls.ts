@@ -38,7 +38,7 @@ export class OpenCalls implements Iterable<OpenCall> {
   /** resolves when the last call has ended; undefined while no caller waits */
   #idle: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly own: OpenCallsOptions) {}
+  constructor(private readonly options: OpenCallsOptions) {}
 
   /** calls in progress */
   get size(): number {
@@ -62,23 +62,23 @@ export class OpenCalls implements Iterable<OpenCall> {
 
   open(call: Call): OpenCall {
     call.server.timeout(call.request, 0); // the runtime would end a quiet stream as if it were complete
-    const open = new OpenCall(call, { nowMs: this.own.nowMs, onOver: this.#over });
+    const open = new OpenCall(call, { nowMs: this.options.nowMs, onOver: this.#over });
     open.place = this.#calls.push(open) - 1;
     call.request.signal.addEventListener("abort", () => open.stop({ outcome: "client_closed" }));
-    if (this.#calls.length === 1) this.own.onBusy();
+    if (this.#calls.length === 1) this.options.onBusy();
     return open;
   }
 
   /** Releases the memory of a buffered body when it will not be sent again. */
   releaseBody(open: OpenCall): void {
-    this.own.budget.release(open.heldBytes);
+    this.options.budget.release(open.heldBytes);
     open.heldBytes = 0;
   }
 
   /** Writes the row of a call that takes long, so that a crash loses little. */
   writeEarlyRow(open: OpenCall): void {
     open.hasEarlyRow = true;
-    this.own.log.add(rowOf(open, { outcome: null, nowMs: this.own.nowMs() }));
+    this.options.log.add(rowOf(open, { outcome: null, nowMs: this.options.nowMs() }));
   }
 
   /** Stops every call. */
@@ -98,8 +98,8 @@ export class OpenCalls implements Iterable<OpenCall> {
     open.call.admitted.release();
     this.releaseBody(open);
     // Without it, the connection would stay open forever after its requests have ended.
-    open.call.server.timeout(open.call.request, this.own.connectionIdleSeconds);
-    const row = rowOf(open, { outcome, nowMs: this.own.nowMs() });
+    open.call.server.timeout(open.call.request, this.options.connectionIdleSeconds);
+    const row = rowOf(open, { outcome, nowMs: this.options.nowMs() });
     this.#record(open, row, phase);
     if (this.#calls.length > 0) return;
     this.#idle?.resolve();
@@ -115,10 +115,10 @@ export class OpenCalls implements Iterable<OpenCall> {
   }
 
   #record(open: OpenCall, row: RequestRow, phase: End["phase"]): void {
-    this.own.log.add(row);
-    this.own.usage.count(row);
-    this.own.figures.count(open, row, phase);
-    this.own.finished({
+    this.options.log.add(row);
+    this.options.usage.count(row);
+    this.options.figures.count(open, row, phase);
+    this.options.finished({
       requestId: open.call.requestId,
       route: open.call.entry.route,
       status: row.httpStatus,

@@ -42,7 +42,7 @@ export class Timers {
   /** the most calls at the same time since there were none */
   #most = 0;
 
-  constructor(private readonly own: TimersOptions) {}
+  constructor(private readonly options: TimersOptions) {}
 
   /** Call it when there are calls again. */
   start(): void {
@@ -51,13 +51,13 @@ export class Timers {
 
   /** Runs once per interval. */
   beat(): void {
-    const { calls, settings, access } = this.own;
+    const { calls, settings, access } = this.options;
     if (calls.size === 0) {
       this.#stop(); // the service may be closing: no more requests are sent
       return;
     }
     this.#most = Math.max(this.#most, calls.size);
-    const nowMs = this.own.nowMs();
+    const nowMs = this.options.nowMs();
     for (const open of calls) this.#lastHeadMs = Math.max(this.#lastHeadMs, open.headMs ?? this.#lastHeadMs);
     for (const open of calls) this.#check(open, nowMs);
     if (settings.cutStreams) access.cut(calls);
@@ -68,19 +68,19 @@ export class Timers {
     this.#timer = undefined;
     const wereMany = this.#most >= COLLECT_AFTER_CALLS;
     this.#most = 0;
-    if (wereMany) this.own.collectGarbage();
+    if (wereMany) this.options.collectGarbage();
   }
 
   readonly #guardedBeat = (): void => {
     try {
       this.beat();
     } catch (error) {
-      this.own.report(error);
+      this.options.report(error);
     }
   };
 
   #check(open: OpenCall, nowMs: number): void {
-    const { settings, calls } = this.own;
+    const { settings, calls } = this.options;
     if (nowMs - open.startedMs >= EARLY_ROW_MS && !open.hasEarlyRow) calls.writeEarlyRow(open);
     if (open.phase !== "answer" && nowMs - (open.bodyAwaitedMs ?? nowMs) >= CLIENT_SILENCE_MS)
       open.stop({ outcome: "refused", reason: "inference.slow_body" });
@@ -96,7 +96,7 @@ export class Timers {
   }
 
   #isOverdue(open: OpenCall, nowMs: number): boolean {
-    const { headersTimeoutMs, idleTimeoutMs } = this.own.settings;
+    const { headersTimeoutMs, idleTimeoutMs } = this.options.settings;
     if (open.phase === "head") return nowMs - (open.sentMs ?? nowMs) >= headersTimeoutMs;
     return open.phase === "answer" && nowMs - open.lastPieceMs >= idleTimeoutMs;
   }
@@ -110,7 +110,7 @@ export class Timers {
     if (open.isReachChecked) return;
     open.isReachChecked = true;
     if (this.#lastHeadMs >= (open.sentMs ?? 0)) return;
-    const { upstream, settings } = this.own;
+    const { upstream, settings } = this.options;
     const reach = await upstream.reach(settings.connectTimeoutMs / 2);
     if (reach !== "silent" || open.phase !== "head") return;
     upstream.markDown();

@@ -32,7 +32,7 @@ import type { RouteContext } from "../../router.ts";
 const describe = operationsOf("Configuration");
 
 export function governanceRoutes({ router, domain, metrics, streams }: RouteContext) {
-  const own: Own = {
+  const own: Dependencies = {
     delivery: domain.delivery,
     prepared: new WeakMap(),
     unchanged: new LRUCache({ max: UNCHANGED_KEPT_MAX }),
@@ -87,7 +87,7 @@ export function governanceRoutes({ router, domain, metrics, streams }: RouteCont
     });
 }
 
-interface Own {
+interface Dependencies {
   delivery: Delivery;
   /** cached answers by view */
   prepared: WeakMap<PolicyView, PreparedAnswer>;
@@ -101,7 +101,7 @@ const UNCHANGED_KEPT_MAX = 1_024;
 const CACHE_CONTROL = "private, no-cache";
 
 /** @returns a promise in gateway mode */
-function answerPolicy(own: Own, request: Request): Response | Promise<Response> {
+function answerPolicy(own: Dependencies, request: Request): Response | Promise<Response> {
   const { delivery } = own;
   const principal = principalOf(request);
   const tag = delivery.tagFor(principal);
@@ -118,7 +118,7 @@ const othersOf = (document: PolicyTag["common"]) => ({
   ...requiredVersionHeader(document),
 });
 
-function unchangedOf(kept: Own["unchanged"], tag: PolicyTag): { unchangedHeaders: Headers } {
+function unchangedOf(kept: Dependencies["unchanged"], tag: PolicyTag): { unchangedHeaders: Headers } {
   const known = kept.get(tag.name);
   if (known) return { unchangedHeaders: known };
   const headers = unchangedHeaders(tagOf(tag), {
@@ -129,7 +129,7 @@ function unchangedOf(kept: Own["unchanged"], tag: PolicyTag): { unchangedHeaders
   return { unchangedHeaders: headers };
 }
 
-function preparedOf(prepared: Own["prepared"], view: PolicyView): PreparedAnswer {
+function preparedOf(prepared: Dependencies["prepared"], view: PolicyView): PreparedAnswer {
   const known = prepared.get(view);
   if (known) return known;
   const answer = prepareAnswer(view.bytes, {

@@ -22,11 +22,11 @@ export class Clones {
   readonly #listed = new Map<string, Promise<ReadonlyMap<string, string>>>();
 
   constructor(
-    private readonly own: CloneAccess,
+    private readonly dependencies: CloneAccess,
     private readonly connection: Connection,
     private readonly bounds: { signal: AbortSignal },
   ) {
-    this.#git = new GitTransport(own.findGit?.());
+    this.#git = new GitTransport(dependencies.findGit?.());
   }
 
   /** @returns the address of a repository, without a credential */
@@ -39,7 +39,7 @@ export class Clones {
 
   /** @returns the version of git */
   async version(): Promise<string> {
-    await using folder = await this.own.folders.create();
+    await using folder = await this.dependencies.folders.create();
     return (await this.#git.installed({ folder: folder.path, ...this.bounds })).version;
   }
 
@@ -61,12 +61,16 @@ export class Clones {
   }
 
   async #run<T>(repository: string, work: (run: GitRun) => Promise<T>): Promise<T> {
-    await using folder = await this.own.folders.create();
+    await using folder = await this.dependencies.folders.create();
     const url = this.urlOf(repository);
     const { ca } = this.connection;
-    const { proxy, authorities } = await this.own.outbound.connectionSettings(this.#destinationOf(url), url, {
-      ca,
-    });
+    const { proxy, authorities } = await this.dependencies.outbound.connectionSettings(
+      this.#destinationOf(url),
+      url,
+      {
+        ca,
+      },
+    );
     const remote = { url, authorization: authorizationOf(this.connection.credential()), proxy };
     return await work({ remote, authorities, folder: folder.path, ...this.bounds });
   }

@@ -40,7 +40,7 @@ export class AppTokens {
   readonly #kept = new LRUCache<string, Kept>({ max: TOKENS_MAX });
   readonly #running = new Map<string, Promise<Secret>>();
 
-  constructor(private readonly own: AppTokensDependencies) {}
+  constructor(private readonly dependencies: AppTokensDependencies) {}
 
   /**
    * @returns a token for the repository; callers at the same time share one request
@@ -53,7 +53,7 @@ export class AppTokens {
   ): Promise<Secret> {
     const key = keyOf(connection, credential, repository);
     const kept = this.#kept.get(key);
-    if (kept && this.own.clock.nowMs() < kept.expiresAtMs - RENEWED_BEFORE_MS) return kept.token;
+    if (kept && this.dependencies.clock.nowMs() < kept.expiresAtMs - RENEWED_BEFORE_MS) return kept.token;
     const running =
       this.#running.get(key) ??
       this.#mint(connection, credential, { repository, signal }).finally(() => this.#running.delete(key));
@@ -71,7 +71,7 @@ export class AppTokens {
     const ends = [...this.#kept]
       .filter(([key]) => key.startsWith(`${connectionId} `))
       .map(([, { expiresAtMs }]) => expiresAtMs);
-    return ends.length === 0 ? undefined : (Math.max(...ends) - this.own.clock.nowMs()) / SECOND_MS;
+    return ends.length === 0 ? undefined : (Math.max(...ends) - this.dependencies.clock.nowMs()) / SECOND_MS;
   }
 
   async #mint(
@@ -105,7 +105,7 @@ export class AppTokens {
 
   /** @source docs.github.com, "Generating a JSON Web Token (JWT) for a GitHub App" */
   async #signed({ appId, key }: AppCredential): Promise<string> {
-    const nowSeconds = Math.floor(this.own.clock.nowMs() / SECOND_MS);
+    const nowSeconds = Math.floor(this.dependencies.clock.nowMs() / SECOND_MS);
     const signing = await signingKey(key);
     return await new SignJWT()
       .setProtectedHeader({ alg: "RS256", typ: "JWT" })
@@ -122,7 +122,7 @@ export class AppTokens {
   ): Promise<unknown> {
     const [{ name = "" } = {}] = destinationsOfConnection(connection);
     try {
-      const response = await this.own.outbound.fetch(name, path, {
+      const response = await this.dependencies.outbound.fetch(name, path, {
         ...request,
         headers: { accept: "application/vnd.github+json", "user-agent": "quartermaster", ...headers },
         timeoutMs: TIME_LIMIT_MS,

@@ -49,12 +49,12 @@ export class HostRequests implements Ask {
   #offered: Promise<boolean> | undefined;
 
   constructor(
-    private readonly own: RequestsDependencies,
+    private readonly dependencies: RequestsDependencies,
     private readonly connection: Connection,
     private readonly bounds: { repository: string; signal: AbortSignal },
   ) {
     this.#destinations = destinationsOfConnection(connection);
-    this.clones = new Clones(own, connection, bounds);
+    this.clones = new Clones(dependencies, connection, bounds);
   }
 
   /** Sends a request without the credential. @returns the `Date` of the answer @throws DomainError `source.*` */
@@ -138,14 +138,14 @@ export class HostRequests implements Ask {
     const credential = this.connection.credential();
     if (response.status !== 401 || !target.isOwn || credential.kind !== "app") return response;
     await discardBody(response);
-    this.own.tokens.drop(this.connection, credential, this.bounds.repository);
+    this.dependencies.tokens.drop(this.connection, credential, this.bounds.repository);
     return await this.#send(target, headers);
   }
 
   async #send({ destination, url, isOwn }: Target, headers: Headers): Promise<Response> {
     const authorization = isOwn ? await this.#credential() : {};
     return await this.#bounded(async () => {
-      return await this.own.outbound.fetch(destination, url, {
+      return await this.dependencies.outbound.fetch(destination, url, {
         headers: { ...FIXED_HEADERS, ...headers, ...authorization },
         timeoutMs: INSPECTION_MS_MAX,
         signal: this.bounds.signal,
@@ -159,7 +159,7 @@ export class HostRequests implements Ask {
   async #credential(): Promise<Record<string, string>> {
     const given = this.connection.credential();
     if (given.kind !== "app") return headersOf(this.connection, given);
-    const token = await this.own.tokens.tokenFor(this.connection, given, this.bounds);
+    const token = await this.dependencies.tokens.tokenFor(this.connection, given, this.bounds);
     return { authorization: `Bearer ${token.reveal()}` };
   }
 
