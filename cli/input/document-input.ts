@@ -1,7 +1,7 @@
 // Reads a document that a command is given: a file, or standard input for `-`.
 import { resolve } from "node:path";
 import { DomainError } from "../../src/platform/errors.ts";
-import { readFile } from "../../src/platform/files/files.ts";
+import { readFile } from "../../src/platform/files/operator-files.ts";
 import type { Context } from "../context.ts";
 
 /** @throws DomainError `file.*`; `file.too_large` beyond `bytesMax` bytes */

@@ -3,7 +3,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_ERROR } from "../domain/scim/wire.ts";
-import { isJsonObject } from "../platform/text/json-object.ts";
+import { isJsonObject } from "../platform/json/json-object.ts";
 import { sessionCookieName } from "./auth/cookies.ts";
 import { type Requirement, securityOf } from "./auth/guard.ts";
 import type { Accepted } from "./http/bodies/body.ts";

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isJsonObject } from "../../src/platform/text/json-object.ts";
+import { isJsonObject } from "../../src/platform/json/json-object.ts";
 
 const PATIENCE_MS = 20_000;
 const CHECK_EVERY_MS = 50;

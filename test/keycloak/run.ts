@@ -6,7 +6,7 @@ import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "../../src/app/release/build.ts";
-import { isJsonObject } from "../../src/platform/text/json-object.ts";
+import { isJsonObject } from "../../src/platform/json/json-object.ts";
 import { FormBrowser } from "../support/browser/form-browser.ts";
 import { freePort } from "../support/network/free-port.ts";
 import { expectEqual, prove } from "../support/proof.ts";

@@ -141,7 +141,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   bodies: {
     files: [
       "src/platform/json/*.ts",
-      "src/platform/text/json-document.ts",
+      "src/platform/json/json-document.ts",
       "src/server/scim/group-body.ts",
       "src/domain/scim/groups/member-intake.ts",
       "src/platform/memory/number-set.ts",
@@ -155,7 +155,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/server/scim/group-body.test.ts",
       "test/properties/json-structure.test.ts",
       "test/properties/json-positions.test.ts",
-      "test/platform/text/json-document.test.ts",
+      "test/platform/json/json-document.test.ts",
       "test/server/http/bodies/json-text.test.ts",
       "test/server/http/problems/errors.test.ts",
       "test/server/http/bodies/body-end.test.ts",
@@ -211,7 +211,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
       "test/domain/shared/long-lists.test.ts",
       "test/server/routes/*client*.test.ts",
       "test/server/routes/bulk.test.ts",
-      "test/server/console/fleet-actions.test.ts",
+      "test/server/console/workstations/workstation-actions.test.ts",
     ],
   },
   terminal: {

@@ -10,7 +10,7 @@ import {
 } from "../../../src/domain/audit/reading/entry-document.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { replaceFile } from "../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { detailsText } from "../../output/details.ts";
 import { printPages } from "../../output/list-pages.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../src/domain/system/branding-image.ts";
 import { type Branding, toBranding } from "../../../src/domain/system/model.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { readFile } from "../../../src/platform/files/files.ts";
+import { readFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { withFileContext } from "../../exit.ts";
 import { isConfirmed } from "../../input/prompt.ts";

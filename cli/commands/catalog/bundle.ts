@@ -8,7 +8,7 @@ import { readTrustedKeys, TRUSTED_KEYS_BYTES_MAX } from "../../../src/platform/c
 import { findOwnSigner, makeOwnKey } from "../../../src/platform/crypto/own-signing-key.ts";
 import { openDataDirectory } from "../../../src/platform/data-directory/data-directory.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { readFile, replaceFile } from "../../../src/platform/files/files.ts";
+import { readFile, replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { printable } from "../../output/printable.ts";

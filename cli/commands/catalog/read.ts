@@ -5,7 +5,7 @@ import { catalogYaml } from "../../../src/domain/catalog/seed/catalog-export.ts"
 import type { ManagedPackage } from "../../../src/domain/catalog/service.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { replaceFile } from "../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../src/platform/files/operator-files.ts";
 import { yamlText } from "../../../src/platform/text/yaml-write.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import type { Column } from "../../output/table.ts";

@@ -1,7 +1,7 @@
 // `catalog upload`: stores an archive as the console and the API do, and prints the members that a package with it needs.
 import { basename, resolve } from "node:path";
 import { toSourceView } from "../../../src/domain/catalog/sources/source-wire.ts";
-import { openFile } from "../../../src/platform/files/files.ts";
+import { openFile } from "../../../src/platform/files/operator-files.ts";
 import { yamlText } from "../../../src/platform/text/yaml-write.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { withFileContext } from "../../exit.ts";

@@ -1,7 +1,7 @@
 // Formats clients as table columns, text and JSON. Facts reported by the client are printed unchanged.
 import { toClientDocument } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientSummary, ClientView } from "../../../src/domain/clients/service.ts";
-import { isJsonObject } from "../../../src/platform/text/json-object.ts";
+import { isJsonObject } from "../../../src/platform/json/json-object.ts";
 import { colorOf } from "../../output/color.ts";
 import { detailsText } from "../../output/details.ts";
 import { printable } from "../../output/printable.ts";

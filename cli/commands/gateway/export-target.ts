@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Content } from "../../../src/domain/inference/log/log-archive.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { folderMissing, replaceFile } from "../../../src/platform/files/files.ts";
+import { folderMissing, replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 
 const FILE_MODE = 0o600;

@@ -11,7 +11,7 @@ import { extendHarnesses } from "../../../src/domain/harnesses/harness-extension
 import type { HarnessSource } from "../../../src/domain/harnesses/harness-facts.ts";
 import { HARNESS_FILE_BYTES_MAX, readHarnessFile } from "../../../src/domain/harnesses/harness-file.ts";
 import { HARNESSES, type Harness, type HarnessGeneration } from "../../../src/domain/harnesses/harnesses.ts";
-import { replaceFile } from "../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { SettingsCall } from "../../data-directory/in-domain.ts";
 import { withFileContext } from "../../exit.ts";
 import { printable } from "../../output/printable.ts";

@@ -5,7 +5,7 @@ import { DOCUMENT_BYTES_MAX } from "../../../src/domain/governance/model.ts";
 import type { DocumentPlan, DocumentSource } from "../../../src/domain/governance/service.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { readFile } from "../../../src/platform/files/files.ts";
+import { readFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { withFileContext } from "../../exit.ts";
 import { isConfirmed } from "../../input/prompt.ts";

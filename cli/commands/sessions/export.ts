@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { ReadObject } from "../../../src/domain/sessions/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { bytesText } from "../../../src/platform/files/disk.ts";
-import { replaceFile } from "../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printable } from "../../output/printable.ts";
 import { type Progress, startProgress } from "../../output/progress.ts";

@@ -2,7 +2,7 @@
 // why. A refusal is an answer, so the exit code is 0. Sends no request and changes nothing.
 import type { Preview } from "../../../src/domain/sso/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../src/platform/text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../src/platform/json/json-object.ts";
 import { ProblemList } from "../../../src/platform/text/problem-list.ts";
 import { readYamlText } from "../../../src/platform/text/yaml-text.ts";
 import type { Call } from "../../data-directory/in-domain.ts";

@@ -12,7 +12,7 @@ import {
 import { putOwnKey, readOwnKey } from "../../platform/crypto/own-signing-key.ts";
 import { decodeKey, SealingKeyFiles } from "../../platform/crypto/sealing-keys.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
-import { readFile, replaceFile } from "../../platform/files/files.ts";
+import { readFile, replaceFile } from "../../platform/files/operator-files.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Secret } from "../../platform/secret.ts";
 

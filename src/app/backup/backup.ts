@@ -21,7 +21,7 @@ import {
 import { programSchema, schemaIn } from "../../platform/database/schema/schema.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
 import { fileSizeOf, folderSizeOf } from "../../platform/files/disk.ts";
-import { asFileError, folderMissing } from "../../platform/files/files.ts";
+import { asFileError, folderMissing } from "../../platform/files/operator-files.ts";
 import { VERSION } from "../../platform/version.ts";
 import { runTask, type TaskOptions } from "./backup-task.ts";
 

@@ -4,7 +4,7 @@ import { unpackBackup } from "../../domain/backup/unpack.ts";
 import { openConnection } from "../../platform/database/connection.ts";
 import { copyDatabase, inspectDatabase } from "../../platform/database/maintenance/copy.ts";
 import { migrate } from "../../platform/database/schema/migrate.ts";
-import { asFileError } from "../../platform/files/files.ts";
+import { asFileError } from "../../platform/files/operator-files.ts";
 import type { BackupTasks, Report, TaskName } from "./backup-task.ts";
 
 /** Small, because a copy reads each page once, in order. SQLite gives the copy a cache of the same size. */

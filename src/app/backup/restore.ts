@@ -16,7 +16,7 @@ import { openConnection } from "../../platform/database/connection.ts";
 import { openDatabase } from "../../platform/database/database.ts";
 import { isSwapPending, stagingIn, swapIn } from "../../platform/database/maintenance/data-swap.ts";
 import { invariant } from "../../platform/errors.ts";
-import { flushToDisk } from "../../platform/own-files.ts";
+import { flushToDisk } from "../../platform/files/data-files.ts";
 import type { KeyPlace } from "./backup-keys.ts";
 import { importKeys, sealingKeysAt } from "./backup-keys.ts";
 import type { TaskOptions } from "./backup-task.ts";

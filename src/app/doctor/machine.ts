@@ -11,9 +11,9 @@ import {
   findServer,
   permissionRemedy,
 } from "../../platform/data-directory/data-directory.ts";
+import { permissionsText } from "../../platform/files/data-files.ts";
 import { bytesText, type DiskSpace } from "../../platform/files/disk.ts";
 import { healthFault } from "../../platform/files/unix-socket.ts";
-import { permissionsText } from "../../platform/own-files.ts";
 import { nameList } from "../../platform/text/name-list.ts";
 import { BUILD_TIME } from "../../platform/version.ts";
 import { readCertificate, type TlsFiles } from "../../server/listener/tls.ts";

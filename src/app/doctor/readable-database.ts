@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type DataDirectory, isServerRunning } from "../../platform/data-directory/data-directory.ts";
-import { copyOwnFile } from "../../platform/own-files.ts";
+import { copyOwnFile } from "../../platform/files/data-files.ts";
 
 /** The data directory whose database `doctor` reads. */
 export interface ReadableDatabase extends Disposable {

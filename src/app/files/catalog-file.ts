@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { CATALOG_FILE_BYTES_MAX } from "../../domain/catalog/model.ts";
 import type { BundleFile, SeedRequest } from "../../domain/catalog/service.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { openFile, readFile, readPieces } from "../../platform/files/files.ts";
+import { openFile, readFile, readPieces } from "../../platform/files/operator-files.ts";
 
 /**
  * @returns the content for `catalog.seed`; a relative source_ref is resolved against the folder of the file

@@ -6,7 +6,7 @@ import { HARNESS_FILE_BYTES_MAX, readHarnessFile } from "../../domain/harnesses/
 import type { Config } from "../../platform/config/config.ts";
 import { readTrustedKeys, TRUSTED_KEYS_BYTES_MAX } from "../../platform/crypto/file-signatures.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { openRegularFile } from "../../platform/files/files.ts";
+import { openRegularFile } from "../../platform/files/operator-files.ts";
 import { sha256Hex } from "../../platform/ids.ts";
 
 export const signaturePath = (file: string): string => `${file}.sig`;

@@ -1,8 +1,8 @@
 // Begins one device login, as a client does, and polls once. Nobody approves it, so it expires by itself.
 import { ENDPOINT_PATHS } from "../../domain/access/discovery.ts";
 import { DEVICE_CODE_GRANT, ISSUER_PATH } from "../../domain/access/wire.ts";
+import type { JsonObject } from "../../platform/json/json-object.ts";
 import type { NamedServer } from "../../platform/outbound/named-server.ts";
-import type { JsonObject } from "../../platform/text/json-object.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import { type Discovery, isOwnIssuer } from "./discovery.ts";
 import { askJson, type JsonAnswer, refusalText, textIn } from "./json-answer.ts";

@@ -2,8 +2,8 @@
 import { ISSUER_PATH } from "../../domain/access/wire.ts";
 import { type Clock, SECOND_MS } from "../../platform/clock.ts";
 import { CLOCK_TOLERANCE_SECONDS } from "../../platform/crypto/signing.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json/json-object.ts";
 import type { NamedServer, Reply } from "../../platform/outbound/named-server.ts";
-import { isJsonObject, type JsonObject } from "../../platform/text/json-object.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import { askJson, refusalText, textIn } from "./json-answer.ts";
 

@@ -1,7 +1,7 @@
 // Asks the probed server for JSON, and explains every other answer.
 import { DomainError } from "../../platform/errors.ts";
+import { isJsonObject, type JsonObject } from "../../platform/json/json-object.ts";
 import type { NamedRequest, NamedServer, Reply } from "../../platform/outbound/named-server.ts";
-import { isJsonObject, type JsonObject } from "../../platform/text/json-object.ts";
 
 export interface JsonAnswer extends Pick<Reply, "status" | "headers" | "durationMs"> {
   document: JsonObject;

@@ -1,6 +1,7 @@
 // Asks the probed server whether it is ready, as a load balancer does.
+
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import type { NamedServer } from "../../platform/outbound/named-server.ts";
-import { isJsonObject } from "../../platform/text/json-object.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import { shortened } from "./json-answer.ts";
 

@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf, type ReplicaPlace } from "../../platform/config/standby/replica.ts";
 import { codeOf, DomainError } from "../../platform/errors.ts";
-import { readOwnFile } from "../../platform/own-files.ts";
+import { readOwnFile } from "../../platform/files/data-files.ts";
 import { needed } from "../installation/needed-setting.ts";
 import { sftpAddress } from "./sftp-replica.ts";
 

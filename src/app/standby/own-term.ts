@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { readOwnFile, writeWholeFile } from "../../platform/own-files.ts";
+import { readOwnFile, writeWholeFile } from "../../platform/files/data-files.ts";
 
 const OwnTermSchema = Type.Object({
   term: Type.String({ pattern: "^t\\d{8}-[0-9a-f]{6}$" }),

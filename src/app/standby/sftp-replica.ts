@@ -4,10 +4,10 @@ import { SECOND_MS } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf, type ReplicaPlace } from "../../platform/config/standby/replica.ts";
 import { DomainError, reasonForOperators } from "../../platform/errors.ts";
+import { readOwnFile } from "../../platform/files/data-files.ts";
 import { LIST_KEYS_MAX } from "../../platform/object-store/bucket.ts";
 import type { Destination, Outbound } from "../../platform/outbound/outbound.ts";
 import type { RemoteFiles } from "../../platform/outbound/sftp.ts";
-import { readOwnFile } from "../../platform/own-files.ts";
 import { needed } from "../installation/needed-setting.ts";
 import type { ReplicaObject, ReplicaStore } from "./replica-store.ts";
 

@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { SECOND_MS } from "../../platform/clock.ts";
 import type { DataDirectory } from "../../platform/data-directory/data-directory.ts";
-import { readOwnFile, writeRunFile } from "../../platform/own-files.ts";
+import { readOwnFile, writeRunFile } from "../../platform/files/data-files.ts";
 import type { QueueFigures } from "../../platform/tracing/span-queue.ts";
 
 const Time = Type.Union([Type.Null(), Type.Integer({ minimum: 0 })]);

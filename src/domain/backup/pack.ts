@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, invariant } from "../../platform/errors.ts";
+import { flushToDisk, openOwnFile } from "../../platform/files/data-files.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../platform/files/tar.ts";
-import { flushToDisk, openOwnFile } from "../../platform/own-files.ts";
 import { damaged } from "./errors.ts";
 import { requireFreeSpace } from "./free-space.ts";
 import {

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { inspectDatabase } from "../../platform/database/maintenance/copy.ts";
 import type { DomainError } from "../../platform/errors.ts";
-import { openRegularFile } from "../../platform/files/files.ts";
+import { openRegularFile } from "../../platform/files/operator-files.ts";
 import { readTarHeader, TAR_BLOCK_BYTES, tarPaddingLength } from "../../platform/files/tar.ts";
 import { damaged, notBackupFile } from "./errors.ts";
 import { assertUsableDatabase } from "./fitness.ts";

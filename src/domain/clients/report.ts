@@ -2,7 +2,7 @@
 // verdict/verdict.ts gives the verdict.
 
 import type { Problem } from "../../platform/errors.ts";
-import { isJsonObject } from "../../platform/text/json-object.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import { refuseReport } from "./errors.ts";
 import { ENTRY_BYTES_MAX, INVENTORY_BYTES_MAX } from "./limits.ts";
 import type { Attempt, ClientStatusReport, Reported, Reporter } from "./model.ts";

@@ -1,6 +1,6 @@
 // Reads free-form JSON objects within bounds, such as the settings of a package or harness. The service does not interpret them.
 
-import { isJsonObject } from "../../platform/text/json-object.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import { jsonTypeOf, type ObjectReader } from "../../platform/text/object-reader.ts";
 import { reportUnusable } from "../../platform/text/unusable-values.ts";
 

@@ -1,5 +1,5 @@
 // Reads a person from the claims of a verified ID token (OpenID Connect Core section 5.1). Claims that nobody needs are dropped.
-import { isJsonObject } from "../../platform/text/json-object.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import { claimsInvalid } from "./errors.ts";
 import { claimTextProblem, GROUPS_MAX, type Groups, type Person, type VerifiedClaims } from "./model.ts";
 import type { SsoSettings } from "./settings.ts";

@@ -2,7 +2,7 @@
 // detected by comparison with the last entry.
 import type { Sealing } from "../../platform/crypto/sealing.ts";
 import type { Db } from "../../platform/database/database.ts";
-import { isJsonObject } from "../../platform/text/json-object.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { registrationOf } from "./registration.ts";

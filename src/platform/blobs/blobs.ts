@@ -5,9 +5,9 @@ import { constants, lstatSync, unlinkSync } from "node:fs";
 import { access, mkdir, open, opendir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError, isDiskFull } from "../errors.ts";
+import { readOwnPieces } from "../files/data-files.ts";
 import { type DiskSpace, diskSpace, isNearlyFull } from "../files/disk.ts";
-import { readPieces } from "../files/files.ts";
-import { readOwnPieces } from "../own-files.ts";
+import { readPieces } from "../files/operator-files.ts";
 import { partialFileIn, sweepPartialFiles, undefinedIfMissing, unlinkIfThere } from "./partial-files.ts";
 import { type OpenWriter, openInlineWriter } from "./piece-writer.ts";
 

@@ -3,7 +3,7 @@
 
 import { closest } from "fastest-levenshtein";
 import { type Problem, pointerOf } from "../errors.ts";
-import { isJsonObject, type JsonObject } from "../text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { ProblemList } from "../text/problem-list.ts";
 import type { YamlText } from "../text/yaml-source.ts";
 import { readYamlText } from "../text/yaml-text.ts";

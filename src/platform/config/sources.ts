@@ -3,8 +3,8 @@
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Problem, pointerOf } from "../errors.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { Secret } from "../secret.ts";
-import { isJsonObject } from "../text/json-object.ts";
 import type { ConfigFile } from "./file.ts";
 import { mappedKeyOf } from "./reference-keys.ts";
 import { referenceIn } from "./references.ts";

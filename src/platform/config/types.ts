@@ -2,8 +2,8 @@
 // Messages never repeat the rejected value: it may be a misplaced secret. Network addresses are in config/addresses.ts.
 
 import { resolve } from "node:path";
+import { isJsonObject } from "../json/json-object.ts";
 import { Secret } from "../secret.ts";
-import { isJsonObject } from "../text/json-object.ts";
 
 /** The value and its printable text, or a description of valid values ("must be ..."). */
 type Reading<T> = { readonly value: T; readonly text: string } | { readonly wrong: string };

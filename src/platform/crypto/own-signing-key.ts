@@ -3,8 +3,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { flushToDisk, readOwnFile } from "../files/data-files.ts";
 import type { Ids } from "../ids.ts";
-import { flushToDisk, readOwnFile } from "../own-files.ts";
 import { Secret } from "../secret.ts";
 import { type FileSigner, fileSigner } from "./file-signatures.ts";
 

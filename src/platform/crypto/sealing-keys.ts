@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
+import { flushToDisk, permissionsText, readOwnFile } from "../files/data-files.ts";
 import type { Ids } from "../ids.ts";
-import { flushToDisk, permissionsText, readOwnFile } from "../own-files.ts";
 
 /** A loaded key. */
 export interface SealingKey {

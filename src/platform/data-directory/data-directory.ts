@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../clock.ts";
 import { asStorageError } from "../database/storage-errors.ts";
 import { codeOf, DomainError, isDiskFull } from "../errors.ts";
-import { permissionsText, refuseLink } from "../own-files.ts";
+import { permissionsText, refuseLink } from "../files/data-files.ts";
 import { fileExists, refuseForeignOwner, switchToOwner } from "./owner.ts";
 import {
   holderFile,

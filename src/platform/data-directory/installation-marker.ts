@@ -4,7 +4,7 @@ import { existsSync, rmSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, toRfc3339 } from "../clock.ts";
-import { flushToDisk, readOwnFile, writeWholeFile } from "../own-files.ts";
+import { flushToDisk, readOwnFile, writeWholeFile } from "../files/data-files.ts";
 import type { DataDirectory } from "./data-directory.ts";
 
 const MarkerSchema = Type.Object({

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, rmSync } from "node:fs";
 import { type Clock, toRfc3339 } from "../clock.ts";
 import { openSqliteFile } from "../database/sqlite-file.ts";
 import { asStorageError } from "../database/storage-errors.ts";
-import { readOwnFile, writeWholeFile } from "../own-files.ts";
+import { readOwnFile, writeWholeFile } from "../files/data-files.ts";
 
 export interface ProcessLock {
   release(): void;

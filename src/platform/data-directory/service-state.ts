@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { readOwnFile, writeWholeFile } from "../own-files.ts";
+import { readOwnFile, writeWholeFile } from "../files/data-files.ts";
 import { type DataDirectory, findServer } from "./data-directory.ts";
 
 const ServiceStateSchema = Type.Object({

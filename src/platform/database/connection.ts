@@ -3,7 +3,7 @@
 import { constants, Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { refuseIrregular, withoutFolderLinks } from "../own-files.ts";
+import { refuseIrregular, withoutFolderLinks } from "../files/data-files.ts";
 import { CHECKPOINT_PAGES } from "./checkpoints.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 import { asStorageError, sqliteErrorIn } from "./storage-errors.ts";

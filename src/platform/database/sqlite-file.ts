@@ -1,7 +1,7 @@
 // The only place that opens a SQLite file, and never through a symbolic link. SQLite itself refuses links in place of its -wal
 // and -shm files. connection.ts configures the connections.
 import { constants, Database } from "bun:sqlite";
-import { withoutFolderLinks } from "../own-files.ts";
+import { withoutFolderLinks } from "../files/data-files.ts";
 
 /**
  * @param flags of `sqlite3_open_v2`, without SQLITE_OPEN_NOFOLLOW

@@ -3,7 +3,7 @@
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, DomainError } from "../errors.ts";
-import { openOwnFile } from "../own-files.ts";
+import { openOwnFile } from "../files/data-files.ts";
 import { type FolderLimit, watchFolder } from "./folder-limit.ts";
 
 export interface Invocation {

@@ -3,7 +3,7 @@
 
 import { closest, distance } from "fastest-levenshtein";
 import { pointerOf } from "../errors.ts";
-import { isJsonObject } from "./json-object.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { type ProblemList, quoted } from "./problem-list.ts";
 
 /** limit for member names and for keys of open maps: platforms, helper commands, variables */

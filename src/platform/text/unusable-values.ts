@@ -2,7 +2,7 @@
 // prototype of an object, and texts that UTF-8 or other programs cannot carry.
 
 import { pointerOf } from "../errors.ts";
-import { isJsonObject } from "./json-object.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { isUnicodeText, NOT_UNICODE, PROTOTYPE_KEY, RESERVED_KEY } from "./object-reader.ts";
 
 export const NOT_FINITE = "must be a number that JSON can carry, not infinity or NaN";

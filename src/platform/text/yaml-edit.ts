@@ -2,7 +2,7 @@
 // indentation. The nodes of the library say where a member is; its writer would reformat the whole text.
 import { isDeepStrictEqual } from "node:util";
 import { Document, isMap, isNode, isScalar, type Pair } from "yaml";
-import { isJsonObject } from "./json-object.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { ProblemList } from "./problem-list.ts";
 import { parseYaml, type YamlBounds } from "./yaml-source.ts";
 import { readYamlText } from "./yaml-text.ts";

@@ -3,7 +3,7 @@
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from "yaml";
 import { type Problem, tokensOf } from "../errors.ts";
-import { readJsonDocument } from "./json-document.ts";
+import { readJsonDocument } from "../json/json-document.ts";
 import { type Position, ProblemList } from "./problem-list.ts";
 import { positionsIn } from "./text-positions.ts";
 import { type OrdinaryYaml, readOrdinaryYaml } from "./yaml-events.ts";

@@ -4,9 +4,9 @@
 import { setImmediate } from "node:timers/promises";
 import { BULK_PAYLOAD_BYTES_MAX } from "../../domain/scim/bulk/model.ts";
 import { scimInvalid } from "../../domain/scim/errors.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import type { JsonLimits } from "../../platform/json/structure.ts";
 import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garbage.ts";
-import { isJsonObject } from "../../platform/text/json-object.ts";
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
 import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
 import { HttpError } from "../http/problems/problem.ts";

@@ -2,7 +2,7 @@
 
 import { BULK_OPERATIONS_MAX } from "../../domain/scim/bulk/model.ts";
 import { fieldsOf } from "../../domain/scim/messages/envelope.ts";
-import { isJsonObject } from "../../platform/text/json-object.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 
 /**
  * @returns the number of operations beyond the first, which the request itself pays for; 0 for a bulk request over the limit

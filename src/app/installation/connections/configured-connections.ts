@@ -13,7 +13,7 @@ import type { Config } from "../../../platform/config/config.ts";
 import { connectionsIn } from "../../../platform/config/reference-keys.ts";
 import { readSmallFile } from "../../../platform/config/small-file.ts";
 import { countText } from "../../../platform/count-text.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { readMembers } from "./connection-members.ts";
 import { readSecrets, type SecretPlaces } from "./connection-secrets.ts";
 

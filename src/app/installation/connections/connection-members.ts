@@ -6,7 +6,7 @@ import {
   PROVIDERS,
   type Provider,
 } from "../../../domain/catalog/connections/connection.ts";
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 
 const MEMBERS = [
   ...["id", "name", "provider", "api_base_url", "web_base_url", "app_id", "private_key", "token"],

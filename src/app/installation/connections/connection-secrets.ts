@@ -5,8 +5,8 @@ import type { Credential } from "../../../domain/catalog/connections/connection.
 import { isAppKey } from "../../../domain/catalog/connections/hosts/app-tokens.ts";
 import { referenceIn } from "../../../platform/config/references.ts";
 import { readSecretFile } from "../../../platform/config/sources.ts";
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import { Secret } from "../../../platform/secret.ts";
-import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { type ConnectionMembers, comesThroughGit } from "./connection-members.ts";
 
 const FILE = "file://";

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { Config } from "../../../platform/config/config.ts";
 import type { DataDirectory } from "../../../platform/data-directory/data-directory.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { readOwnFile, writeRunFile } from "../../../platform/own-files.ts";
+import { readOwnFile, writeRunFile } from "../../../platform/files/data-files.ts";
 import { LEASE_MS } from "./lease-times.ts";
 
 type Place = Pick<DataDirectory, "lease">;

@@ -1,7 +1,7 @@
 // Entries of the audit log and the outcome of a verification, as the API and the commands show them.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { keyedEnvelope } from "../../shared/page.ts";
 import type { AuditRow } from "../chain.ts";
 import type { ChainBreak, Verification } from "../verification.ts";

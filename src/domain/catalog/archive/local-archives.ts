@@ -3,7 +3,7 @@
 import type { Blobs, Digest } from "../../../platform/blobs/blobs.ts";
 import { parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
-import type { OpenedFile } from "../../../platform/files/files.ts";
+import type { OpenedFile } from "../../../platform/files/operator-files.ts";
 import type { ManagedPackage, PackageSource } from "../model.ts";
 import { type ArchiveOfPackage, requiredPathsOf } from "../packages/required-paths.ts";
 import type { ArtifactRow } from "../store.ts";

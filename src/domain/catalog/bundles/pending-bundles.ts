@@ -2,7 +2,7 @@
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, DAY_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { readPieces } from "../../../platform/files/files.ts";
+import { readPieces } from "../../../platform/files/operator-files.ts";
 import type { BundleFile } from "./bundle-model.ts";
 
 /** Bytes of an uploaded bundle. Larger ones are imported by the command, which reads them where they are. */

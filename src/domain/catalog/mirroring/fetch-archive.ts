@@ -3,9 +3,9 @@
 import { open } from "node:fs/promises";
 import { openInlineWriter } from "../../../platform/blobs/piece-writer.ts";
 import { isDiskFull } from "../../../platform/errors.ts";
+import { readOwnPieces } from "../../../platform/files/data-files.ts";
 import { releasing } from "../../../platform/memory/releasing.ts";
 import { discardBody } from "../../../platform/outbound/discard-body.ts";
-import { readOwnPieces } from "../../../platform/own-files.ts";
 import { ARCHIVE_LIMITS } from "../archive/limits.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Coordinates } from "../connections/coordinates.ts";

@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DomainError, isDiskFull } from "../../../platform/errors.ts";
-import { readOwnPieces } from "../../../platform/own-files.ts";
+import { readOwnPieces } from "../../../platform/files/data-files.ts";
 import { type ArchiveFacts, CollectedFacts } from "../archive/archive-facts.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits } from "../archive/limits.ts";
 import { diskFull } from "../connections/faults.ts";

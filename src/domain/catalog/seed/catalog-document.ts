@@ -3,7 +3,7 @@
 
 import { countText } from "../../../platform/count-text.ts";
 import { DomainError, type Problem } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { jsonTypeOf, ObjectReader } from "../../../platform/text/object-reader.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";

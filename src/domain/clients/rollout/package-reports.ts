@@ -2,8 +2,8 @@
 // counts of a large fleet are kept for a while, because it reports all the time.
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { Revision } from "../../governance/service.ts";
 import { overSpans } from "../../shared/page-steps.ts";
 import { reportPlaces } from "../inventory/inventory-store.ts";

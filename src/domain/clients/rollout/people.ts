@@ -1,8 +1,8 @@
 // Who gains or loses a package when one policy takes the place of another. Suspended and removed people do not count.
 
 import type { Db } from "../../../platform/database/database.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
 import type { PackageAudience, Revision } from "../../governance/service.ts";
 import type { Identity, User } from "../../identity/service.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";

@@ -2,7 +2,7 @@
 // and most workstations report on the same one. verdict.ts does the comparison.
 
 import { LRUCache } from "lru-cache";
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import {
   type GovernanceConfig,
   type HarnessPolicy,

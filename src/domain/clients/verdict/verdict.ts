@@ -1,7 +1,7 @@
 // Compares a report with the revision it names. Pure functions: the caller passes in what that revision expects.
 // inventory-store.ts derives a client's health from the verdict.
 // Loops push into one list instead of concatenating lists: nearly every report yields no reason, and this is a hot path.
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Person } from "../../governance/service.ts";
 import { REASON_LENGTH_MAX, REASONS_MAX } from "../limits.ts";
 import type { Judgment, Reported } from "../model.ts";

@@ -4,9 +4,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DomainError } from "../../../platform/errors.ts";
 import { sha256Hex } from "../../../platform/ids.ts";
+import { canonicalJson } from "../../../platform/json/canonical-json.ts";
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { canonicalJson } from "../../../platform/text/canonical-json.ts";
-import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { modelIdProblem } from "../../shared/model-ids.ts";
 import { toDiagnosis } from "./diagnosis.ts";
 

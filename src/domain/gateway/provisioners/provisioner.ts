@@ -3,8 +3,8 @@
 // same test suite.
 
 import { DomainError } from "../../../platform/errors.ts";
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { Secret } from "../../../platform/secret.ts";
-import type { JsonObject } from "../../../platform/text/json-object.ts";
 import type { ListingCode, ModelListing } from "./model-listing.ts";
 
 /** The user for whom a key is requested; groups are display names, ordered without case. */

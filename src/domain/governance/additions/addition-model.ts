@@ -1,6 +1,6 @@
 // Shapes of a package that an administrator adds step by step: its archive, its name, its layouts and who gets it.
 import { sha256Hex } from "../../../platform/ids.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import type { ManagedPackage } from "../../catalog/service.ts";
 import type { PackageAudience, PackageAudiences } from "../model.ts";
 

@@ -6,7 +6,7 @@ import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
 import type { Revision } from "../model.ts";
 import type { Revisions } from "../reading/revisions.ts";

@@ -2,8 +2,8 @@
 // packages one user sees. A package without an entry is for the whole organization.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
 import type { User } from "../../identity/service.ts";
 import type { UserGroups } from "../../shared/user-groups.ts";
 import { withoutStrayOverrides } from "../document/package-overrides.ts";

@@ -1,5 +1,5 @@
 // How the harnesses of a document use its packages: an override belongs to its package and ends with it.
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import { HARNESS_KEYS } from "../../harnesses/harnesses.ts";
 import { type GovernanceConfig, type HarnessPolicy, NO_POLICY } from "../model.ts";
 

@@ -2,7 +2,7 @@
 // content.
 
 import type { Problem } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { ProblemList } from "../../../platform/text/problem-list.ts";
 import { locate, readYamlText } from "../../../platform/text/yaml-text.ts";
 import { DOCUMENT_BYTES_MAX } from "../model.ts";

@@ -2,7 +2,7 @@
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf, tokensOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { carryOverAudiences } from "../delivery/audiences.ts";
 import {
   packageIds,

@@ -1,8 +1,8 @@
 // Applies what an administrator entered to the content of a draft. Each part is checked like a publication, against the document
 // of the draft instead of the current revision.
 import { invariant, type Problem } from "../../../platform/errors.ts";
+import { isJsonObject, ownMember } from "../../../platform/json/json-object.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { isJsonObject, ownMember } from "../../../platform/text/json-object.ts";
 import { NOT_UNICODE } from "../../../platform/text/object-reader.ts";
 import { HARNESS_KEYS, type HarnessKey } from "../../harnesses/harnesses.ts";
 import type { Actor } from "../../shared/actor.ts";

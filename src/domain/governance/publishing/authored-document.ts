@@ -4,9 +4,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { referenceIn, refersToNumber } from "../../../platform/config/references.ts";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { changeOf } from "../../../platform/json/numbers.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import type { Catalog } from "../../catalog/service.ts";
 import { type ArtifactReference, artifactProblems, artifactReferences } from "../delivery/artifacts.ts";
 import { readDraft } from "../document/draft.ts";

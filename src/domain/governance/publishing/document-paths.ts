@@ -2,7 +2,7 @@
 // (packages by id, MCP servers by name) is named, not numbered. Any other list is one value.
 
 import { tokensOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 
 /**
  * @param path place of the value in the document

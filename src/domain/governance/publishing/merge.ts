@@ -3,7 +3,7 @@
 // and the place is named.
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { changedPlaces, joinParts, splitParts, type ValueAt } from "./document-paths.ts";
 import { mergedOrder } from "./merge-order.ts";
 

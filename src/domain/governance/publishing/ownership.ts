@@ -2,7 +2,7 @@
 // overrides, which the extensions operation owns. The deployment owns the gateway block.
 
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { type HarnessKey, harnessKeysIn } from "../../harnesses/harnesses.ts";
 import type { GovernanceConfig, HarnessPolicy } from "../model.ts";
 

@@ -2,7 +2,7 @@
 // name what the author wrote. publishing.ts publishes it and defines the order of checks.
 
 import { DomainError, type Problem, pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import type { YamlText } from "../../../platform/text/yaml-source.ts";
 import { readYamlText } from "../../../platform/text/yaml-text.ts";

@@ -2,7 +2,7 @@
 // managed value with its line in the policy, and the status of each package (USE-7).
 
 import { DomainError, pointerOf } from "../../../platform/errors.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { HARNESS_KEYS, type Harness, type HarnessKey } from "../../harnesses/harnesses.ts";
 import { parseVersion } from "../../shared/exact-version.ts";

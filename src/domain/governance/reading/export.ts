@@ -3,7 +3,7 @@
 
 import { numberReferenceTo, referenceIn, referenceTo } from "../../../platform/config/references.ts";
 import { pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject, type JsonObject, ownMember } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject, ownMember } from "../../../platform/json/json-object.ts";
 import { yamlText } from "../../../platform/text/yaml-write.ts";
 import type { GovernanceConfig } from "../model.ts";
 import { withoutRevisionFields } from "../publishing/finalize.ts";

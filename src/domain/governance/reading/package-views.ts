@@ -1,8 +1,8 @@
 // What lists and pages say about the packages of a policy: what each installs, for which harnesses and people, whether the catalog
 // offers another version, and what the draft of the reader makes of it.
 import { isDeepStrictEqual } from "node:util";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
 import {
   contentOf,
   type ManagedPackage,

@@ -2,7 +2,7 @@
 // seconds for a large document: a thread does it once for each revision (tasks.ts).
 import { LRUCache } from "lru-cache";
 import { escapedToken, pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { readDocumentText } from "../document/text.ts";
 import { documentYaml } from "../document/yaml.ts";
 import type { GovernanceConfig, Revision } from "../model.ts";

@@ -2,7 +2,7 @@
 // search: exports replace what it finds by references, the console hides it until a reader asks for it, and the review and the form
 // of an MCP server warn before it is sent to workstations.
 import { pointerOf } from "../../../platform/errors.ts";
-import { isJsonObject, type JsonObject, ownMember } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject, ownMember } from "../../../platform/json/json-object.ts";
 import type { McpServer } from "../model.ts";
 import { splitParts } from "../publishing/document-paths.ts";
 import { isDescription, isNameOfSecretNumber, isSecretName } from "./secret-names.ts";

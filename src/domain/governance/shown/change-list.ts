@@ -1,6 +1,6 @@
 // The differences between two policies as a thread returns them: a policy may have tens of thousands, which take longer to copy as
 // objects than other requests should wait. A page lists the first ones; everybody else reads the text.
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { type Change, isStamp } from "../publishing/diff.ts";
 import { leavesOf } from "../reading/policy-lines.ts";
 import { hasSecrets } from "./hidden-secrets.ts";

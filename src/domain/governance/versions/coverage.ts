@@ -3,7 +3,7 @@
 
 import { compare, type SemVer } from "semver";
 import { type Problem, pointerOf } from "../../../platform/errors.ts";
-import { ownMember } from "../../../platform/text/json-object.ts";
+import { ownMember } from "../../../platform/json/json-object.ts";
 import { ProblemList, quoted } from "../../../platform/text/problem-list.ts";
 import type { ManagedPackage } from "../../catalog/model.ts";
 import { componentsOf } from "../../catalog/service.ts";

@@ -1,5 +1,5 @@
 // The state of a model in the catalog, and how a list of the gateway changes the rows. Pure functions; settle.ts applies them.
-import type { JsonObject } from "../../../platform/text/json-object.ts";
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { ListedModel } from "../../gateway/service.ts";
 import type { gatewayModelSync, gatewayModels } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 // The parts of a parsed bulk request, and its limits. request.ts parses it.
-import type { JsonObject } from "../../../platform/text/json-object.ts";
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { ScimError } from "../errors.ts";
 import type { ResourceTypeName } from "../wire.ts";
 

@@ -1,7 +1,7 @@
 // `bulkId:x` is a placeholder for the id of the resource that another operation of the request creates. It is a reference only
 // where an id is expected: in the path of an operation, and in attributes that refer to a resource, as a value or in a value
 // filter of a PATCH. Elsewhere it is ordinary text. run.ts has the ids.
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { FILTER_LENGTH_MAX } from "../filter/model.ts";
 import { fieldsOf } from "../messages/envelope.ts";
 import { type AttributePath, pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";

@@ -1,6 +1,6 @@
 // Parses a bulk message. Faults of its structure refuse the whole request and are reported together. A fault in the target of
 // an operation fails only that operation.
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";

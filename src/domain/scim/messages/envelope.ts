@@ -1,6 +1,6 @@
 // Common parts of every SCIM message: it is one JSON object, its member names count in any letter case, and it may name its
 // schema. The reader of the message interprets the members.
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { scimInvalid } from "../errors.ts";
 
 /**

@@ -1,7 +1,8 @@
 // Unknown attributes in requests: they are ignored and counted, so that an operator can see why a sent value is absent
 // (SCIM-41). Known names that cannot be set, such as `id`, are not counted.
+
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { resolvePath } from "../schema/attribute-path.ts";
 import { ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 import { fieldsOf } from "./envelope.ts";

@@ -1,7 +1,8 @@
 // Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users
 // and groups check whether names are free and members exist.
+
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import type { JsonObject } from "../../../platform/text/json-object.ts";
 import { SentMembers } from "../groups/member-intake.ts";
 import type { ScimObject } from "../model.ts";
 import { assignNamed } from "../patch/assign.ts";

@@ -1,6 +1,6 @@
 // One change to one attribute of a user's document, by the rules of RFC 7644 section 3.5.2 for each kind of target. Bodies of
 // POST and PUT are processed the same way: each member replaces one of an empty document.
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { ScimObject, ScimValue } from "../model.ts";
 import {
   type AttributePath,

@@ -1,7 +1,8 @@
 // Parses member lists of providers into ids of users. Everything unknown is refused: a silent success would leave users in a
 // group, or out of it (SCIM-79).
+
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError } from "../errors.ts";
 import { foldCase } from "../schema/fold-case.ts";
 import { invalidValue, isUnassigned, readAllInSteps, requireSingle } from "../schema/values.ts";

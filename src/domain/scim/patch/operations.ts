@@ -1,8 +1,9 @@
 // The operations of a PATCH message in their order: the action and the target attributes, named by the path or by the members
 // of the value. Names that must not be changed are refused here, and ineffective ones are left out (SCIM-41, SCIM-77). Errors
 // name the operation.
+
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";
 import { parseTarget } from "../filter/parse.ts";

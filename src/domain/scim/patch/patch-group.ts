@@ -2,8 +2,8 @@
 // cost does not depend on the size of the group (SCIM-79, SCIM-80). groups applies the result.
 
 import { invariant } from "../../../platform/errors.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { scimInvalid } from "../errors.ts";
 import type { Filter } from "../filter/model.ts";
 import { membersNamed } from "../filter/named-values.ts";

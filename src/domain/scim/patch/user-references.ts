@@ -1,5 +1,5 @@
 // References to users: a provider names a manager or a member by id, by URL, or by both. Only the id is stored.
-import type { JsonObject } from "../../../platform/text/json-object.ts";
+import type { JsonObject } from "../../../platform/json/json-object.ts";
 import { fieldsOf } from "../messages/envelope.ts";
 import { isUnassigned } from "../schema/values.ts";
 

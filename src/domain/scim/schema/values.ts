@@ -1,7 +1,8 @@
 // Converts the values that providers send into values of a document: the lenient types of SCIM-40 and SCIM-42 and no others,
 // within the limits of the schema table. read-resource.ts checks whole resources.
+
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { ScimObject } from "../model.ts";
 import { subAttributeOf } from "./attribute-path.ts";

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ByteSource, metered } from "../../../platform/files/byte-source.ts";
 import { isZeros, readTarHeader, TAR_BLOCK_BYTES, tarPaddingLength } from "../../../platform/files/tar.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import type { ArtifactFormat } from "../model.ts";
 import { BUNDLE_BYTES_MAX, BUNDLE_FILE_BYTES_MAX, BUNDLE_FILES_MAX, MANIFEST_BYTES_MAX } from "./limits.ts";
 import { noTranscript } from "./model.ts";

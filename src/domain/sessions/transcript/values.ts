@@ -1,5 +1,5 @@
 // Reads members of untrusted JSON values, and writes such values as text within a budget.
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { ENTRY_CHARACTERS_MAX } from "./limits.ts";
 import type { EntryKind, Tokens, TranscriptEntry } from "./model.ts";
 

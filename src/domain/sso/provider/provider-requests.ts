@@ -4,9 +4,9 @@
 import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
 import { codeOf, DomainError } from "../../../platform/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { discardBody } from "../../../platform/outbound/discard-body.ts";
 import type { Destination, Outbound, OutboundRequest } from "../../../platform/outbound/outbound.ts";
-import { isJsonObject, type JsonObject } from "../../../platform/text/json-object.ts";
 import { forLog, type ProviderFault, providerInvalid, unreachable } from "./failures.ts";
 
 /** The page that says so is sent within 10 seconds. */

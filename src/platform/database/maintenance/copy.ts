@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openRegularFile } from "../../files/files.ts";
+import { openRegularFile } from "../../files/operator-files.ts";
 import { isOwnProcessAlive } from "../../process-liveness.ts";
 import { openConnection } from "../connection.ts";
 import { schemaDifferences } from "../schema/schema-differences.ts";

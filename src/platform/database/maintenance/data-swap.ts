@@ -9,7 +9,7 @@ import { type Clock, fromStamp } from "../../clock.ts";
 import { type DataDirectory, lockForServer } from "../../data-directory/data-directory.ts";
 import type { ProcessLock } from "../../data-directory/process-lock.ts";
 import { DomainError } from "../../errors.ts";
-import { flushToDisk, readOwnFile, writeWholeFile } from "../../own-files.ts";
+import { flushToDisk, readOwnFile, writeWholeFile } from "../../files/data-files.ts";
 import { openConnection } from "../connection.ts";
 import { sqliteErrorIn } from "../storage-errors.ts";
 import { litestreamFolder } from "./replication.ts";

@@ -1,6 +1,6 @@
 // A message about the last action, shown on the next page. A cookie carries it across the redirect, so that it is not in the
 // address and is not repeated by a reload.
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { waitingNoticeCookie, waitingNoticeOf } from "../../auth/cookies.ts";
 
 /** A redirect takes seconds. */

@@ -6,7 +6,6 @@ import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { FleetFigures, OverviewView } from "../../overview/overview.ts";
 import { asSentence } from "../../pages/words.ts";
-import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { AsCommand } from "../parts/command.tsx";
@@ -14,6 +13,7 @@ import { TableHead } from "../parts/table-head.tsx";
 import { percentText } from "../parts/texts.ts";
 import { Count, Facts, Revision, State, Text, Time } from "../parts/values.tsx";
 import { Target } from "../system/audit-list.tsx";
+import { HEALTH_WORDS } from "../workstations/words.ts";
 import { FINDINGS_PAGE, KEY_STATE_WORDS, PROBLEM_PAGES, PROBLEM_WORDS, sourceWord } from "./words.ts";
 
 interface OverviewProps {

@@ -5,10 +5,10 @@ import type { ClientSummary } from "../../../domain/clients/inventory/inventory.
 import type { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
 import type { PolicySummary } from "../../../domain/governance/service.ts";
 import { KEY_SENTENCES } from "../../pages/account/key-words.ts";
-import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { Count, Revision, State, Text, Time } from "../parts/values.tsx";
 import { SESSIONS_PATH } from "../sessions/words.ts";
+import { HEALTH_WORDS } from "../workstations/words.ts";
 import {
   NO_POLICY,
   OWN_KEY_PATH,

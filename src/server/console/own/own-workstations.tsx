@@ -4,8 +4,6 @@
 import type { ClientPage, ClientView } from "../../../domain/clients/inventory/inventory.ts";
 import { HEALTHS } from "../../../domain/clients/model.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { ReportedRevision } from "../fleet/client-values.tsx";
-import { HEALTH_WORDS } from "../fleet/words.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { WORKSTATION_STEP } from "../list/first-step.tsx";
 import type { Column, Filter, List, Values } from "../list/list.ts";
@@ -13,6 +11,8 @@ import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { confirmationPage } from "../parts/form.tsx";
 import { State, Text, Time } from "../parts/values.tsx";
+import { ReportedRevision } from "../workstations/client-values.tsx";
+import { HEALTH_WORDS } from "../workstations/words.ts";
 import { BREADCRUMBS, OWN_WORKSTATIONS_PATH } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [

@@ -7,12 +7,12 @@ import type { PackageCounts, PackageFailures } from "../../../domain/clients/ser
 import type { PackageChange, PackageView } from "../../../domain/governance/service.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { Hidden } from "../../pages/forms.tsx";
-import { shareText } from "../fleet/client-values.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Facts, Id, State, Text, Time, useReader } from "../parts/values.tsx";
 import { REVIEW_PATH } from "../policy/words.ts";
+import { shareText } from "../workstations/client-values.tsx";
 import { NEW_PACKAGE_PATH } from "./new/words.ts";
 import { Contents, Layouts, type StoredArchive, sourceFacts } from "./package-archive.tsx";
 import { Audience, Content } from "./package-columns.tsx";

@@ -2,11 +2,11 @@
 /** @jsxImportSource preact */
 import type { PackageFailures } from "../../../domain/clients/service.ts";
 import type { PackageChange } from "../../../domain/governance/service.ts";
-import { clientPath } from "../fleet/client-list.tsx";
-import { LongText } from "../fleet/client-values.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Count, Revision, Text, Time } from "../parts/values.tsx";
 import { HISTORY_PATH } from "../policy/words.ts";
+import { clientPath } from "../workstations/client-list.tsx";
+import { LongText } from "../workstations/client-values.tsx";
 
 export function Failures({ failures: { failures, more } }: { failures: PackageFailures }) {
   return (

@@ -4,7 +4,6 @@ import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { asSentence } from "../../pages/words.ts";
 import type { SearchHit, SearchKind, SearchResult } from "../../search/search.ts";
-import { CLIENTS_PATH, clientPath } from "../fleet/client-list.tsx";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { CONSOLE } from "../frame/navigation.ts";
 import { pathWith } from "../list/address.ts";
@@ -12,6 +11,7 @@ import { MCP_PATH, serverPath } from "../mcp/words.ts";
 import { AsCommand } from "../parts/command.tsx";
 import { Text } from "../parts/values.tsx";
 import { userPath } from "../people/words.ts";
+import { CLIENTS_PATH, clientPath } from "../workstations/client-list.tsx";
 import type { Place } from "./places.ts";
 
 interface SearchProps {

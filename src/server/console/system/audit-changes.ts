@@ -1,7 +1,7 @@
 // The changes of an audit entry, member by member of its summaries, and the page that shows its target.
 import type { AuditRow } from "../../../domain/audit/chain.ts";
 import { summaryIn } from "../../../domain/audit/reading/entry-document.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { CONSOLE } from "../frame/navigation.ts";
 
 export interface Change {

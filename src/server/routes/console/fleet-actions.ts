@@ -2,13 +2,13 @@
 import type { Selection } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { CLIENT_BULK, confirmOne } from "../../console/fleet/action-pages.tsx";
-import { CLIENTS_PATH, clientOptions } from "../../console/fleet/client-list.tsx";
-import { clientName } from "../../console/fleet/client-page.tsx";
-import { ACTS, type Act } from "../../console/fleet/words.ts";
 import type { Values } from "../../console/list/list.ts";
 import type { Equivalents } from "../../console/parts/command.tsx";
 import type { Reader } from "../../console/reader.ts";
+import { CLIENT_BULK, confirmOne } from "../../console/workstations/action-pages.tsx";
+import { CLIENTS_PATH, clientOptions } from "../../console/workstations/client-list.tsx";
+import { clientName } from "../../console/workstations/client-page.tsx";
+import { ACTS, type Act } from "../../console/workstations/words.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
 import { type Bulk, BulkActions } from "./lists/bulk.ts";
 

@@ -4,9 +4,9 @@ import type { ClientView } from "../../../domain/clients/service.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { parseVersion } from "../../../domain/shared/exact-version.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import type { ShownClient } from "../../console/fleet/client-page.tsx";
-import { comparisonOf, type Explain } from "../../console/fleet/comparison.ts";
 import type { Reader } from "../../console/reader.ts";
+import type { ShownClient } from "../../console/workstations/client-page.tsx";
+import { comparisonOf, type Explain } from "../../console/workstations/comparison.ts";
 
 /** @throws DomainError `client.not_found` */
 export async function shownClient(

@@ -9,9 +9,9 @@ import type { Domain } from "../../../domain/domain.ts";
 import { WALK_PAGE_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import type { ClientRow } from "../../console/fleet/client-list.tsx";
 import { found, hasAllFilters, listValues } from "../../console/list/list.ts";
 import type { Reader } from "../../console/reader.ts";
+import type { ClientRow } from "../../console/workstations/client-list.tsx";
 import { apiQuery, fleetFilter, fleetPlace } from "./fleet-queries.ts";
 
 export interface ReadList {

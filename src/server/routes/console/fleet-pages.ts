@@ -1,16 +1,16 @@
 // The workstations in the console: the list, its file, and the page of one.
 import type { Console } from "../../console/console.ts";
+import { csvRoute } from "../../console/list/csv.ts";
+import { lastPageAddress, listValues } from "../../console/list/list.ts";
+import type { Reader } from "../../console/reader.ts";
 import {
   CLIENT_CSV_COLUMNS,
   CLIENTS_ACTION_PATH,
   CLIENTS_CSV_PATH,
   CLIENTS_PATH,
   clientListPage,
-} from "../../console/fleet/client-list.tsx";
-import { clientPage } from "../../console/fleet/client-page.tsx";
-import { csvRoute } from "../../console/list/csv.ts";
-import { lastPageAddress, listValues } from "../../console/list/list.ts";
-import type { Reader } from "../../console/reader.ts";
+} from "../../console/workstations/client-list.tsx";
+import { clientPage } from "../../console/workstations/client-page.tsx";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 import { createFleetActions } from "./fleet-actions.ts";

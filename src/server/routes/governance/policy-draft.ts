@@ -21,7 +21,7 @@ import {
 } from "../../../domain/governance/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DomainError } from "../../../platform/errors.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { json, jsonOfParts } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";

@@ -13,7 +13,7 @@ import { addArtifact } from "../../../../src/domain/catalog/store.ts";
 import { type Blobs, openBlobs } from "../../../../src/platform/blobs/blobs.ts";
 import { fileSigner, readTrustedKeys } from "../../../../src/platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
-import { replaceFile } from "../../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../../src/platform/files/operator-files.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { chunksOf, tarEntry, tarFile, tarGzOf } from "../../../support/content/tar.ts";

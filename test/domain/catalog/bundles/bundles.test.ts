@@ -20,7 +20,7 @@ import {
 import { type Blobs, openBlobs, parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { fileSigner, readTrustedKeys } from "../../../../src/platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
-import { replaceFile } from "../../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../../src/platform/files/operator-files.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { leavePartialFile } from "../../../support/content/partial-files.ts";

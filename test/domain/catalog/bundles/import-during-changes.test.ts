@@ -11,7 +11,7 @@ import { listPackages, putPackage } from "../../../../src/domain/catalog/store.t
 import { openBlobs, parseDigest } from "../../../../src/platform/blobs/blobs.ts";
 import { fileSigner, readTrustedKeys } from "../../../../src/platform/crypto/file-signatures.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
-import { replaceFile } from "../../../../src/platform/files/files.ts";
+import { replaceFile } from "../../../../src/platform/files/operator-files.ts";
 import { sha256Hex } from "../../../../src/platform/ids.ts";
 import { Secret } from "../../../../src/platform/secret.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";

@@ -1,6 +1,6 @@
 // The account of a user at the gateway, found by address, and our keys in it, found by name or by the metadata we stored with
 // them.
-import type { JsonObject } from "../../../../platform/text/json-object.ts";
+import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import { ALIAS_PREFIX } from "../../wire.ts";
 import { ProvisionerError } from "../provisioner.ts";
 import type { ListedKey } from "./litellm-answers.ts";

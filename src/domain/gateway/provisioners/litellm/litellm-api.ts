@@ -3,8 +3,8 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { isJsonObject, type JsonObject } from "../../../../platform/json/json-object.ts";
 import type { Secret } from "../../../../platform/secret.ts";
-import { isJsonObject, type JsonObject } from "../../../../platform/text/json-object.ts";
 import { toDiagnosis } from "../diagnosis.ts";
 import { LISTING_BYTES_MAX } from "../model-listing.ts";
 import { ProvisionerError } from "../provisioner.ts";

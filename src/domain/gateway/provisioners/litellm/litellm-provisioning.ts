@@ -4,8 +4,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../../platform/clock.ts";
 import { sha256Hex } from "../../../../platform/ids.ts";
+import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import { Secret } from "../../../../platform/secret.ts";
-import type { JsonObject } from "../../../../platform/text/json-object.ts";
 import { EXPIRY_AHEAD_MS } from "../../model.ts";
 import type { GatewayPolicy } from "../../settings.ts";
 import {

@@ -1,6 +1,6 @@
 // Completes the claims of an ID token with those of userinfo (OpenID Connect Core 1.0 section 5.3), where the rules need more than
 // the token says. The token wins, because it is signed.
-import { isJsonObject } from "../../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../../platform/json/json-object.ts";
 import type { VerifiedClaims } from "../../model.ts";
 import type { SsoSettings } from "../../settings.ts";
 import type { IdTokenClaims } from "../tokens/id-token.ts";

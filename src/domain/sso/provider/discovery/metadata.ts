@@ -1,8 +1,8 @@
 // The discovery document of a provider (OpenID Connect Discovery 1.0 section 3): which members are read, and what makes it
 // unusable. A document with a fault is not used at all.
 import { isLoopbackHost } from "../../../../platform/config/addresses.ts";
+import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import { isLinkLocalAddress } from "../../../../platform/outbound/public-hosts.ts";
-import type { JsonObject } from "../../../../platform/text/json-object.ts";
 import { forLog, providerInvalid } from "../failures.ts";
 
 export interface ProviderMetadata {

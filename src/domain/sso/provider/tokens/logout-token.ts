@@ -1,6 +1,6 @@
 // Checks of a logout token, by which the provider ends sessions without a browser (OpenID Connect Back-Channel Logout 1.0).
 import { MINUTE_MS, SECOND_MS } from "../../../../platform/clock.ts";
-import { isJsonObject } from "../../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../../platform/json/json-object.ts";
 import { claimTextProblem } from "../../model.ts";
 import { clockDiffers, tokenInvalid } from "../failures.ts";
 import { offsetText, type TokenChecks, verifiedClaims } from "./token-checks.ts";

@@ -12,7 +12,7 @@ import {
   jwtVerify,
 } from "jose";
 import { type Clock, HOUR_MS, SECOND_MS } from "../../../../platform/clock.ts";
-import { isJsonObject } from "../../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../../platform/json/json-object.ts";
 import { isWithin, providerInvalid, type Remembered, throwRemembered } from "../failures.ts";
 import { KnownHeaders } from "./known-headers.ts";
 

@@ -2,7 +2,7 @@
 
 import { listAudiences } from "../../../../domain/governance/delivery/audiences.ts";
 import { DomainError } from "../../../../platform/errors.ts";
-import { ownMember } from "../../../../platform/text/json-object.ts";
+import { ownMember } from "../../../../platform/json/json-object.ts";
 import type { Console } from "../../../console/console.ts";
 import { audiencePath, PACKAGES_PATH, packagePath } from "../../../console/packages/words.ts";
 import { statedBody, statedIn, versionText } from "../../../console/parts/stated-version.ts";

@@ -9,7 +9,7 @@ import {
 import { proposeIdentity } from "../../../../../domain/governance/additions/proposed-identity.ts";
 import { listAudiences } from "../../../../../domain/governance/delivery/audiences.ts";
 import { invariant } from "../../../../../platform/errors.ts";
-import { ownMember } from "../../../../../platform/text/json-object.ts";
+import { ownMember } from "../../../../../platform/json/json-object.ts";
 import type { Console, Done } from "../../../../console/console.ts";
 import type { ConsolePage } from "../../../../console/frame/frame.tsx";
 import type { Fields } from "../../../../console/frame/kept-fields.tsx";

@@ -3,19 +3,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBlobs } from "../../src/platform/blobs/blobs.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { openSealing } from "../../src/platform/crypto/sealing.ts";
+import { openBlobs } from "../../../src/platform/blobs/blobs.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { openSealing } from "../../../src/platform/crypto/sealing.ts";
 import {
   lockForServer,
   openDataDirectory,
   placesIn,
-} from "../../src/platform/data-directory/data-directory.ts";
-import { openConnection } from "../../src/platform/database/connection.ts";
-import { DomainError } from "../../src/platform/errors.ts";
-import { systemIds as ids } from "../../src/platform/ids.ts";
-import { copyOwnFile, openOwnFile, readOwnFile, readOwnPieces } from "../../src/platform/own-files.ts";
-import { temporaryDirectory } from "../support/world.ts";
+} from "../../../src/platform/data-directory/data-directory.ts";
+import { openConnection } from "../../../src/platform/database/connection.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
+import {
+  copyOwnFile,
+  openOwnFile,
+  readOwnFile,
+  readOwnPieces,
+} from "../../../src/platform/files/data-files.ts";
+import { systemIds as ids } from "../../../src/platform/ids.ts";
+import { temporaryDirectory } from "../../support/world.ts";
 
 let folder: string;
 let made = 0;

@@ -3,7 +3,7 @@ import { harnessNameOf } from "../../../domain/clients/report.ts";
 import type { ClientView } from "../../../domain/clients/service.ts";
 import { APPLIED, reportedVersionOf } from "../../../domain/clients/verdict/verdict.ts";
 import type { Explanation } from "../../../domain/governance/service.ts";
-import { isJsonObject } from "../../../platform/text/json-object.ts";
+import { isJsonObject } from "../../../platform/json/json-object.ts";
 
 /** Rows of a table on the page. Reports may have far more; problems come first. */
 export const COMPARED_ROWS_MAX = 200;

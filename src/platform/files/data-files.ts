@@ -1,5 +1,5 @@
 // Files that this program creates in its data directory: written atomically and durably, and read without following a symbolic
-// link, because anybody who may write into the directory could otherwise redirect its owner to any file. files.ts is for files
+// link, because anybody who may write into the directory could otherwise redirect its owner to any file. operator-files.ts is for files
 // that an operator names.
 import {
   closeSync,
@@ -20,7 +20,7 @@ import {
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { DomainError } from "./errors.ts";
+import { DomainError } from "../errors.ts";
 
 /** Bytes copied at once. */
 const COPIED_BYTES = 1024 * 1024;

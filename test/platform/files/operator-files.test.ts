@@ -10,7 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openFile, openRegularFile, readPieces, replaceFile } from "../../../src/platform/files/files.ts";
+import {
+  openFile,
+  openRegularFile,
+  readPieces,
+  replaceFile,
+} from "../../../src/platform/files/operator-files.ts";
 import { temporaryDirectory } from "../../support/world.ts";
 
 let folder: string;

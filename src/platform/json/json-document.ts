@@ -2,15 +2,19 @@
 // is wrong with it in the same words.
 
 import { type Problem, tokensOf } from "../errors.ts";
-import { endOfString, stringAt } from "../json/names.ts";
-import { changedNumbersIn } from "../json/numbers.ts";
-import { jsonPositions } from "../json/positions.ts";
+import { PROBLEMS_MAX, type ProblemList, quoted } from "../text/problem-list.ts";
+import { positionsIn } from "../text/text-positions.ts";
+import { NOT_FINITE, reportUnusable } from "../text/unusable-values.ts";
+import type { YamlText } from "../text/yaml-source.ts";
+import { endOfString, stringAt } from "./names.ts";
+import { changedNumbersIn } from "./numbers.ts";
+import { jsonPositions } from "./positions.ts";
 import {
   LARGE_OBJECT_MEMBERS_MAX,
   NUMBERED_OBJECT_MEMBERS,
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
-} from "../json/shapes.ts";
+} from "./shapes.ts";
 import {
   findViolations,
   type JsonLimits,
@@ -19,11 +23,7 @@ import {
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
   pointerAt,
-} from "../json/structure.ts";
-import { PROBLEMS_MAX, type ProblemList, quoted } from "./problem-list.ts";
-import { positionsIn } from "./text-positions.ts";
-import { NOT_FINITE, reportUnusable } from "./unusable-values.ts";
-import type { YamlText } from "./yaml-source.ts";
+} from "./structure.ts";
 
 const JSON_START = /^[ \t\r\n]*[[{]/;
 const RESERVED_KEY = /__proto__|\\u005f/i;

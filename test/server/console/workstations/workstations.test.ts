@@ -1,12 +1,12 @@
 // The workstations in the console: the list with its filters, pages and export, and the page of one workstation.
 import { afterAll, describe, expect, test } from "bun:test";
-import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { STALE_AFTER_DAYS } from "../../../src/domain/clients/limits.ts";
-import { DAY_MS } from "../../../src/platform/clock.ts";
-import { COMPARED_ROWS_MAX, comparisonOf } from "../../../src/server/console/fleet/comparison.ts";
-import { remedyOf } from "../../../src/server/console/fleet/words.ts";
-import { createClientsWorld } from "../../domain/clients/clients-world.ts";
-import { reportedHarness, reportedPackage, reportWith } from "../../domain/clients/policies.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { STALE_AFTER_DAYS } from "../../../../src/domain/clients/limits.ts";
+import { DAY_MS } from "../../../../src/platform/clock.ts";
+import { COMPARED_ROWS_MAX, comparisonOf } from "../../../../src/server/console/workstations/comparison.ts";
+import { remedyOf } from "../../../../src/server/console/workstations/words.ts";
+import { createClientsWorld } from "../../../domain/clients/clients-world.ts";
+import { reportedHarness, reportedPackage, reportWith } from "../../../domain/clients/policies.ts";
 
 const HOSTILE = `<script>alert("x")</script>\u202E\u0000${"e\u0301\u0301".repeat(20)}`;
 

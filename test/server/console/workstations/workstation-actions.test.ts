@@ -1,10 +1,10 @@
 // Removing and revoking workstations in the console: the questions, the results, and what the audit log keeps.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { BATCH_ROWS } from "../../../src/domain/clients/limits.ts";
-import { clientReports } from "../../../src/domain/clients/tables.ts";
-import { createClientsWorld, reporterOf } from "../../domain/clients/clients-world.ts";
-import { reportWith } from "../../domain/clients/policies.ts";
+import { auditEntries } from "../../../../src/domain/audit/tables.ts";
+import { BATCH_ROWS } from "../../../../src/domain/clients/limits.ts";
+import { clientReports } from "../../../../src/domain/clients/tables.ts";
+import { createClientsWorld, reporterOf } from "../../../domain/clients/clients-world.ts";
+import { reportWith } from "../../../domain/clients/policies.ts";
 
 const site = await createClientsWorld();
 afterAll(() => site[Symbol.asyncDispose]());
