@@ -3,7 +3,7 @@
 import { writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { codeOf } from "../errors.ts";
-import { yieldToRequests } from "../programs/priority.ts";
+import { UPLOAD_NICENESS, yieldToRequests } from "../programs/priority.ts";
 import type { WriteAnswer, WriteRequest } from "./write-thread.ts";
 
 const digests = new Map<number, Bun.CryptoHasher>();
@@ -30,7 +30,8 @@ function answerTo(request: WriteRequest): WriteAnswer {
   return { id };
 }
 
-yieldToRequests();
+// Each byte that arrives also takes time of the thread that answers requests, so this thread sets the pace of uploads beside them.
+yieldToRequests(UPLOAD_NICENESS);
 parentPort?.on("message", (request: WriteRequest) => {
   let answer: WriteAnswer;
   try {

@@ -2,11 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { getPriority, tmpdir } from "node:os";
+import { constants, getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Blobs, INLINE_BYTES_MAX, openBlobs, parseDigest } from "../../../src/platform/blobs/blobs.ts";
 import { WriteThread } from "../../../src/platform/blobs/write-thread.ts";
 import { sha256Hex } from "../../../src/platform/ids.ts";
+import { UPLOAD_NICENESS } from "../../../src/platform/programs/priority.ts";
 
 const PIECE_BYTES = 65_536;
 const LARGE = { maxBytes: 8 * INLINE_BYTES_MAX, givesAway: true };
@@ -33,11 +34,12 @@ async function* piecesOf(bytes: Uint8Array, each = PIECE_BYTES): AsyncGenerator<
 
 const openTemporary = () => open(join(directory, "put-by-hand"), "wx");
 
-/** @returns ids of the threads of this process with a lower priority: field 19 of proc(5), of those after the name 17 */
+/** @returns ids of the threads of this process that give way to requests: field 19 of proc(5), of those after the name 17 */
 function giving(): string[] {
+  const niceness = Math.min(constants.priority.PRIORITY_LOW, getPriority() + UPLOAD_NICENESS);
   return readdirSync("/proc/self/task").filter((id) => {
     const stat = textOf(`/proc/self/task/${id}/stat`);
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]) > getPriority();
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]) >= niceness;
   });
 }
 
