@@ -8,6 +8,7 @@ import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { loadSettings } from "../input/setting-options.ts";
 import { type Output, outputFor } from "../output/output.ts";
+import { withProposal } from "./propose-name.ts";
 import { withDomain } from "./with-domain.ts";
 
 /** One run of a verb that opens the data directory itself, or does not need it. */
@@ -73,15 +74,20 @@ export const settingsAction = (
     const config = await loadSettings(context, this);
     const options: Record<string, unknown> = this.opts();
     const verb = await load();
-    await verb({
+    const call = {
       context,
       command: this,
       config,
       output: outputFor(context, this),
       args: this.args,
-      text: (name) => textIn(options[name]),
-      has: (name) => options[name] === true,
-    });
+      text: (name: string) => textIn(options[name]),
+      has: (name: string) => options[name] === true,
+    };
+    try {
+      await verb(call);
+    } catch (error) {
+      throw await withProposal(error, context, config.get("data_dir"));
+    }
   };
 
 const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -46,8 +46,16 @@ export interface ErrorDetails {
   retryAfterSeconds?: number;
   /** for `too_many`: the exhausted budget, for metrics */
   budget?: SpentBudget;
+  /** for `not_found`: what the caller named, so that a command can name the most similar one */
+  missing?: Missing;
   /** for the log only, never shown to a caller */
   cause?: unknown;
+}
+
+export interface Missing {
+  kind: "user" | "group" | "client" | "package" | "connection" | "model" | "token";
+  /** as the caller wrote it */
+  name: string;
 }
 
 /** An expected failure. `message` is safe to show to the caller; `reason` is stable and machine-readable (`area.what`). */
@@ -56,6 +64,7 @@ export class DomainError extends Error {
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
   readonly budget: SpentBudget | undefined;
+  readonly missing: Missing | undefined;
 
   constructor(
     readonly kind: ErrorKind,
@@ -69,6 +78,7 @@ export class DomainError extends Error {
     this.problems = details.problems ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.budget = details.budget;
+    this.missing = details.missing;
   }
 }
 

@@ -164,7 +164,7 @@ describe("CLI-14 help", () => {
   test("rejects an unknown topic and suggests the nearest one", async () => {
     const { stdout, stderr, exitCode } = await runCli(["help", "exit-cods"]);
     expect(stdout).toBe("");
-    expect(stderr).toBe("error: no help for 'exit-cods'\nhint:  did you mean exit-codes?\nrun:   <run>\n");
+    expect(stderr).toBe('error: no help for "exit-cods"\nhint:  did you mean exit-codes?\nrun:   <run>\n');
     expect(exitCode).toBe(3);
     expect((await runCli(["help", "upgrading"])).stderr).toContain("hint:  run: quartermaster --help\n");
   });

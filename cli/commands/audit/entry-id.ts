@@ -9,6 +9,6 @@ export function entryIdIn(text = "0"): number {
   const id = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isNaN(id)) return id;
   throw new DomainError("invalid", "usage.not_a_number", "--after must be the id of an entry", {
-    hint: "`audit list` shows the ids; 0 is the beginning of the log",
+    hint: "see `quartermaster audit list`; 0 is the beginning of the log",
   });
 }

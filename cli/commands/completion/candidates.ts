@@ -1,7 +1,7 @@
 // Computes the completions of an incomplete command line from the command tree: verbs, options, choices, and whether ids or file
 // names are expected. names.ts reads the ids.
 import { type Argument, type Command, type Help, Option } from "commander";
-import type { NameKind } from "../../../src/app/installation/completion-names.ts";
+import type { NameKind } from "../../../src/app/installation/known-names.ts";
 import { SETTING_NAMES, settingOf } from "../../../src/platform/config/table.ts";
 import { TOPICS } from "../help/topics.ts";
 

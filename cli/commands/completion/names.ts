@@ -1,6 +1,6 @@
 // Reads ids and names for completion from the data directory of the command line. Any failure returns no names, because a shell
 // cannot show an error while the user types.
-import { type Named, type NameKind, namesIn } from "../../../src/app/installation/completion-names.ts";
+import { type Named, type NameKind, namesIn } from "../../../src/app/installation/known-names.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import type { Context } from "../../context.ts";
 import { printable } from "../../output/printable.ts";

@@ -16,6 +16,7 @@ import {
   variableOf,
 } from "../../../src/platform/config/table.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { quoted } from "../../../src/platform/text/problem-list.ts";
 import { detailsText } from "../../output/details.ts";
 import type { Output } from "../../output/output.ts";
 
@@ -42,7 +43,7 @@ function findSetting(spelling: string): SettingName {
     keysOf(name).some((key) => [key, variableOf(key), flagOf(key)].includes(spelling)),
   );
   if (found !== undefined) return found;
-  throw new DomainError("not_found", "config.unknown_setting", `there is no setting '${spelling}'`, {
+  throw new DomainError("not_found", "config.unknown_setting", `there is no setting ${quoted(spelling)}`, {
     hint: `did you mean ${closest(spelling, [...SETTING_NAMES])}?`,
   });
 }

@@ -2,6 +2,7 @@
 
 import { CHAPTERS } from "../../../src/handbook/contents.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { quoted } from "../../../src/platform/text/problem-list.ts";
 import { CliCommand, HELP_WIDTH } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { hasColor } from "../../output/color.ts";
@@ -87,7 +88,7 @@ async function unknown(command: CliCommand, word: string): Promise<DomainError> 
   const topics = command.parent === null ? TOPICS.map(({ name }) => name) : [];
   const nearest = closest(word, [...command.commands.map((child) => child.name()), ...topics]);
   const isNear = nearest !== undefined && distance(word, nearest) <= Math.max(2, word.length / 3);
-  return new DomainError("not_found", "help.not_found", `no help for '${word}'`, {
+  return new DomainError("not_found", "help.not_found", `no help for ${quoted(word)}`, {
     hint: isNear ? `did you mean ${nearest}?` : `run: ${command.path()} --help`,
   });
 }

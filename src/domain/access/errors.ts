@@ -83,5 +83,5 @@ export const tooManyPendingFromNetwork = (caller: "address" | "network") =>
 /** @param id as the caller wrote it */
 export const loginNotFound = (id: string) =>
   new DomainError("not_found", "login.not_found", `no login ${quoted(id)}`, {
-    hint: "logins list shows the ids",
+    hint: "see `quartermaster logins list`",
   });

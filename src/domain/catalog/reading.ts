@@ -102,4 +102,5 @@ export function updateOf(
 export const notFound = (id: string) =>
   new DomainError("not_found", "catalog.not_found", `the catalog has no package ${excerpt(id)}`, {
     hint: "see `quartermaster catalog list`",
+    missing: { kind: "package", name: id },
   });

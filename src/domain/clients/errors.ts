@@ -25,6 +25,7 @@ function invalid(reason: string, problems: readonly Problem[]): DomainError {
 export const clientNotFound = (reference: string): DomainError =>
   new DomainError("not_found", "client.not_found", `no workstation ${quoted(reference)} in the inventory`, {
     hint: "see `quartermaster clients list`",
+    missing: { kind: "client", name: reference },
   });
 
 /** @param ids some of the clients with that name */

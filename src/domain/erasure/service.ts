@@ -177,6 +177,6 @@ function refuseNothing({ addresses }: Person, rows: ErasedRows, auditEntries: nu
   if (auditEntries > 0 || Object.values(rows).some((count) => count > 0)) return;
   const name = addresses[0] ?? "this user";
   throw new DomainError("not_found", "erasure.nothing_found", `there is no data about ${name}`, {
-    hint: "users list shows users; erased users no longer have an address",
+    hint: "see `quartermaster users list`; erased users no longer have an address",
   });
 }

@@ -15,7 +15,8 @@ const sentence = ({ pointer, detail }: Problem): string =>
 /** @param reference id or address as the caller wrote it */
 export const userNotFound = (reference: string) =>
   new DomainError("not_found", "user.not_found", `no user ${quoted(reference)}`, {
-    hint: "users list shows their addresses and ids",
+    hint: "see `quartermaster users list`",
+    missing: { kind: "user", name: reference },
   });
 
 export const userRemoved = () =>
@@ -52,7 +53,7 @@ export const userExists = (email: string) =>
 
 export const invitationNotFound = () =>
   new DomainError("not_found", "invitation.not_found", "no invitation with this id", {
-    hint: "invitations list shows the ids",
+    hint: "see `quartermaster invitations list`",
   });
 
 export const alreadyInvited = (email: string) =>

@@ -91,5 +91,6 @@ export const unknownConnection = (id: string): DomainError =>
     `there is no repository connection ${quoted(id)}`,
     {
       hint: "`quartermaster connections list --config FILE` shows the connections, and why one is disabled",
+      missing: { kind: "connection", name: id },
     },
   );

@@ -216,6 +216,7 @@ export class ModelCatalog {
 const modelNotFound = (id: string) =>
   new DomainError("not_found", "gateway.model_not_found", `the gateway never offered a model ${quoted(id)}`, {
     hint: "see `quartermaster gateway models list`",
+    missing: { kind: "model", name: id },
   });
 
 const modelChanged = (id: string) =>

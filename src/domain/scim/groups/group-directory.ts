@@ -92,5 +92,6 @@ function readRequest(query: PageQuery): PageRequest {
 
 const groupNotFound = (reference: string): DomainError =>
   new DomainError("not_found", "scim_group.not_found", `no group ${quoted(reference)}`, {
-    hint: "groups list shows the names and ids",
+    hint: "see `quartermaster groups list`",
+    missing: { kind: "group", name: reference },
   });

@@ -5,6 +5,7 @@ import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
+import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Audit } from "../../audit/service.ts";
 import type { AnswerForm, Idempotency } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
@@ -131,12 +132,15 @@ export class ScimTokens {
 function revocable(connection: Connection, { organizationId }: Actor, reference: string): TokenRow {
   if (reference === CONFIGURED) throw definedInConfiguration();
   const row = store.find(connection, organizationId, reference);
-  if (!row) throw tokenNotFound();
+  if (!row) throw tokenNotFound(reference);
   return row;
 }
 
-const tokenNotFound = (): DomainError =>
-  new DomainError("not_found", "scim_token.not_found", "no SCIM token with this label or id");
+const tokenNotFound = (reference: string): DomainError =>
+  new DomainError("not_found", "scim_token.not_found", `no SCIM token ${quoted(reference)}`, {
+    hint: "see `quartermaster scim tokens list`",
+    missing: { kind: "token", name: reference },
+  });
 
 const labelTaken = (label: string): DomainError =>
   new DomainError("conflict", "scim_token.label_taken", `the SCIM token ${label} already exists`, {

@@ -102,7 +102,7 @@ export class Identities {
     const user = this.#userIn(connection, actor, userId);
     if (!user || user.status === "removed")
       throw new DomainError("not_found", "user.not_found", "no user who can be linked", {
-        hint: "users list shows their addresses and ids",
+        hint: "see `quartermaster users list`",
       });
     const taken = store.findBySubject(connection, { issuer, subject });
     if (taken) throw identityTaken("this subject is linked to a user already");
@@ -160,10 +160,10 @@ const subjectInvalid = (problem: string) =>
 
 const identityTaken = (message: string) =>
   new DomainError("conflict", "identity.taken", message, {
-    hint: "identities list shows the links; identities remove unlinks a user",
+    hint: "see `quartermaster identities list`; `quartermaster identities remove` unlinks a user",
   });
 
 const identityNotFound = () =>
   new DomainError("not_found", "identity.not_found", "this user has no identity at this provider", {
-    hint: "identities list shows the links",
+    hint: "see `quartermaster identities list`",
   });

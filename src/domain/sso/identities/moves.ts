@@ -52,7 +52,7 @@ export class IdentityMoves {
     const users = this.#usersAt(fromIssuer, organizationId);
     if (users.length === 0)
       throw new DomainError("not_found", "identity.not_found", `no user is linked to ${fromIssuer}`, {
-        hint: "identities list shows the issuers; they are compared exactly",
+        hint: "see the issuers in `quartermaster identities list`; they are compared exactly",
       });
     const { read } = this.dependencies.db;
     const isLinked = ({ id: userId }: User) =>

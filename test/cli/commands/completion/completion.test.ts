@@ -8,7 +8,7 @@ import { placeAt } from "../../../../cli/commands/completion/candidates.ts";
 import { SCRIPTS } from "../../../../cli/commands/completion/scripts.ts";
 import { processContext } from "../../../../cli/context.ts";
 import { programFor } from "../../../../cli/program.ts";
-import { NAMES_MAX, type NameKind, namesIn } from "../../../../src/app/installation/completion-names.ts";
+import { NAMES_MAX, type NameKind, namesIn } from "../../../../src/app/installation/known-names.ts";
 import { programSchema } from "../../../../src/platform/database/schema/schema.ts";
 import { runCli, runOnTerminal } from "../../../support/cli/cli.ts";
 import { productCommand } from "../../../support/cli/executable.ts";

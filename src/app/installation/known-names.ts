@@ -1,7 +1,8 @@
-// Reads the ids and names for shell completion over its own read-only connection. It does not use the domain, because building
-// the domain takes longer than a key press may wait.
+// Reads the ids and names for shell completion, and for a proposal after a wrong one, over its own read-only connection. It does not
+// use the domain, because building the domain takes longer than a key press may wait.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { distance } from "fastest-levenshtein";
 import type { Clock } from "../../platform/clock.ts";
 import { openDataDirectory } from "../../platform/data-directory/data-directory.ts";
 import { openConnection } from "../../platform/database/connection.ts";
@@ -15,6 +16,8 @@ export interface Named {
 
 /** more than a person reads, and few enough for a shell to show at once */
 export const NAMES_MAX = 100;
+/** of a name that is compared with others; an e-mail address has at most 254 characters */
+export const NEAR_LENGTH_MAX = 254;
 /** short, so that a lock of another process does not delay the shell: the next key press asks again */
 const BUSY_TIMEOUT_MS = 20;
 
@@ -54,27 +57,73 @@ const STATEMENTS = {
 
 export type NameKind = keyof typeof STATEMENTS;
 
+export interface WantedNames {
+  kind: NameKind;
+  clock: Clock;
+  /** UTC milliseconds; later answers are useless */
+  deadlineMs: number;
+}
+
 /**
  * Reads until there are NAMES_MAX names or the time is over.
- * @param wanted `deadlineMs` is UTC milliseconds; later answers are useless
  * @returns names that begin with `prefix`; empty if the time did not suffice for all rows, if nothing is set up, or if the schema
  *   is older than this program
  * @throws DomainError `data_dir.*`, `storage.*`, `schema.newer`
  */
 export function namesIn(
   dataDirectory: string,
-  wanted: { kind: NameKind; prefix: string; clock: Clock; deadlineMs: number },
+  { prefix, ...wanted }: WantedNames & { prefix: string },
 ): readonly Named[] {
-  if (!existsSync(join(dataDirectory, "quartermaster.db"))) return []; // opening would create the directory
+  const found: Named[] = [];
+  const isInTime = readNames(dataDirectory, wanted, (row) => {
+    if (row.name.startsWith(prefix)) found.push(row);
+    return found.length < NAMES_MAX;
+  });
+  return isInTime ? found : [];
+}
+
+/**
+ * @param name with at most NEAR_LENGTH_MAX characters: comparing takes quadratic time
+ * @returns the most similar name, if it is so similar that a typing mistake explains it; undefined also if the time is over
+ * @throws DomainError as namesIn
+ */
+export function nearestName(
+  dataDirectory: string,
+  { name, ...wanted }: WantedNames & { name: string },
+): string | undefined {
+  if (name.length > NEAR_LENGTH_MAX) return undefined;
+  let nearest: { name: string; away: number } | undefined;
+  const isInTime = readNames(dataDirectory, wanted, (row) => {
+    const away = distanceOf(row.name.slice(0, NEAR_LENGTH_MAX + 1), name);
+    if (away !== undefined && away < (nearest?.away ?? Number.POSITIVE_INFINITY))
+      nearest = { name: row.name, away };
+    return true;
+  });
+  return isInTime ? nearest?.name : undefined;
+}
+
+/**
+ * Without the end that both have, because all addresses of a company end alike.
+ * @returns how many characters differ; undefined if that is more than one, and more than a quarter
+ */
+function distanceOf(one: string, other: string): number | undefined {
+  let same = 0;
+  while (same < other.length && one.at(-1 - same) === other.at(-1 - same)) same += 1;
+  const length = other.length - same;
+  const away = distance(one.slice(0, one.length - same), other.slice(0, length));
+  return away <= Math.max(1, length / 4) ? away : undefined;
+}
+
+/** @param use returns whether it wants more @returns false if the time is over */
+function readNames(dataDirectory: string, wanted: WantedNames, use: (row: Named) => boolean): boolean {
+  if (!existsSync(join(dataDirectory, "quartermaster.db"))) return true; // opening would create the directory
   const { database } = openDataDirectory(dataDirectory);
   using connection = openConnection(database, { readonly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
-  if (schemaOf(connection) !== programSchema()) return [];
+  if (schemaOf(connection) !== programSchema()) return true;
   using statement = connection.prepare<Named, []>(STATEMENTS[wanted.kind]);
-  const found: Named[] = [];
   for (const row of statement.iterate()) {
-    if (wanted.clock.nowMs() > wanted.deadlineMs) return [];
-    if (row.name.startsWith(wanted.prefix)) found.push(row);
-    if (found.length === NAMES_MAX) break;
+    if (wanted.clock.nowMs() > wanted.deadlineMs) return false;
+    if (!use(row)) break;
   }
-  return found;
+  return true;
 }

@@ -1,0 +1,52 @@
+// The most similar name in the error about a name that nothing has.
+import { expect, test } from "bun:test";
+import { NEAR_LENGTH_MAX, nearestName } from "../../../src/app/installation/known-names.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { createInstallation } from "../../support/in-process.ts";
+
+const hintOf = (stderr: string): string | undefined => /^hint: +(.*)$/m.exec(stderr)?.[1];
+
+test.each([
+  ["anna@example.org", "did you mean ana@example.org?"],
+  ["bob@example.com", "did you mean bob@example.org?"],
+  ["zoe@example.org", "see `quartermaster users list`"],
+  ["ana@examlpe.org", "did you mean ana@example.org?"],
+])("CLI-14 the error about %s has the hint: %s", async (address, hint) => {
+  using bench = await createInstallation();
+  for (const name of ["ana", "bob"]) await bench.json(`users create ${name}@example.org --role member`);
+  const { stderr, exitCode } = await bench.run(`users show ${address}`);
+  expect([stderr.split("\n")[0], hintOf(stderr), exitCode]).toEqual([`error: no user "${address}"`, hint, 3]);
+});
+
+test("CLI-14 names of other things are proposed as well, and a removed user is not", async () => {
+  using bench = await createInstallation();
+  await bench.json("scim tokens create okta");
+  expect(hintOf((await bench.run("scim tokens revoke otka --yes")).stderr)).toBe(
+    "see `quartermaster scim tokens list`",
+  );
+  expect(hintOf((await bench.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
+  await bench.json("users create eve@example.org --role member");
+  await bench.json("users remove eve@example.org --yes");
+  expect(hintOf((await bench.run("users show evee@example.org")).stderr)).toBe(
+    "see `quartermaster users list`",
+  );
+});
+
+test("a name is compared up to NEAR_LENGTH_MAX characters, and in the given time", async () => {
+  using bench = await createInstallation();
+  const label = "o".repeat(60);
+  await bench.json(`scim tokens create ${label}`);
+  const wanted = { kind: "token", clock: systemClock, deadlineMs: systemClock.nowMs() + 60_000 } as const;
+  expect(nearestName(bench.data, { ...wanted, name: `${label}o` })).toBe(label);
+  expect(nearestName(bench.data, { ...wanted, name: `${label}o`, deadlineMs: 0 })).toBeUndefined();
+  const domain = `@${Array(3).fill("d".repeat(60)).join(".")}.example`;
+  const address = (length: number) => domain.padStart(length, "a");
+  await bench.json(`users create ${address(NEAR_LENGTH_MAX)} --role member`);
+  const isFound = (length: number) =>
+    nearestName(bench.data, { ...wanted, kind: "user", name: address(length) }) !== undefined;
+  expect([NEAR_LENGTH_MAX - 1, NEAR_LENGTH_MAX, NEAR_LENGTH_MAX + 1].map(isFound)).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
