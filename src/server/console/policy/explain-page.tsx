@@ -15,6 +15,7 @@ import type {
   ExplainedPackage,
   ShownValue,
 } from "../parts/explained-rows.ts";
+import { LineLink } from "../parts/line-link.tsx";
 import { NotShown } from "../parts/not-shown.tsx";
 import { State, Text } from "../parts/values.tsx";
 import { HiddenValues } from "./hidden-values.tsx";
@@ -186,7 +187,7 @@ function Setting({ text, line, revision }: Omit<ShownValue, "pointer"> & { revis
         <>
           {" "}
           <small>
-            <a href={`${HISTORY_PATH}/${revision}#L${line}`}>line {line}</a>
+            <LineLink revision={revision} line={line} />
           </small>
         </>
       )}

@@ -9,7 +9,7 @@ import { type Fact, Facts, Id, Revision, Text, Time } from "../parts/values.tsx"
 import { userPath } from "../people/words.ts";
 import { CLIENTS_ACTION_PATH, CLIENTS_PATH, clientPath } from "./client-list.tsx";
 import { HealthState, LongText, platformText, ReportedRevision } from "./client-values.tsx";
-import { ComparedHarnesses, ComparedPackages } from "./compared-tables.tsx";
+import { ComparedHarnesses, ComparedPackages, type CurrentRevision } from "./compared-tables.tsx";
 import type { Comparison } from "./comparison.ts";
 import { ACTS, outdatedRemedy, remedyOf, STALE_REMEDY } from "./words.ts";
 
@@ -17,8 +17,8 @@ export interface ShownClient {
   client: ClientView;
   /** number of the reported revision, if it is one of the newest */
   sequence: number | undefined;
-  /** number of the current revision; undefined before the first one */
-  current: number | undefined;
+  /** the revision in force; undefined before the first one */
+  current: CurrentRevision | undefined;
   comparison: Comparison;
   /** the login of the last report; undefined if it is no longer kept */
   login: LoginView | undefined;
@@ -75,7 +75,7 @@ function factsOf({ client, sequence, current }: ShownClient): Fact[] {
     { label: "Last seen", value: <Time at={client.lastSeenAtMs} /> },
     { label: "First seen", value: <Time at={client.firstSeenAtMs} /> },
     { label: "Revision", value: <ReportedRevision sequence={sequence} id={client.configRevision} /> },
-    { label: "Current revision", value: <Revision sequence={current} /> },
+    { label: "Current revision", value: <Revision sequence={current?.sequence} /> },
     { label: "Client", value: <Text value={client.clientVersion} /> },
     { label: "Platform", value: <Text value={platformText(client.platform, client.architecture)} /> },
     { label: "Instance", value: <Text value={client.instanceId} /> },
@@ -108,7 +108,7 @@ function Verdict({ shown: { client, current } }: { shown: ShownClient }) {
         {isLate && (
           <Reason
             what="the policy of this workstation is an older revision"
-            remedy={outdatedRemedy(current)}
+            remedy={outdatedRemedy(current.sequence)}
           />
         )}
         {client.activity === "stale" && (

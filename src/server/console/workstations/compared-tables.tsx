@@ -1,17 +1,24 @@
 // Tables on the page of one workstation: its report beside the current policy.
 /** @jsxImportSource preact */
 import { AsCommand, options } from "../parts/command.tsx";
+import { LineLink } from "../parts/line-link.tsx";
 import { TableHead } from "../parts/table-head.tsx";
 import { Id, State, Text } from "../parts/values.tsx";
 import { explainPath } from "../policy/words.ts";
 import { LongText } from "./client-values.tsx";
 import type { ComparedHarness, ComparedPackage, Comparison } from "./comparison.ts";
 
+/** The revision of the policy that reports are compared with. */
+export interface CurrentRevision {
+  id: string;
+  sequence: number;
+}
+
 interface HarnessesProps {
   harnesses: readonly ComparedHarness[];
   /** address of the owner */
   user: string;
-  current: number | undefined;
+  current: CurrentRevision | undefined;
 }
 
 export function ComparedHarnesses({ harnesses, user, current }: HarnessesProps) {
@@ -37,8 +44,8 @@ export function ComparedHarnesses({ harnesses, user, current }: HarnessesProps) 
   );
 }
 
-const wantedBy = (current: number | undefined): string =>
-  current === undefined ? "Policy" : `Policy r${current}`;
+const wantedBy = (current: CurrentRevision | undefined): string =>
+  current === undefined ? "Policy" : `Policy r${current.sequence}`;
 
 function HarnessRow({ harness }: { harness: ComparedHarness }) {
   const { name, version, path, profile, error, isInstalled, isReconciled } = harness;
@@ -86,7 +93,7 @@ function PolicyLines({ harnesses, user, current }: HarnessesProps) {
   if (governed.length === 0) return null;
   return (
     <details>
-      <summary>Lines of the policy {current !== undefined && `r${current}`} behind it</summary>
+      <summary>Lines of the policy {current && `r${current.sequence}`} behind it</summary>
       {governed.map(({ name, version, wanted }) => (
         <div key={name}>
           <h3>{name}</h3>
@@ -94,7 +101,8 @@ function PolicyLines({ harnesses, user, current }: HarnessesProps) {
           <ul>
             {wanted?.values.map(({ pointer, line }) => (
               <li key={pointer}>
-                <code>{pointer}</code> {line !== undefined && <span class="muted">line {line}</span>}
+                <code>{pointer}</code>{" "}
+                {current && line !== undefined && <LineLink revision={current.id} line={line} />}
               </li>
             ))}
           </ul>
@@ -136,7 +144,7 @@ export function ComparedPackages({
   current,
 }: {
   comparison: Comparison;
-  current: number | undefined;
+  current: CurrentRevision | undefined;
 }) {
   const { packages, morePackages } = comparison;
   if (packages.length === 0)
@@ -148,7 +156,7 @@ export function ComparedPackages({
         <TableHead labels={["Package", "Harness", "State", "Reported", wantedBy(current)]} />
         <tbody>
           {packages.map((row, index) => (
-            <PackageRow key={index} row={row} />
+            <PackageRow key={index} row={row} current={current} />
           ))}
         </tbody>
       </table>
@@ -157,7 +165,8 @@ export function ComparedPackages({
   );
 }
 
-function PackageRow({ row: { id, harness, reported, wanted, isInOrder } }: { row: ComparedPackage }) {
+function PackageRow({ row, current }: { row: ComparedPackage; current: CurrentRevision | undefined }) {
+  const { id, harness, reported, wanted, isInOrder } = row;
   return (
     <tr>
       <td data-label="Package">
@@ -183,7 +192,12 @@ function PackageRow({ row: { id, harness, reported, wanted, isInOrder } }: { row
       <td data-label="Policy">
         {wanted ? (
           <>
-            {wanted.version} {wanted.line !== undefined && <span class="detail">line {wanted.line}</span>}
+            {wanted.version}{" "}
+            {current && wanted.line !== undefined && (
+              <span class="detail">
+                <LineLink revision={current.id} line={wanted.line} />
+              </span>
+            )}
           </>
         ) : (
           "not wanted"

@@ -22,7 +22,7 @@ export async function shownClient(
       client.configRevision === null
         ? undefined
         : domain.governance.revisions.find(organizationId, client.configRevision)?.sequence,
-    current: domain.governance.revisions.current(organizationId)?.sequence,
+    current: domain.governance.revisions.current(organizationId),
     comparison: comparisonOf(client, await explainTo(domain, client)),
     login: loginOf(domain, client),
     companions: inventory.companions(client),

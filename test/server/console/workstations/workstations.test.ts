@@ -199,6 +199,16 @@ describe("CON-42 the page of a workstation", () => {
       "review codex Missing – 1.0.0 line 9",
       "extra codex Applied 1.0.0 ababab…ababab not wanted",
     ]);
+    const revision = site.domain.governance.revisions.current(site.organizationId)?.id;
+    const lines = [...html.matchAll(/<a href="([^"]*)">line (\d+)<\/a>/g)].map(([, href, line]) => [
+      href,
+      line,
+    ]);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const [href, line] of lines) {
+      expect(href).toBe(`/console/policy/history/${revision}#L${line}`);
+      expect((await shown(`/console/policy/history/${revision}`)).html).toContain(`id="L${line}"`);
+    }
     expect(html).toContain("quartermaster policy explain --user ana@example.org --harness codex");
     expect(html).toContain('href="/console/policy/explain?user=ana%40example.org&amp;harness=codex');
   });
