@@ -2,7 +2,9 @@
 // Everything is plain links and forms; the script only swaps the region in place.
 /** @jsxImportSource preact */
 
+import type { ComponentChildren } from "preact";
 import { AsCommand } from "../parts/command.tsx";
+import { visibleText } from "../parts/texts.ts";
 import { Count, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
 import { FilterForm, FilterProblems } from "./filters.tsx";
@@ -94,18 +96,15 @@ function Table<Row>({ list }: { list: List<Row> }) {
   const sort = values.sort ?? list.defaultSort;
   const labels = columns.map(({ label }) => label);
   const isSelected = isPageSelected(reader.url);
+  // The label of a box is its cell, which names the row: a name of its own would be repeated in each row.
+  const nameOf = columns[0] === list.columns[0] ? undefined : list.columns[0]?.csv;
   return (
     <>
-      <link rel="stylesheet" media={CARDS} href={labelsAddress(list.bulk ? ["", ...labels] : labels)} />
+      <link rel="stylesheet" media={CARDS} href={labelsAddress(labels)} />
       <table class="rows">
         <caption class="visually-hidden">{list.noun}</caption>
         <thead>
           <tr>
-            {list.bulk && (
-              <th scope="col">
-                <span class="visually-hidden">Select</span>
-              </th>
-            )}
             {columns.map((column) => (
               <Heading key={column.name} column={column} sort={sort} />
             ))}
@@ -116,14 +115,15 @@ function Table<Row>({ list }: { list: List<Row> }) {
             const id = list.idOf(row);
             return (
               <tr key={id}>
-                {list.bulk && (
-                  <td>
-                    <input type="checkbox" name="id" value={id} aria-label="Select" checked={isSelected} />
-                  </td>
-                )}
-                {columns.map(({ name, cell, isNumber }) => (
+                {columns.map(({ name, cell, isNumber }, index) => (
                   <td key={name} class={isNumber ? "number" : undefined}>
-                    {cell(row)}
+                    {list.bulk && index === 0 ? (
+                      <Selection id={id} name={nameOf && (nameOf(row) ?? id)} isChecked={isSelected}>
+                        {cell(row)}
+                      </Selection>
+                    ) : (
+                      cell(row)
+                    )}
                   </td>
                 ))}
               </tr>
@@ -132,6 +132,24 @@ function Table<Row>({ list }: { list: List<Row> }) {
         </tbody>
       </table>
     </>
+  );
+}
+
+interface SelectionProps {
+  id: string;
+  /** if the cell does not name the row */
+  name: string | number | boolean | undefined;
+  isChecked: boolean;
+  children: ComponentChildren;
+}
+
+function Selection({ id, name, isChecked, children }: SelectionProps) {
+  const label = name === undefined ? undefined : visibleText(String(name));
+  return (
+    <label>
+      <input type="checkbox" name="id" value={id} aria-label={label} checked={isChecked} />
+      {children}
+    </label>
   );
 }
 

@@ -20,8 +20,7 @@ const selected =
   (action: string) =>
   async (page: Page): Promise<void> => {
     await page.goto("/console/users?q=bulk-");
-    for (const box of await page.getByRole("checkbox", { name: "Select", exact: true }).all())
-      await box.check();
+    for (const box of await page.getByRole("table").getByRole("checkbox").all()) await box.check();
     await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: action }).click()]);
   };
 

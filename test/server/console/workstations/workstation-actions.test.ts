@@ -138,6 +138,20 @@ test.each([
   expect([status, html.includes(why)]).toEqual([400, true]);
 });
 
+test("CON-110 each box has the name of its row, also where the column of the name is hidden", async () => {
+  await workstation("lab-named");
+  const labelsIn = async (query: string) => {
+    const path = `/console/clients?q=lab-named${query}`;
+    const html = await (await site.request("GET", path, { cookie: admin.cookie })).text();
+    return [...html.matchAll(/<label>(<input type="checkbox" name="id"[^>]*>)(.*?)<\/label>/gs)].map(
+      ([, box = "", label = ""]) =>
+        /aria-label="([^"]*)"/.exec(box)?.[1] ?? label.replaceAll(/<[^>]*>/g, "").trim(),
+    );
+  };
+  expect(await labelsIn("")).toEqual(["lab-named"]);
+  expect(await labelsIn("&columns=state,user")).toEqual(["lab-named"]);
+});
+
 describe("CON-27 the selection", () => {
   const list = async (query: string) => {
     const answer = await site.request("GET", `/console/clients${query}`, { cookie: admin.cookie });
