@@ -12,6 +12,7 @@ export const KEYS_PATH = `${GATEWAY_PATH}/keys`;
 export const REQUESTS_PATH = `${GATEWAY_PATH}/requests`;
 export const REQUESTS_CSV_PATH = `${REQUESTS_PATH}.csv`;
 export const RECONCILE_PATH = `${KEYS_PATH}/reconcile`;
+export const PROGRESS_PATH = `${RECONCILE_PATH}/progress`;
 export const MODELS_PATH = `${GATEWAY_PATH}/models`;
 export const REFRESH_PATH = `${MODELS_PATH}/refresh`;
 /** of one model, which the query names: ids have slashes */

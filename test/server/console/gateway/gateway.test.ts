@@ -91,10 +91,29 @@ describe("CON-77 the list of keys", () => {
       expect(html).toContain(`href="#filter-${name}"`);
   });
 
-  test("is reconciled as a whole after a confirmation", async () => {
+  test("is reconciled as a whole after a confirmation, on a page that shows how far the service is", async () => {
     const path = `${KEYS}/reconcile`;
-    const done = await browser.submit(formTo(await browser.visit(path), path), {});
-    expect([done.path, done.html.includes("Keys that are due now: 2.")]).toEqual([KEYS, true]);
+    const textOf = (html: string) =>
+      html
+        .replaceAll(/<[^>]+>/g, " ")
+        .replaceAll(/\s+/g, " ")
+        .replaceAll(" .", ".");
+    const revocations = site.domain.gateway.figures().revocationsPending;
+    const begun = await browser.submit(formTo(await browser.visit(path), path), {});
+    expect(begun.path).toBe(`${path}/progress?keys=2&revocations=${revocations}`);
+    expect(textOf(begun.html)).toContain("Keys that are due now: 2.");
+    expect(begun.html).toContain('data-live="keys jobs"');
+    expect(begun.html).toContain('<progress value="0" max="2"');
+    expect(textOf(begun.html)).toContain(
+      `0 of 2 keys are reconciled. Revocations that are still open at the gateway: ${revocations}.`,
+    );
+    await site.domain.gateway.reconciler?.run(new AbortController().signal);
+    const done = await browser.visit(begun.path);
+    expect(done.html).toContain('<progress value="2" max="2"');
+    expect(textOf(done.html)).toContain(
+      "2 of 2 keys are reconciled. All revocations are done at the gateway. Nothing is left to do",
+    );
+    expect((await browser.visit(`${path}/progress?keys=x&revocations=-1`)).status).toBe(200);
   });
 });
 

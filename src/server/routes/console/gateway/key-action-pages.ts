@@ -2,6 +2,7 @@
 import type { User } from "../../../../domain/identity/service.ts";
 import { readWord } from "../../../../domain/shared/page.ts";
 import { DomainError } from "../../../../platform/errors.ts";
+import { runInTurns } from "../../../../platform/steps.ts";
 import type { Console, Done } from "../../../console/console.ts";
 import type { ConsolePage } from "../../../console/frame/frame.tsx";
 import { featureOffPage } from "../../../console/frame/refusals.tsx";
@@ -10,14 +11,17 @@ import {
   reconcileConfirmation,
   whyUnavailable,
 } from "../../../console/gateway/key-page.tsx";
+import { reconciliationPage, reconciliationPath } from "../../../console/gateway/reconciliation.tsx";
 import {
   ACTION_WORDS,
   KEY_ACTIONS,
   KEYS_PATH,
   type KeyAction,
   keyPath,
+  PROGRESS_PATH,
   RECONCILE_PATH,
 } from "../../../console/gateway/words.ts";
+import { listValues } from "../../../console/list/list.ts";
 import type { Reader } from "../../../console/reader.ts";
 import { HttpError } from "../../../http/problems/problem.ts";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../../pages/html.ts";
@@ -36,7 +40,7 @@ interface Asked {
 
 /** @returns the confirmation pages and the actions on gateway keys */
 export function gatewayKeyActionPages({ router, domain }: RouteContext, console: Console) {
-  const { directory, administration, keys } = domain.gateway;
+  const { directory, administration, keys, figuresInSteps } = domain.gateway;
   const isOff = (reader: Reader): ConsolePage | undefined =>
     console.has("gateway") ? undefined : featureOffPage("Gateway keys", { setting: "gateway.type", reader });
   const userOf = ({ organizationId }: Reader, id: string): User =>
@@ -69,9 +73,18 @@ export function gatewayKeyActionPages({ router, domain }: RouteContext, console:
         console.act(request, body, { needs: "administrator", back: KEYS_PATH }, async (reader) => {
           const due = await administration.makeAllDue(reader.actor);
           const text = `Keys that are due now: ${due.keys}. Revocations: ${due.revocations}. The service works through them.`;
-          return { to: KEYS_PATH, notice: text };
+          return { to: reconciliationPath(due), notice: text };
         }),
       formRoute(Form, formOperation("sendGatewayKeyReconciliation", "Makes all gateway keys due")),
+    )
+    .get(
+      PROGRESS_PATH,
+      ({ request }) =>
+        console.show(request, "administrator", async (reader) => {
+          const off = isOff(reader);
+          return off ?? reconciliationPage(listValues(reader), await runInTurns(figuresInSteps()));
+        }),
+      pageRoute("showGatewayKeyReconciliationProgress", "How far the reconciliation of all gateway keys is"),
     )
     .get(
       `${KEYS_PATH}/:user/:action`,
