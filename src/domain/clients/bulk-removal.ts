@@ -8,6 +8,7 @@ import { runInTurns } from "../../platform/steps.ts";
 import type { Actor } from "../shared/actor.ts";
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice, readBulkIds } from "../shared/bulk.ts";
 import { invalidQuery, refuseQuery } from "./errors.ts";
+import { cursorText } from "./inventory/cursor.ts";
 import type { Inventory } from "./inventory/inventory.ts";
 import type { ClientFilterQuery } from "./inventory/list-query.ts";
 import {
@@ -19,6 +20,8 @@ import {
 } from "./removal.ts";
 import * as store from "./store.ts";
 
+/** Those seen longest ago first. */
+const SORT = "last_seen_asc";
 /** Clients of one transaction, so that none holds the event loop for long. */
 const ROWS_AT_ONCE = 10;
 
@@ -46,8 +49,8 @@ interface Listed {
   seenAtMs?: number;
 }
 
-/** What happens to a client: its row and how its login ends, or why nothing happens. */
-type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow;
+/** What happens to a client: its row and how its login ends, or why nothing happens; undefined if a later slice lists it again. */
+type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow | undefined;
 
 export class BulkRemovals {
   constructor(
@@ -67,13 +70,13 @@ export class BulkRemovals {
   }
 
   /**
-   * Removes or revokes one slice of the selection, those seen longest ago first. A client that reports between two slices moves to
-   * the end, where a later slice finds it if it still matches. Clients whose first report came after the first slice began are left
-   * alone, so that a removed client that returns is not removed again.
+   * Removes or revokes one slice of the selection, those seen longest ago first. A client that reports between two slices, or after
+   * its slice was listed, moves to the end, where a later slice finds it if it still matches. Clients whose first report came after
+   * the first slice began are left alone, so that a removed client that returns is not removed again.
    * @throws DomainError `client.invalid`
    */
   async slice(actor: Actor, bulk: BulkRemoval): Promise<BulkSlice> {
-    const { listed, next } = await this.#listed(actor.organizationId, bulk);
+    const { listed, next, end } = await this.#listed(actor.organizationId, bulk);
     const rows: BulkRow[] = [];
     for (let at = 0; at < listed.length; at += ROWS_AT_ONCE) {
       const some = listed.slice(at, at + ROWS_AT_ONCE).map((one) => ({ ...one, removal: bulk.removal }));
@@ -82,15 +85,16 @@ export class BulkRemovals {
       );
       await setImmediate(); // lets other requests run
     }
-    return { rows, next };
+    return { rows, next: rows.length < listed.length ? end : next };
   }
 
+  /** @returns the clients of the slice, where the next one continues if there is one, and the place after the last of these */
   async #listed(
     organizationId: string,
     bulk: BulkRemoval,
-  ): Promise<{ listed: Listed[]; next: string | null }> {
+  ): Promise<{ listed: Listed[]; next: string | null; end: string | null }> {
     const { selection, rowsMax = BULK_ROWS_MAX } = bulk;
-    if (selection.ids) return { listed: idsIn(selection.ids).map((id) => ({ id })), next: null };
+    if (selection.ids) return { listed: idsIn(selection.ids).map((id) => ({ id })), next: null, end: null };
     const { beganAtMs, cursor } = placeIn(bulk.cursor) ?? {
       beganAtMs: this.dependencies.clock.nowMs(),
       cursor: undefined,
@@ -99,18 +103,22 @@ export class BulkRemovals {
       ...selection.filter,
       firstSeenToMs: beganAtMs,
       cursor,
-      sort: "last_seen_asc",
+      sort: SORT,
       perPage: rowsMax,
       known: rowsMax,
     };
     const page = await runInTurns(this.dependencies.inventory.summaries(organizationId, query));
     const listed = page.items.map(({ id, lastSeenAtMs }) => ({ id, seenAtMs: lastSeenAtMs }));
-    return { listed, next: page.next && `${beganAtMs}.${page.next}` };
+    const last = listed.at(-1);
+    const place = last && { first: last.seenAtMs, second: last.id };
+    const after = place && cursorText(SORT, { place, known: rowsMax, isExact: false });
+    const cursorOf = (text: string | null | undefined) => (text ? `${beganAtMs}.${text}` : null);
+    return { listed, next: cursorOf(page.next), end: cursorOf(after) };
   }
 
   #preview(actor: Actor, some: readonly (Listed & { removal: RemovalKind })[]): BulkRow[] {
-    return some.map((one) => {
-      const checked = checkRemoval(this.dependencies.db.read, actor, one);
+    return some.flatMap((one) => {
+      const checked = checkRemoval(this.dependencies.db.read, actor, one) ?? [];
       return "row" in checked ? doneRow(checked.row) : checked;
     });
   }
@@ -123,8 +131,8 @@ export class BulkRemovals {
     return this.dependencies.db.write((tx) => {
       this.#recordWhole(tx, actor, whole);
       const logins: EndedWith = { loginSessionIds: [], grantIds: [] };
-      const rows = some.map((one) => {
-        const checked = checkRemoval(tx, actor, one);
+      const rows = some.flatMap((one) => {
+        const checked = checkRemoval(tx, actor, one) ?? [];
         if (!("row" in checked)) return checked;
         const { row, ends } = checked;
         if (ends === "session") logins.loginSessionIds.push(row.loginSessionId);
@@ -179,8 +187,7 @@ function checkRemoval(
 ): CheckedRemoval {
   const row = isOwnId(id) ? store.find(connection, { organizationId, id }) : undefined;
   if (!row) return { id, name: undefined, ...ABSENT[removal] };
-  if (seenAtMs !== undefined && row.lastSeenAtMs !== seenAtMs)
-    return { ...doneRow(row), result: "unchanged", why: "it has reported since it was counted" };
+  if (seenAtMs !== undefined && row.lastSeenAtMs !== seenAtMs) return undefined;
   if (removal === "remove") return { row, ends: "nothing" };
   const isShared =
     credential === `login_session:${row.loginSessionId}` || store.hasOtherClientOfLogin(connection, row);

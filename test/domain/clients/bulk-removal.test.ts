@@ -84,6 +84,27 @@ test("a workstation that reports between two slices is revoked in a later slice"
   expect(await answers(clients, bo)).toEqual([401, 401]);
 });
 
+test("CON-99 a workstation that reports while its slice is worked off is left to a later slice, also after the last one", async () => {
+  await using clients = await createClientsWorld();
+  const { domain, world } = clients;
+  for (let at = 0; at < 30; at++) {
+    await send(clients, clients.ana, `lab-${at}`);
+    world.clock.advance(1);
+  }
+  const bulk = { removal: "remove", selection: { filter: {}, text: "" } } as const;
+  let isOver = false;
+  const slice = domain.clients.bulkRemovals.slice(world.system, bulk).finally(() => {
+    isOver = true;
+  });
+  for (; !isOver; world.clock.advance(1)) await send(clients, clients.ana, "lab-29");
+  const { rows, next } = await slice;
+  expect(rows.map(({ name }) => name)).not.toContain("lab-29");
+  expect([rows.length, rows.every(({ result }) => result === "done")]).toEqual([29, true]);
+  const rest = await domain.clients.bulkRemovals.slice(world.system, { ...bulk, cursor: next ?? "" });
+  expect(rest.rows).toMatchObject([{ name: "lab-29", result: "done" }]);
+  expect([rest.next, clients.listed()]).toEqual([null, []]);
+});
+
 test("a removed workstation that reports again between two slices is not removed again", async () => {
   await using clients = await createClientsWorld();
   for (const host of ["lab-1", "lab-2", "lab-3"]) {

@@ -271,6 +271,17 @@ describe("CON-27 CON-99 all users that match a filter", () => {
     expect(JSON.parse(whole?.after ?? "")).toEqual({ users: 101, filter: "q=many-" });
   });
 
+  test("leave users alone that match only since the number was confirmed, and say that there are more", async () => {
+    const filter = await addMany(BULK_ROWS_MAX + 1);
+    const asking = await asked(`act=suspend&all=1&filter=${filter}`);
+    const first = await send(asking.html, { typed: String(BULK_ROWS_MAX + 1) });
+    await addMany(1, "many-zz");
+    const { html } = await send(first.html);
+    expect(html).toContain("101 users suspended");
+    expect(textOf(html)).toContain("More users match these filters now than you confirmed");
+    expect(html).toContain('href="/console/users?q=many-">See the users that match now</a>');
+  });
+
   test("asks again when the number of users has grown", async () => {
     const filter = await addMany(1);
     const { html } = await asked(`act=suspend&all=1&filter=${filter}`);

@@ -110,7 +110,7 @@ export interface Progress {
   whole: number;
   /** rows that no slice has reached; 0 at the end */
   left: number;
-  /** of the next slice */
+  /** of the next slice; at the end only if more rows match than were confirmed */
   cursor: string | undefined;
   /** query of the list */
   filter: string;
@@ -128,7 +128,7 @@ export function resultPage<Act extends string>(
   view: BulkView<Act>,
   { act, rows, progress, language }: Result<Act>,
 ): ConsolePage {
-  const { done, unchanged, refused, refusedIds, whole, left } = progress;
+  const { done, unchanged, refused, refusedIds, whole, left, cursor, filter } = progress;
   const number = (value: number): string => numberText(value, language);
   const isOver = left === 0;
   return {
@@ -147,6 +147,7 @@ export function resultPage<Act extends string>(
         {isOver && refusedIds.length > 0 && (
           <Retry view={view} act={act} ids={refusedIds} hasMore={refused > refusedIds.length} />
         )}
+        {isOver && cursor !== undefined && <Grown view={view} filter={filter} />}
         <Rows view={view} rows={rows} doneText={view.words[act].doneRow} />
         <p>
           <a href={view.listPath}>Back to the {view.nouns[1]}</a>
@@ -186,6 +187,14 @@ function NextSlice({ view, act, progress }: PartProps & { progress: Progress }) 
     </div>
   );
 }
+
+/** Rows that match only since the number was confirmed are left alone. */
+const Grown = ({ view, filter }: Omit<PartProps, "act"> & { filter: string }) => (
+  <p class="notice attention">
+    More {view.nouns[1]} match these filters now than you confirmed, and nothing was done to the others.{" "}
+    <a href={`${view.listPath}${queryText(filter)}`}>See the {view.nouns[1]} that match now</a>
+  </p>
+);
 
 const Retry = ({ view, act, ids, hasMore }: PartProps & { ids: readonly string[]; hasMore: boolean }) => (
   <ConsoleForm action={view.path} class="panel">
