@@ -716,6 +716,11 @@ const CASES: Readonly<Record<string, Case>> = {
     ask: (site) => asAdmin(site, { body: { views: [], lists: [] } }),
     leaves: ["console.update"],
   },
+  "POST /me/console/views": {
+    ask: (site) =>
+      asAdmin(site, { body: { name: "all", path: "/console/users", query: "role=admin", shared: false } }),
+    leaves: ["console.update"],
+  },
   "POST /console/me/views": {
     ask: (site) =>
       onConsole(site, {

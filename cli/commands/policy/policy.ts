@@ -40,6 +40,17 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .printsJson()
     .action(readingAction(context, async () => (await import("./read.ts")).show)),
   noun
+    .command("export")
+    .description(
+      "Shows the file that deploys the configuration and the current policy again; secrets become references.",
+    )
+    .examples(
+      "quartermaster policy export --config /etc/quartermaster/quartermaster.yaml > deployment.yaml",
+      "quartermaster policy export --json",
+    )
+    .printsJson()
+    .action(readingAction(context, async () => (await import("./export.ts")).exportDeployment)),
+  noun
     .command("history")
     .description("Lists up to 100 revisions, the latest first.")
     .examples("quartermaster policy history", "quartermaster policy history --before 41 --json")

@@ -97,7 +97,11 @@ export async function configurationIn(
   config: Config,
   runTask: RunConfigTask,
 ): Promise<Configuration | undefined> {
-  const file = config.fileIn(await config.readFileAgain(runTask));
+  return configurationOf(config.fileIn(await config.readFileAgain(runTask)));
+}
+
+/** @returns the file for an export */
+export function configurationOf(file: ConfigFile | undefined): Configuration | undefined {
   if (!file) return undefined;
   const secrets = SETTING_NAMES.filter((name) => settingOf(name).credential !== undefined);
   return { content: file.whole, secrets: secrets.map((name) => [name, variableOf(name)]) };

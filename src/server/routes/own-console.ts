@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import {
   LISTS_MAX,
   NAME_LENGTH_MAX,
+  type Owner,
   QUERY_LENGTH_MAX,
   type SavedView,
   VIEWS_MAX,
@@ -50,6 +51,12 @@ const described = {
   get: describe("getOwnConsole", "Saved views and lists of the caller", {
     200: { description: "What the caller keeps", schema: Kept },
   }),
+  save: describe("saveOwnView", "Save a view; one of the same list and name is replaced", {
+    200: { description: "What the caller keeps now", schema: Kept },
+    400: { description: "The name or the address is not allowed" },
+    403: { description: "The view is shared by a user who is not an administrator" },
+    409: { description: "The caller keeps as many views as possible" },
+  }),
   put: describe("replaceOwnConsole", "Replace saved views and lists of the caller", {
     200: { description: "What the caller keeps now", schema: Kept },
     400: { description: "A name or an address is not allowed" },
@@ -68,6 +75,11 @@ export function ownConsoleRoutes({ router, domain }: RouteContext) {
     return { views: views.map(toView), lists: [...lists], shared: shared.map(toView) };
   };
 
+  const ownerOf = (request: Request): Owner => {
+    const { userId, role } = principalOf(request);
+    return { actor: actorOf(request), userId, mayShare: role === "admin" };
+  };
+
   return router
     .get("/me/console", ({ request }) => json(keptOf(request)), {
       requires: "governance:read",
@@ -76,13 +88,19 @@ export function ownConsoleRoutes({ router, domain }: RouteContext) {
     .put(
       "/me/console",
       async ({ request, body }) => {
-        const { userId, role } = principalOf(request);
-        const owner = { actor: actorOf(request), userId, mayShare: role === "admin" };
         const views = body.views.map(({ shared: isShared, ...view }) => ({ ...view, isShared }));
-        await preferences.replace(owner, { views, lists: body.lists });
+        await preferences.replace(ownerOf(request), { views, lists: body.lists });
         return json(keptOf(request));
       },
       { requires: "governance:read", accepts: "json", body: Preferences, detail: described.put },
+    )
+    .post(
+      "/me/console/views",
+      async ({ request, body: { shared: isShared, ...view } }) => {
+        await preferences.save(ownerOf(request), { ...view, isShared });
+        return json(keptOf(request));
+      },
+      { requires: "governance:read", accepts: "json", body: View, detail: described.save },
     );
 }
 

@@ -3,6 +3,7 @@
 /** @jsxImportSource preact */
 import { NAME_LENGTH_MAX, type SavedView, viewQuery } from "../../../domain/console/service.ts";
 import { CONSOLE } from "../frame/navigation.ts";
+import { AsCommand } from "../parts/command.tsx";
 import { ConsoleForm } from "../parts/form.tsx";
 import { Text, useReader } from "../parts/values.tsx";
 
@@ -45,7 +46,7 @@ export function Views() {
 }
 
 function SaveView() {
-  const { mayAdminister } = useReader();
+  const { mayAdminister, url } = useReader();
   return (
     <details>
       <summary>Save this view</summary>
@@ -68,6 +69,13 @@ function SaveView() {
           Save
         </button>
       </ConsoleForm>
+      <AsCommand
+        api={{
+          method: "POST",
+          path: "/me/console/views",
+          body: { name: "NAME", path: url.pathname, query: viewQuery(url.search), shared: false },
+        }}
+      />
     </details>
   );
 }

@@ -72,9 +72,19 @@ function Password({ email, password }: Pick<OwnAccount, "email" | "password">) {
       {password === undefined ? (
         <p>Your organization manages how you sign in, so there is no password to change here.</p>
       ) : (
-        <ConsoleForm action={`${OWN_ACCOUNT_PATH}/password`} class="narrow" edits="saved">
-          <PasswordFields {...password} email={email} />
-        </ConsoleForm>
+        <>
+          <ConsoleForm action={`${OWN_ACCOUNT_PATH}/password`} class="narrow" edits="saved">
+            <PasswordFields {...password} email={email} />
+          </ConsoleForm>
+          <AsCommand
+            command={["users", "reset-password", email]}
+            api={{
+              method: "POST",
+              path: "/me/password",
+              body: { current_password: "CURRENT", new_password: "NEW" },
+            }}
+          />
+        </>
       )}
     </section>
   );

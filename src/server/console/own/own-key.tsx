@@ -17,11 +17,11 @@ import { type Fact, Facts, State, Text, Time } from "../parts/values.tsx";
 import { KEY_LABELS } from "../people/words.ts";
 import { BREADCRUMBS, OWN_KEY_PATH } from "./words.ts";
 
-/** Path of the API below /gateway/key. */
-const API_ACTIONS: Readonly<Record<KeyAction, string>> = {
-  ensure: "/gateway/key/ensure",
-  validate: "/gateway/key/validate",
-  rotate: "/gateway/key/rotate",
+/** Operation of the API below /gateway/key, and the command; the service checks keys by itself, so no command checks one. */
+const EQUIVALENTS: Readonly<Record<KeyAction, { path: string; command?: (email: string) => string[] }>> = {
+  ensure: { path: "/gateway/key/ensure", command: (email) => ["keys", "ensure", email] },
+  validate: { path: "/gateway/key/validate" },
+  rotate: { path: "/gateway/key/rotate", command: (email) => ["keys", "rotate", email, "--yes"] },
 };
 
 /**
@@ -31,7 +31,6 @@ const API_ACTIONS: Readonly<Record<KeyAction, string>> = {
 export function ownKeyPage(key: GatewayKeyStatus, version: string | undefined): ConsolePage {
   const { status, email } = key;
   const actions = KEY_ACTIONS_IN[status];
-  const [first] = actions;
   return {
     title: "Your gateway key",
     content: (
@@ -62,12 +61,15 @@ export function ownKeyPage(key: GatewayKeyStatus, version: string | undefined): 
             </a>
           )}
         </div>
-        <AsCommand
-          command={["keys", "show", email]}
-          api={
-            first ? { method: "POST", path: API_ACTIONS[first[0]] } : { method: "GET", path: "/gateway/key" }
-          }
-        />
+        <AsCommand command={["keys", "show", email]} api={{ method: "GET", path: "/gateway/key" }} />
+        {actions.map(([action, label]) => (
+          <AsCommand
+            key={action}
+            label={`“${label}” as a command`}
+            command={EQUIVALENTS[action].command?.(email)}
+            api={{ method: "POST", path: EQUIVALENTS[action].path }}
+          />
+        ))}
       </>
     ),
   };

@@ -1,6 +1,6 @@
 // The reader's saved views, those that others share with all administrators, and lists with saved columns.
 /** @jsxImportSource preact */
-import type { ListAddress, SavedView } from "../../../domain/console/service.ts";
+import type { ConsolePreferences, ListAddress, SavedView } from "../../../domain/console/service.ts";
 import type { ConsolePage } from "../frame/frame.tsx";
 import { VIEWS_PATH, viewAddress } from "../list/views.tsx";
 import { AsCommand } from "../parts/command.tsx";
@@ -87,8 +87,14 @@ function Table({ views, labels }: Omit<OwnViews, "lists">) {
   );
 }
 
-/** @returns the page that asks before a view is removed */
-export const removeViewPage = ({ id, name, isShared }: SavedView): ConsolePage =>
+/**
+ * @param kept everything that the reader keeps; the request for a program sends it without the view
+ * @returns the page that asks before a view is removed
+ */
+export const removeViewPage = (
+  { id, name, isShared }: SavedView,
+  { views, lists }: ConsolePreferences,
+): ConsolePage =>
   confirmationPage({
     title: "Remove this view?",
     consequences: [
@@ -101,5 +107,14 @@ export const removeViewPage = ({ id, name, isShared }: SavedView): ConsolePage =
     verb: "Remove",
     back: VIEWS_PATH,
     breadcrumbs: BREADCRUMBS,
-    api: { method: "PUT", path: "/me/console" },
+    api: {
+      method: "PUT",
+      path: "/me/console",
+      body: {
+        views: views.filter((view) => view.id !== id).map(bodyOf),
+        lists: lists.map(({ path, query }) => ({ path, query })),
+      },
+    },
   });
+
+const bodyOf = ({ name, path, query, isShared: shared }: SavedView) => ({ name, path, query, shared });

@@ -93,7 +93,7 @@ export const exportPage = (exported: Exported | undefined): ConsolePage => ({
       ) : (
         <ExportText exported={exported} />
       )}
-      <AsCommand api={{ method: "GET", path: "/admin/blue-config/export" }} />
+      <AsCommand command={["policy", "export"]} api={{ method: "GET", path: "/admin/blue-config/export" }} />
     </>
   ),
 });

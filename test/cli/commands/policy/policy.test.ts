@@ -87,6 +87,17 @@ test("policy", async () => {
   };
   await reportOn(bench, [{ instance_id: "i-1", ...members }]);
   await say("policy rollout", "policy rollout --json", "policy rollout 1", "policy rollout 9");
+  write(
+    "keyed.yaml",
+    "revision: any\nallowed_harnesses: [codex]\nharnesses: {codex: {mcp: [{name: a, command: a, env: {KEY: sk-0123456789abcdef}}]}}\n",
+  );
+  write("quartermaster.yaml", "server:\n  listen: 127.0.0.1:8470\n");
+  await say(
+    "policy apply keyed.yaml --yes",
+    "policy export --config quartermaster.yaml",
+    "policy export --config quartermaster.yaml --json",
+    "policy export",
+  );
   expectGolden("policy", steps, new Map([[bench.folder, "<folder>"]]));
 });
 

@@ -54,6 +54,35 @@ describe("CON-25 a saved view", () => {
     expect((await browser.visit("/console/search?q=our")).html).toContain("Saved view");
   });
 
+  test("CON-17 is saved and removed by the requests that the pages show", async () => {
+    const requestIn = (html: string, method: string) => {
+      const pattern = new RegExp(`data-copy="${method} (/me/console[^\\s"]*)\\s+([^"]*)"`);
+      const [, path = "", text = "{}"] = pattern.exec(html) ?? [];
+      return { path, body: JSON.parse(text.replaceAll("&quot;", '"').replaceAll("&amp;", "&")) };
+    };
+    const list = await browser.visit(`${LIST}?role=admin&columns=-source`);
+    const saving = requestIn(list.html, "POST");
+    const saved = await site.request("POST", saving.path, {
+      token: admin.accessToken,
+      body: { ...saving.body, name: "all" },
+    });
+    expect((await saved.json()).views).toEqual([viewOf("all", { query: "role=admin&columns=-source" })]);
+    await put({ views: [viewOf("all"), viewOf("stays")], lists: [{ path: LIST, query: "per_page=50" }] });
+    const [, path = ""] =
+      /href="([^"]*\/remove)"[^>]*>Remove <span[^>]*>all</.exec((await browser.visit(VIEWS)).html) ?? [];
+    const removing = requestIn((await browser.visit(path)).html, "PUT");
+    await site.request("PUT", removing.path, { token: admin.accessToken, body: removing.body });
+    expect(await get()).toMatchObject({
+      views: [viewOf("stays")],
+      lists: [{ path: LIST, query: "per_page=50" }],
+    });
+    const refused = await site.request("POST", saving.path, {
+      token: admin.accessToken,
+      body: { ...saving.body, name: "" },
+    });
+    expect(refused.status).toBe(400);
+  });
+
   test("is its owner's, unless it is for all administrators", async () => {
     await put({ views: [viewOf("mine"), viewOf("ours", { shared: true })], lists: [] });
     for (const caller of [other, auditor]) {

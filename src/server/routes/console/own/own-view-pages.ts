@@ -70,7 +70,10 @@ export function ownViewPages({ router, domain }: RouteContext, console: Console)
       `${VIEWS_PATH}/:id/remove`,
       ({ request, params }) =>
         console.show(request, "anyone", (reader) =>
-          removeViewPage(preferences.find(ownerOf(reader), params.id)),
+          removeViewPage(
+            preferences.find(ownerOf(reader), params.id),
+            preferences.of(readerPrincipal(reader).userId),
+          ),
         ),
       pageRoute("showSavedViewRemoval", "Asks before a saved view is removed"),
     )
