@@ -21,7 +21,7 @@ test.each([
 test("CLI-14 names of other things are proposed as well, and a removed user is not", async () => {
   using bench = await createInstallation();
   await bench.json("scim tokens create okta");
-  expect(hintOf((await bench.run("scim tokens revoke otka --yes")).stderr)).toBe(
+  expect(hintOf((await bench.run("scim tokens revoke entra --yes")).stderr)).toBe(
     "see `quartermaster scim tokens list`",
   );
   expect(hintOf((await bench.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
