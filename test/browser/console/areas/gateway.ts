@@ -35,6 +35,18 @@ export const gatewayArea: Area = {
       },
     },
     { title: "Gateway keys", open: `${GATEWAY}/keys` },
+    {
+      title: "Reconciliation of all gateway keys",
+      async open(page: Page) {
+        await page.goto(`${GATEWAY}/keys/reconcile/progress?keys=4&revocations=2`);
+        await page.getByText("keys are reconciled").waitFor();
+      },
+    },
+    {
+      title: "Nothing to do",
+      state: "for keys that do not exist",
+      open: `${GATEWAY}/keys/action?act=revoke&id=00000000-0000-4000-8000-000000000000&id=00000000-0000-4000-8000-000000000001`,
+    },
     { title: "Models", open: MODELS },
     { title: "Models", state: "with impossible filters", open: `${MODELS}?state=x&page=x` },
     { title: "model-a", open: `${MODELS}/model?id=model-a` },
