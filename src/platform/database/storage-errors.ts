@@ -18,7 +18,7 @@ export function sqliteErrorIn(error: unknown): SQLiteError | undefined {
 
 const DISK_FULL = {
   reason: "storage.full",
-  message: "the disk is full, nothing was changed; free some space",
+  message: "the disk is full, nothing was changed",
   hint: "free some space on the file system of the data directory: df -h",
 };
 

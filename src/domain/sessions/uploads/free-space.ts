@@ -1,7 +1,7 @@
 // Checks that one more upload fits: on our own disk, after everything that is announced, and within the operator's quota.
 import type { Connection } from "../../../platform/database/database.ts";
-import type { DiskSpace } from "../../../platform/files/disk.ts";
-import { diskLow, quotaReached } from "../errors.ts";
+import { type DiskSpace, FREE_BYTES_MIN } from "../../../platform/files/disk.ts";
+import { diskFull, diskLow, quotaReached } from "../errors.ts";
 import { FREE_BYTES_KEPT, FREE_SHARE_KEPT } from "../limits.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { totals } from "../store.ts";
@@ -23,6 +23,16 @@ export function requireFreeSpace(
   if (space && space.availableBytes - announced - sizeBytes < reservedFreeBytes(space)) throw diskLow();
   const all = sums.filter(({ state }) => state !== "failed").reduce((sum, { bytes }) => sum + bytes, 0);
   if (totalBytesMax !== undefined && all + sizeBytes > totalBytesMax) throw quotaReached();
+}
+
+/**
+ * The disk may have filled up since the upload was announced. Its last bytes are for everything else that is written, such as sign-ins.
+ * @param receivingBytes of bodies that are being received, this one included
+ * @throws DomainError `artifact.disk_full`
+ */
+export function requireLastBytes(store: Pick<ObjectStore, "space">, receivingBytes: number): void {
+  const space = store.space();
+  if (space && space.availableBytes - receivingBytes < FREE_BYTES_MIN) throw diskFull(undefined);
 }
 
 /** @returns bytes that uploads leave free */

@@ -17,6 +17,7 @@ import type { ArtifactRow } from "../model.ts";
 import { markFoundAt } from "../objects/lost.ts";
 import { markPlaces } from "../objects/removal-store.ts";
 import { findLinked } from "../store.ts";
+import { requireLastBytes } from "./free-space.ts";
 import type { UploadTally } from "./tally.ts";
 import * as store from "./upload-store.ts";
 
@@ -28,12 +29,17 @@ export interface AddressParameters {
   signature: string;
 }
 
-type Dependencies = Pick<SessionsDependencies, "db" | "clock" | "audit" | "settings" | "blobs" | "links"> & {
+type Dependencies = Pick<
+  SessionsDependencies,
+  "db" | "clock" | "audit" | "settings" | "blobs" | "links" | "stores"
+> & {
   tally: UploadTally;
 };
 
 export class Receiving {
   #running = 0;
+  /** announced by the bodies that are being read */
+  #runningBytes = 0;
 
   constructor(private readonly dependencies: Dependencies) {}
 
@@ -63,11 +69,14 @@ export class Receiving {
    */
   async receive(artifact: ArtifactRow, body: AsyncIterable<Uint8Array>): Promise<void> {
     if (this.#running >= this.dependencies.settings.uploadsAtOnce) throw uploadsBusy();
+    requireLastBytes(this.dependencies.stores.of("local"), this.#runningBytes + artifact.sizeBytes);
     this.#running += 1;
+    this.#runningBytes += artifact.sizeBytes;
     try {
       await this.#store(artifact, body);
     } finally {
       this.#running -= 1;
+      this.#runningBytes -= artifact.sizeBytes;
     }
   }
 

@@ -2,7 +2,14 @@
 import { expect, test } from "bun:test";
 import { FREE_BYTES_KEPT } from "../../../../src/domain/sessions/limits.ts";
 import { requireFreeSpace, reservedFreeBytes } from "../../../../src/domain/sessions/uploads/free-space.ts";
-import { announcementOf, createSessionServer, presign } from "../../../support/content/sessions.ts";
+import { FREE_BYTES_MIN } from "../../../../src/platform/files/disk.ts";
+import {
+  announcementOf,
+  createSessionServer,
+  type PresignedOnWire,
+  presign,
+  upload,
+} from "../../../support/content/sessions.ts";
 import { createWorld } from "../../../support/world.ts";
 
 const LARGE_DISK_BYTES = 1024 ** 4;
@@ -53,3 +60,20 @@ test("SES-41 announced bytes that have not arrived count as used", async () => {
     );
   expect([refusal(1_100), refusal(1_099)]).toEqual([undefined, "sessions.disk_low"]);
 });
+
+test.each([
+  [1, 204],
+  [0, 204],
+  [-1, 503],
+])(
+  "SES-41 a body is read if %i bytes more stay free than everything else needs: status %i",
+  async (more, status) => {
+    await using face = await createSessionServer();
+    const { accessToken: token } = await face.signedIn("member");
+    const body = "text";
+    const presigned: PresignedOnWire = await (await presign(face, { token }, announcementOf(body))).json();
+    const { space } = diskWith(FREE_BYTES_MIN + body.length + more);
+    Object.assign(face.domain.sessions.stores.of("local"), { space }); // filled up since the announcement
+    expect((await upload(face, presigned, body)).status).toBe(status);
+  },
+);
