@@ -1,5 +1,5 @@
 // SQL of the search index. The index names sessions that may contain a text; then the text of each is compared.
-import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { runSynchronously, type Steps } from "../../../platform/steps.ts";
 import { isAmong } from "../../shared/ordered-rows-store.ts";
@@ -70,25 +70,36 @@ export function searched(
   );
 }
 
-const rowid = sql.raw("captured_sessions.rowid");
+const rowid = sql<number>`${sql.raw("captured_sessions.rowid")}`;
 
 /**
  * Counts in the order of the table, which reads each page of the file once. In the order of a list it would read one for each session.
  * @param q folded
- * @returns how many listed sessions of the organization have the text
+ * @returns how many listed sessions of the scope have the text
  */
-export function* countWithText(connection: Connection, organization: string, q: string): Steps<number> {
-  const isMatch = sql`${isCurrent} AND +${organizationId} = ${organization} AND instr(${searchText}, ${q}) > 0`;
+export function* countWithText(connection: Connection, scope: Scope, q: string): Steps<number> {
+  const isMatch = sql<number>`(${isCurrent} AND ${seenIn(scope)} AND instr(${searchText}, ${q}) > 0)`;
+  const step = connection
+    .select({ number: rowid.as("number"), isMatch: isMatch.as("is_match") })
+    .from(capturedSessions)
+    .where(sql`${rowid} > ${sql.placeholder("after")}`)
+    .orderBy(rowid)
+    .limit(STEP_ROWS)
+    .as("step");
+  const counted = connection
+    .select({
+      last: sql<number | null>`max(${step.number})`,
+      rows: count(),
+      found: sql<number | null>`sum(${step.isMatch})`,
+    })
+    .from(step)
+    .prepare();
   let total = 0;
   for (let after = 0; ; ) {
-    const [end] = connection.values<[number]>(sql`SELECT ${rowid} FROM ${capturedSessions}
-      WHERE ${rowid} > ${after} ORDER BY ${rowid} LIMIT 1 OFFSET ${STEP_ROWS - 1}`);
-    const upTo = end?.[0] ?? Number.MAX_SAFE_INTEGER;
-    const [found] = connection.values<[number]>(sql`SELECT count(*) FROM ${capturedSessions}
-      WHERE ${rowid} > ${after} AND ${rowid} <= ${upTo} AND ${isMatch}`);
-    total += found?.[0] ?? 0;
-    if (!end) return total;
-    after = upTo;
+    const read = counted.get({ after });
+    total += read?.found ?? 0;
+    if (!read || read.last === null || read.rows < STEP_ROWS) return total;
+    after = read.last;
     yield;
   }
 }

@@ -113,6 +113,26 @@ test("SES-22 an administrator's search for one character has exact totals and pa
   expect(await page(3)).toEqual([[], 3]);
 });
 
+test("SES-22 SES-51 a member's search for one character has exact totals, of few and of most sessions", async () => {
+  const { face, ada, ben, find, captured } = await site();
+  await using _ = face;
+  const share = (id: string, body: object) =>
+    face.request("PUT", `/session-uploads/${id}/sharing`, { token: ada.accessToken, body });
+  const named = await captured("named", "");
+  const shared = await captured("shared", "");
+  const other = await captured("other", "");
+  expect(await find("e", ben)).toEqual([]);
+  await share(named.sessionId, { mode: "selected", user_ids: [ben.user.id] });
+  await share(shared.sessionId, { mode: "workspace" });
+  await share(other.sessionId, { mode: "private" });
+  await capture(face, { token: ben.accessToken }, "own", { session_id: "bene", title: "" });
+  const seen = ["bene", "shared", "named"];
+  expect([await find("e", ben), (await find("e", ada)).length]).toEqual([seen, 3]);
+  expect(await find("e", ben, "&sort=updated_asc")).toEqual(seen.toReversed());
+  for (let count = 0; count < 30; count += 1) await captured(`more-e-${count}`, "");
+  expect([await find("e", ben), await find("~", ben)]).toEqual([seen, []]);
+});
+
 test(`SES-62 two characters that begin more than ${PAIR_PARTS_MAX} entries are looked for in the texts`, async () => {
   const { face, find, captured } = await site();
   await using _ = face;
