@@ -1,10 +1,11 @@
 // Records each answer: counts it, logs it at debug level, logs refused callers, and keeps refused SCIM content for operators.
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
 import { SCIM_BASE_PATH } from "../domain/scim/wire.ts";
 import type { Log } from "../platform/observe/log.ts";
 import { type Exchange, traceIdOf, UNMATCHED } from "./http/exchange.ts";
 import type { RefusalLog, Refused } from "./http/problems/refusal-log.ts";
+import { createAnswerMetrics } from "./metrics/answer-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 
@@ -29,12 +30,12 @@ export function createAnswerRecorder(
   { domain, log, metrics, refusals }: AnswerRecorderOptions,
   routes: readonly DocumentedRoute[],
 ): (settled: AnswerRecord) => void {
-  const countAnswer = createHttpMetrics(metrics, routes);
+  const countAnswer = createAnswerMetrics(metrics, routes);
   const countScim = createScimMetrics(metrics);
   return ({ request, exchange, response, durationMs }) => {
     const { route = UNMATCHED, requestId, principal } = exchange;
     const { status } = response;
-    countAnswer({ route, method: request.method, status, durationMs });
+    countAnswer({ route, method: request.method, status, seconds: durationMs / 1_000 });
     log.debug("http.answered", () => ({
       request_id: requestId,
       trace_id: traceIdOf(request),
@@ -73,48 +74,6 @@ function refusedIn({
     traceId: traceIdOf(request),
     userId: refusal?.account?.userId ?? principal?.userId,
     account: refusal?.account?.hash,
-  };
-}
-
-const DURATION_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-
-const FAILED = "500";
-const FIRST_REFUSAL = 400;
-
-/** @param routes routes whose series for success and server errors start at zero, created when the metrics are first read */
-function createHttpMetrics(metrics: Registry, routes: readonly DocumentedRoute[]) {
-  let hasZeros = false;
-  const requests = new Counter({
-    name: "quartermaster_http_requests_total",
-    help: "Answers by route, method and status",
-    labelNames: ["route", "method", "status"],
-    registers: [metrics],
-    collect: () => {
-      if (!hasZeros) addZeros();
-      hasZeros = true;
-    },
-  });
-  const durations = new Histogram({
-    name: "quartermaster_http_request_duration_seconds",
-    help: "Time to the head of the answer",
-    labelNames: ["route"],
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers: [metrics],
-  });
-  durations.zero({ route: UNMATCHED });
-  const addZeros = (): void => {
-    for (const { path: route, method, hooks } of routes) {
-      if (!METHODS.includes(method)) continue;
-      const documented = Object.keys(hooks.detail?.["x-answers"] ?? {});
-      const good = documented.filter((status) => Number(status) < FIRST_REFUSAL);
-      for (const status of [...good, FAILED]) requests.inc({ route, method, status }, 0);
-    }
-  };
-  return (answer: { route: string; method: string; status: number; durationMs: number }): void => {
-    const { route, method, status, durationMs } = answer;
-    requests.inc({ route, method: METHODS.includes(method) ? method : "other", status });
-    durations.observe({ route }, durationMs / 1_000);
   };
 }
 

@@ -1,0 +1,133 @@
+// Counts answers and their durations. Counting adds to plain numbers, because the library would write the labels of each answer as
+// text. The registry reads the numbers when it is asked.
+import { Counter, Histogram, type Registry } from "prom-client";
+import { UNMATCHED } from "../http/exchange.ts";
+import type { DocumentedRoute } from "../openapi.ts";
+
+const DURATIONS = {
+  name: "quartermaster_http_request_duration_seconds",
+  help: "Time to the head of the answer",
+};
+const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const OTHER_METHOD = "other";
+const FAILED = 500;
+const FIRST_REFUSAL = 400;
+
+interface Answered {
+  route: string;
+  method: string;
+  status: number;
+  seconds: number;
+}
+
+/**
+ * @param routes routes whose series for success and server errors start at zero, created when the metrics are first read
+ * @returns a function that counts one answer; create it once
+ */
+export function createAnswerMetrics(
+  metrics: Registry,
+  routes: readonly DocumentedRoute[],
+): (answer: Answered) => void {
+  const answers = new Answers();
+  answers.of(UNMATCHED);
+  let hasZeros = false;
+  new Counter({
+    name: "quartermaster_http_requests_total",
+    help: "Answers by route, method and status",
+    labelNames: ["route", "method", "status"],
+    registers: [metrics],
+    collect() {
+      if (!hasZeros) addZeros(answers, routes);
+      hasZeros = true;
+      this.reset();
+      for (const [route, { counts }] of answers.byRoute)
+        for (const [method, statuses] of counts)
+          for (const [status, count] of statuses) this.inc({ route, method, status }, count);
+    },
+  });
+  new DurationHistogram(metrics, answers);
+  return ({ route, method, status, seconds }) => {
+    const own = answers.of(route);
+    own.count(METHODS.includes(method) ? method : OTHER_METHOD, status, 1);
+    own.observe(seconds);
+  };
+}
+
+function addZeros(answers: Answers, routes: readonly DocumentedRoute[]): void {
+  for (const { path, method, hooks } of routes) {
+    if (!METHODS.includes(method)) continue;
+    const documented = Object.keys(hooks.detail?.["x-answers"] ?? {}).map(Number);
+    const good = documented.filter((status) => status < FIRST_REFUSAL);
+    for (const status of [...good, FAILED]) answers.of(path).count(method, status, 0);
+  }
+}
+
+class Answers {
+  readonly byRoute = new Map<string, RouteAnswers>();
+
+  of(route: string): RouteAnswers {
+    const known = this.byRoute.get(route);
+    if (known) return known;
+    const fresh = new RouteAnswers();
+    this.byRoute.set(route, fresh);
+    return fresh;
+  }
+}
+
+class RouteAnswers {
+  /** by method and status */
+  readonly counts = new Map<string, Map<number, number>>();
+  /** answers by the first bucket that they fit into; the last is for those that took longer than all buckets */
+  readonly buckets = [...BUCKETS_SECONDS, Number.POSITIVE_INFINITY].map(() => 0);
+  /** sum of the durations */
+  seconds = 0;
+
+  count(method: string, status: number, more: number): void {
+    let statuses = this.counts.get(method);
+    if (!statuses) {
+      statuses = new Map();
+      this.counts.set(method, statuses);
+    }
+    statuses.set(status, (statuses.get(status) ?? 0) + more);
+  }
+
+  observe(seconds: number): void {
+    this.seconds += seconds;
+    let bucket = 0;
+    while (seconds > (BUCKETS_SECONDS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+    this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
+  }
+}
+
+/** Shows the durations of each route that has answered, and of unmatched requests. */
+class DurationHistogram extends Histogram<"route"> {
+  readonly #answers: Answers;
+
+  constructor(metrics: Registry, answers: Answers) {
+    super({ ...DURATIONS, labelNames: ["route"], buckets: BUCKETS_SECONDS, registers: [metrics] });
+    this.#answers = answers;
+  }
+
+  /** The registry reads the values here. The library's own method reads those that it has counted itself. */
+  async getForPromString() {
+    return { ...DURATIONS, type: "histogram", aggregator: "sum", values: [...this.#values()] };
+  }
+
+  *#values() {
+    for (const [route, { buckets, seconds }] of this.#answers.byRoute) {
+      if (route !== UNMATCHED && buckets.every((answers) => answers === 0)) continue;
+      const sample = (part: string, value: number, labels: { le?: number | string } = {}) => {
+        const metricName = `${DURATIONS.name}_${part}`;
+        return { metricName, labels, sharedLabels: { route }, value };
+      };
+      let count = 0;
+      for (const [at, answers] of buckets.entries()) {
+        count += answers;
+        yield sample("bucket", count, { le: BUCKETS_SECONDS[at] ?? "+Inf" });
+      }
+      yield sample("sum", seconds);
+      yield sample("count", count);
+    }
+  }
+}
