@@ -218,6 +218,7 @@ function openAreas({
     ...gatewayParts,
     keys: gateway.keys,
     loginOf: access.standingLogin,
+    loginExpiryOf: access.loginExpiryOf,
     loginWatch: access.loginWatch,
   });
   const sessions = createSessions({

@@ -6,6 +6,7 @@ import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
 import type { Identity } from "../identity/service.ts";
 import { createActiveLogins } from "./authentication/active-logins.ts";
+import { loginExpiryOf } from "./authentication/active-logins-store.ts";
 import { createAuthenticator } from "./authentication/authenticate.ts";
 import { GrantHolders } from "./authentication/grant-holders.ts";
 import { createLoginWatch } from "./authentication/login-watch.ts";
@@ -109,6 +110,7 @@ export function createAccess(dependencies: AccessDependencies) {
     requireConfirmation,
     /** The login of a grant: see active-logins.ts. */
     standingLogin: createActiveLogins(dependencies),
+    loginExpiryOf,
     /** For callers that stay connected: see login-watch.ts. */
     loginWatch: createLoginWatch(dependencies),
     /** Removes expired rows; a job of the service calls it. */

@@ -16,6 +16,7 @@ import { removeLinks } from "./password-links/password-link-store.ts";
 import { PasswordLinks } from "./password-links/password-links.ts";
 import * as store from "./store.ts";
 import { BulkUserChanges } from "./users/bulk-changes.ts";
+import { organizationOfActive } from "./users/conditions-store.ts";
 import { createEnroll } from "./users/enrollment.ts";
 import { ExternalUsers } from "./users/external-users.ts";
 import { createOwnPasswords } from "./users/own-password.ts";
@@ -110,6 +111,7 @@ const createLookups = ({ db, settings }: Pick<IdentityDependencies, "db" | "sett
   /** @returns the user in any status; prepared, because every request uses it */
   findUserById: store.findUserById,
   inactiveAmong: store.inactiveAmong,
+  organizationOfActive,
 
   /** @returns the user of an address in any case and any status, with the password hash */
   findUserByEmail: (connection: Connection, organizationId: string, email: string): SignInUser | undefined =>

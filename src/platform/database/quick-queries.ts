@@ -1,7 +1,7 @@
 // Statements of drizzle that run many times. drizzle looks up the decoder of a column for every value, and the encoder of every
 // parameter. That takes longer than a lookup by key and leaves kilobytes of garbage. Here they are looked up once per statement.
 import type { Changes, Database, SQLQueryBindings, Statement } from "bun:sqlite";
-import { Column, is, NoopLogger, Param, Placeholder } from "drizzle-orm";
+import { Column, is, NoopLogger, noopDecoder, Param, Placeholder, SQL } from "drizzle-orm";
 import { PreparedQuery, SQLiteBunSession } from "drizzle-orm/bun-sqlite";
 import type { PreparedQueryConfig, SelectedFieldsOrdered, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 
@@ -163,10 +163,13 @@ class QuickQuery<T extends Config> extends PreparedQuery<T> {
   }
 }
 
-/** @returns undefined unless each field is a column at the top level of the row */
+/** @returns undefined unless each field is a column, or SQL whose value is used as it is, at the top level of the row */
 function membersOf(fields: SelectedFieldsOrdered | undefined): Member[] | undefined {
   const members = fields?.flatMap(({ path: [name, ...deeper], field }): Member[] => {
-    if (name === undefined || deeper.length > 0 || !is(field, Column)) return [];
+    if (name === undefined || deeper.length > 0) return [];
+    if (is(field, SQL) && "decoder" in field && field.decoder === noopDecoder)
+      return [{ name, read: undefined }];
+    if (!is(field, Column)) return [];
     const isStored = field.mapFromDriverValue === Column.prototype.mapFromDriverValue;
     return [{ name, read: isStored ? undefined : (value) => field.mapFromDriverValue(value) }];
   });

@@ -5,6 +5,7 @@ import type { FindActiveLogin, LoginWatch } from "../../access/service.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
 import type { GatewayKeys } from "../keys/keys.ts";
 import { createInferenceKeys } from "./inference-keys.ts";
+import type { CallerFacts } from "./inference-sessions-store.ts";
 import { InferenceTokens } from "./inference-tokens.ts";
 import { createKeyReplacement } from "./key-replacement.ts";
 import { createResolver } from "./key-resolver.ts";
@@ -14,6 +15,7 @@ import { createSessionWatch } from "./session-watch.ts";
 export interface InferenceDependencies extends Omit<GatewayDependencies, "groupsOf" | "observe"> {
   keys: GatewayKeys;
   loginOf: FindActiveLogin;
+  loginExpiryOf: CallerFacts["loginExpiryOf"];
   loginWatch: Pick<LoginWatch, "endedAmong">;
   outbound: Outbound;
 }
@@ -25,12 +27,16 @@ export function createInference(dependencies: InferenceDependencies) {
     settings,
     keys: createInferenceKeys(dependencies, settings.inferenceJwt),
   };
-  const resolve = createResolver(dependencies);
+  const { identity, loginExpiryOf } = dependencies;
+  const { organizationOfActive } = identity;
+  const resolve = createResolver({ ...dependencies, callerFacts: { loginExpiryOf, organizationOfActive } });
   return {
     tokens: new InferenceTokens(dependencies, minting),
     /** keys that sign inference tokens; undefined when gateway mode is off */
     signingKeys: minting?.keys,
     resolve,
+    /** @returns the address of a user, for a separate proxy */
+    emailOf: (userId: string): string => identity.findUserById(dependencies.db.read, userId)?.email ?? "",
     replaceKey: createKeyReplacement({ ...dependencies, resolve }),
     sessionWatch: createSessionWatch(dependencies),
     /** undefined when no proxy is configured */

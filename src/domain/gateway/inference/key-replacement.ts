@@ -43,9 +43,8 @@ export const createKeyReplacement =
       const actor = systemActor(used);
       await keys.reportDisowned({ actor, userId, credentialVersion, reason });
       await keys.attempts?.run(userId, { actor, manual: false, force: false, replace: true });
-      const { credential, key } = resolve(used);
-      const isOther = key.credentialVersion !== credentialVersion;
-      return isOther ? { credential, credentialVersion: key.credentialVersion } : undefined;
+      const key = resolve(used);
+      return key.credentialVersion === credentialVersion ? undefined : key;
     };
     return await within(REPLACEMENT_WAIT_MS, replace().catch(noKey));
   };

@@ -4,8 +4,6 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Sealing } from "../../../platform/crypto/sealing.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import type { Secret } from "../../../platform/secret.ts";
-import type { ActiveLogin, FindActiveLogin } from "../../access/service.ts";
-import type { Identity, User } from "../../identity/service.ts";
 import {
   keyExpired,
   keyMissing,
@@ -17,18 +15,15 @@ import {
 } from "../errors.ts";
 import { systemActor } from "../keys/key-changes.ts";
 import type { GatewayKeys } from "../keys/keys.ts";
-import { findCredential, type StoredCredential } from "../keys/store.ts";
-import { isExpired, stateOf } from "../model.ts";
+import { isExpired } from "../model.ts";
 import { openCredential } from "../sealing/sealed-credential.ts";
-import type { GatewaySessionRow } from "./inference-sessions-store.ts";
-import * as sessionStore from "./inference-sessions-store.ts";
+import { type CallerFacts, createCallerLookup } from "./inference-sessions-store.ts";
 
 export interface ResolverDependencies {
   db: Db;
   clock: Clock;
   sealing: Sealing;
-  identity: Pick<Identity, "findUserById">;
-  loginOf: FindActiveLogin;
+  callerFacts: CallerFacts;
   keys: Pick<GatewayKeys, "attempts">;
 }
 
@@ -40,9 +35,17 @@ interface ResolveRequest {
 
 export interface ResolvedKey {
   credential: Secret;
-  user: User;
-  key: StoredCredential;
-  session: GatewaySessionRow;
+  credentialVersion: string;
+  /** UTC milliseconds; null for a key that does not expire */
+  keyExpiresAtMs: number | null;
+  /** as the upstream knows the key */
+  externalId: string | null;
+  alias: string | null;
+  userId: string;
+  organizationId: string;
+  gatewaySessionId: string;
+  loginSessionId: string;
+  grantId: string;
   /** the proxy must ask again by then */
   sessionExpiresAtMs: number;
 }
@@ -50,36 +53,42 @@ export interface ResolvedKey {
 export type Resolve = (request: ResolveRequest) => ResolvedKey;
 
 /**
- * @returns the lookup; each call runs four prepared queries
+ * @returns the lookup; each call runs one prepared query
  * @throws (the lookup) DomainError unauthenticated: `gateway.session_unknown`, `gateway.session_revoked`,
  *   `gateway.user_inactive`, `gateway.login_ended`; conflict: `gateway.key_missing`, `gateway.key_expired`; unavailable:
  *   `gateway.key_unreadable`
  */
-export const createResolver =
-  (dependencies: ResolverDependencies): Resolve =>
-  (request) => {
-    const { db, clock, sealing, keys } = dependencies;
-    const { session, user, login } = holderOf(dependencies, request);
-    const key = findCredential(db.read, user.id);
-    if (key?.state !== "ready") throw keyMissing(stateOf(key));
-    if (isExpired(key, clock.nowMs())) throw keyExpired();
-    const credential = openCredential(sealing, key);
-    if (credential) return { credential, user, key, session, sessionExpiresAtMs: login.expiresAtMs };
-    const options = { actor: systemActor(user), manual: false, force: true, replace: true };
-    void keys.attempts?.run(user.id, options).catch(() => {}); // the next request reports the outcome
-    throw keyUnreadable();
+export function createResolver({ db, clock, sealing, callerFacts, keys }: ResolverDependencies): Resolve {
+  const findCaller = createCallerLookup(callerFacts);
+  return ({ userId, gatewaySessionId }) => {
+    const found = findCaller(db.read, gatewaySessionId);
+    if (found?.userId !== userId) throw sessionUnknown();
+    if (found.sessionRevokedAtMs !== null) throw sessionRevoked();
+    const { organizationId, loginExpiresAtMs, credentialVersion, expiresAtMs } = found;
+    const nowMs = clock.nowMs();
+    if (organizationId === null) throw userInactive();
+    if (loginExpiresAtMs === null || nowMs >= loginExpiresAtMs) throw loginEnded();
+    if (found.state !== "ready" || credentialVersion === null) throw keyMissing(found.state ?? "missing");
+    if (isExpired({ expiresAtMs }, nowMs)) throw keyExpired();
+    const { sealedCredential } = found;
+    const credential = openCredential(sealing, { userId, credentialVersion, sealedCredential });
+    if (!credential) {
+      const options = { actor: systemActor({ organizationId }), manual: false, force: true, replace: true };
+      void keys.attempts?.run(userId, options).catch(() => {}); // the next request reports the outcome
+      throw keyUnreadable();
+    }
+    return {
+      credential,
+      credentialVersion,
+      keyExpiresAtMs: expiresAtMs,
+      externalId: found.externalId,
+      alias: found.alias,
+      userId,
+      organizationId,
+      gatewaySessionId,
+      loginSessionId: found.loginSessionId,
+      grantId: found.grantId,
+      sessionExpiresAtMs: loginExpiresAtMs,
+    };
   };
-
-function holderOf(
-  { db, identity, loginOf }: ResolverDependencies,
-  { userId, gatewaySessionId }: ResolveRequest,
-): { session: GatewaySessionRow; user: User; login: ActiveLogin } {
-  const session = sessionStore.find(db.read, gatewaySessionId);
-  if (session?.userId !== userId) throw sessionUnknown();
-  if (session.revokedAtMs !== null) throw sessionRevoked();
-  const user = identity.findUserById(db.read, userId);
-  if (user?.status !== "active") throw userInactive();
-  const login = loginOf(session.grantId);
-  if (!login) throw loginEnded();
-  return { session, user, login };
 }

@@ -52,34 +52,6 @@ const upsert = statement((connection) =>
     .prepare(),
 );
 
-/** The part of a row that the path of an inference request needs. */
-export type StoredCredential = Pick<KeyRow, keyof typeof credentialColumns>;
-
-const { state, externalId, alias, credentialVersion, sealedCredential, expiresAtMs } =
-  getTableColumns(gatewayKeys);
-const credentialColumns = {
-  userId: gatewayKeys.userId,
-  state,
-  externalId,
-  alias,
-  credentialVersion,
-  sealedCredential,
-  expiresAtMs,
-};
-
-const credentialOfUser = statement((connection) =>
-  connection
-    .select(credentialColumns)
-    .from(gatewayKeys)
-    .where(equalAll(gatewayKeys, "userId"))
-    .limit(1)
-    .prepare(),
-);
-
-/** Reads every inference request, so it leaves the other columns alone. */
-export const findCredential = (connection: Connection, userId: string): StoredCredential | undefined =>
-  credentialOfUser(connection).get({ userId });
-
 /** Inserts the row, or replaces the stored row of the same user. */
 export const putKey = (tx: Tx, row: KeyRow): void => void upsert(tx).run(row);
 

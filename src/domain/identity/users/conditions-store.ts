@@ -18,6 +18,13 @@ export const hasAddressLike =
   (userId) =>
     sql`EXISTS (SELECT 1 FROM ${users} WHERE ${users.id} = ${userId} AND ${contains(users.emailKey, text)})`;
 
+/**
+ * @param userId column with ids of users
+ * @returns the organization of the user; null unless the user is active
+ */
+export const organizationOfActive = (userId: SQLiteColumn): SQL<string | null> =>
+  sql`(SELECT ${users.organizationId} FROM ${users} WHERE ${users.id} = ${userId} AND ${users.status} = 'active')`;
+
 /** Users that one step of a search reads: about a millisecond. */
 const USERS_AT_ONCE = 4_000;
 

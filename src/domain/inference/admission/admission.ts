@@ -62,7 +62,7 @@ export interface Refused {
   /** of a token that was valid; such a refusal is logged */
   readonly claims?: InferenceClaims;
   /** once the key was found */
-  readonly key?: ResolvedKey["key"];
+  readonly key?: Pick<ResolvedKey, "externalId" | "alias">;
 }
 
 /** The facts about a request that the checks need. */
@@ -133,7 +133,7 @@ export class Admission {
     const resolved = this.#resolve(claims);
     if ("refused" in resolved) return resolved;
     const reason = this.#limit(applicant, claims);
-    if (reason) return { ...reason, claims, key: resolved.key };
+    if (reason) return { ...reason, claims, key: resolved };
     return admissionOf(claims, resolved, this.permits);
   }
 
@@ -189,27 +189,24 @@ const REFUSALS: Readonly<Record<string, AdmissionReason>> = {
   "gateway.user_inactive": "inference.user_inactive",
 };
 
-function admissionOf(
-  { expiresAtMs }: InferenceClaims,
-  { credential, user, key, session, sessionExpiresAtMs }: ResolvedKey,
-  permits: Permits,
-): Admitted {
+function admissionOf(claims: InferenceClaims, key: ResolvedKey, permits: Permits): Admitted {
+  const { userId } = key;
   let isHeld = true;
   return {
-    userId: user.id,
-    organizationId: user.organizationId,
-    gatewaySessionId: session.id,
-    loginSessionId: session.loginSessionId,
-    grantId: session.grantId,
-    endsAtMs: Math.min(expiresAtMs, sessionExpiresAtMs) + LEEWAY_MS,
-    credential,
+    userId,
+    organizationId: key.organizationId,
+    gatewaySessionId: key.gatewaySessionId,
+    loginSessionId: key.loginSessionId,
+    grantId: key.grantId,
+    endsAtMs: Math.min(claims.expiresAtMs, key.sessionExpiresAtMs) + LEEWAY_MS,
+    credential: key.credential,
     credentialVersion: key.credentialVersion,
     profileId: key.externalId,
     profileName: key.alias,
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      permits.releaseForUser(user.id);
+      permits.releaseForUser(userId);
       permits.release();
     },
   };

@@ -51,7 +51,7 @@ export function gatewayProxyRoutes({ router, domain }: RouteContext) {
       "/internal/gateway/resolve",
       ({ body }) => {
         const request = { userId: body.user_id, gatewaySessionId: body.gateway_session_id };
-        return noStore(toResolved(inference.resolve(request)));
+        return noStore(toResolved(inference.resolve(request), inference.emailOf(request.userId)));
       },
       {
         requires: "proxy",
@@ -93,14 +93,14 @@ export function gatewayProxyRoutes({ router, domain }: RouteContext) {
     );
 }
 
-const toResolved = ({ credential, user, key, sessionExpiresAtMs }: ResolvedKey): Static<typeof Resolved> => ({
-  credential: credential.reveal(),
+const toResolved = (key: ResolvedKey, email: string): Static<typeof Resolved> => ({
+  credential: key.credential.reveal(),
   credential_version: key.credentialVersion,
-  credential_expires_at: key.expiresAtMs === null ? null : toRfc3339(key.expiresAtMs),
+  credential_expires_at: key.keyExpiresAtMs === null ? null : toRfc3339(key.keyExpiresAtMs),
   external_id: key.externalId,
   alias: key.alias,
-  user_id: user.id,
-  email: user.email,
-  organization_id: user.organizationId,
-  session_expires_at: toRfc3339(sessionExpiresAtMs),
+  user_id: key.userId,
+  email,
+  organization_id: key.organizationId,
+  session_expires_at: toRfc3339(key.sessionExpiresAtMs),
 });
