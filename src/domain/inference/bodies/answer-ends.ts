@@ -30,15 +30,14 @@ export class AnswerEnds {
     return this.#headBytes <= HEAD_BYTES && this.#headBytes === this.#allBytes;
   }
 
-  /** @returns the first HEAD_BYTES, or fewer, one character for each byte; readers look for ASCII only */
-  head(): string {
-    return joined(this.#head).toString("latin1", 0, HEAD_BYTES);
+  /** @returns the first HEAD_BYTES, or fewer */
+  head(): Buffer {
+    return joined(this.#head).subarray(0, HEAD_BYTES);
   }
 
-  /** @returns the last bytes: all of them, or at least TAIL_BYTES, as `head` returns them */
-  tail(): string {
-    const bytes = joined(this.#tail.slice(this.#tailStart));
-    return bytes.toString("latin1", Math.max(0, bytes.length - TAIL_BYTES));
+  /** @returns the last TAIL_BYTES, or fewer */
+  tail(): Buffer {
+    return joined(this.#tail.slice(this.#tailStart)).subarray(-TAIL_BYTES);
   }
 
   /** @returns the last bytes, at most this many */

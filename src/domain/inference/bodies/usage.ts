@@ -24,9 +24,12 @@ type Tokens = Omit<Usage, "usageSource">;
 
 /** Number of candidates to try: tools and metadata may have members of the same name. */
 export const CANDIDATES_MAX = 8;
-const KEY = '"usage"';
-/** Matches after the key; searched from its `lastIndex`. */
-const BEGIN = /\s*:\s*\{/y;
+// Bytes are searched ten times as fast as text, and most of them never become text.
+const KEY = Buffer.from('"usage"');
+const MESSAGE_START = Buffer.from('"message_start"');
+const MESSAGE_DELTA = Buffer.from('"message_delta"');
+/** Matches after the key. */
+const BEGIN = /^\s*:\s*\{/;
 /**
  * Larger counts are ignored. A stream that ends early may contain a `usage` of the client's own tools, and a sum beyond the safe
  * integers could not be stored.
@@ -41,11 +44,11 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
   const tail = ends.tail();
   const last = lastUsage(tail);
   const head = ends.isShort ? tail : ends.head();
-  const start = head.includes('"message_start"') ? firstUsage(head) : undefined;
+  const start = head.includes(MESSAGE_START) ? firstUsage(head) : undefined;
   if (!start)
     return last ? { ...last, usageSource: isWhole ? "reported" : "partial" } : otherwise(head, isWhole);
   // The usage of message_start counts the output so far, so a last usage equal to it is not the final one.
-  const isFinal = last !== undefined && (tail.includes('"message_delta"') || !isSame(last, start));
+  const isFinal = last !== undefined && (tail.includes(MESSAGE_DELTA) || !isSame(last, start));
   if (!isFinal) return { ...start, outputTokens: null, usageSource: "partial" };
   return {
     inputTokens: last.inputTokens ?? start.inputTokens,
@@ -57,39 +60,38 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
 }
 
 /** A long JSON answer may state its usage first. */
-function otherwise(head: string, isWhole: boolean): Usage {
+function otherwise(head: Buffer, isWhole: boolean): Usage {
   const first = firstUsage(head);
   return first ? { ...first, usageSource: isWhole ? "reported" : "partial" } : NO_USAGE;
 }
 
 const isSame = (one: Tokens, other: Tokens): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-function lastUsage(text: string): Tokens | undefined {
-  // The engine takes ten times as long to search backward if there is no match.
-  let at = text.includes(KEY) ? text.lastIndexOf(KEY) : -1;
+function lastUsage(bytes: Buffer): Tokens | undefined {
+  let at = bytes.lastIndexOf(KEY);
   for (let tries = 0; at >= 0 && tries < CANDIDATES_MAX; tries += 1) {
-    const tokens = usageAt(text, at);
+    const tokens = usageAt(bytes, at);
     if (tokens || at === 0) return tokens;
-    at = text.lastIndexOf(KEY, at - 1);
+    at = bytes.lastIndexOf(KEY, at - 1);
   }
   return undefined;
 }
 
-function firstUsage(text: string): Tokens | undefined {
-  let at = text.indexOf(KEY);
+function firstUsage(bytes: Buffer): Tokens | undefined {
+  let at = bytes.indexOf(KEY);
   for (let tries = 0; at >= 0 && tries < CANDIDATES_MAX; tries += 1) {
-    const tokens = usageAt(text, at);
+    const tokens = usageAt(bytes, at);
     if (tokens) return tokens;
-    at = text.indexOf(KEY, at + 1);
+    at = bytes.indexOf(KEY, at + 1);
   }
   return undefined;
 }
 
 /** @returns the tokens of the object that follows the key; undefined if there is none, or it counts none */
-function usageAt(text: string, at: number): Tokens | undefined {
-  BEGIN.lastIndex = at + KEY.length;
-  if (!BEGIN.test(text)) return undefined;
-  const begin = BEGIN.lastIndex;
+function usageAt(bytes: Buffer, at: number): Tokens | undefined {
+  const text = bytes.toString("latin1", at + KEY.length); // the members that are read are ASCII
+  const begin = BEGIN.exec(text)?.[0].length;
+  if (begin === undefined) return undefined;
   const end = endOfObject(text, begin);
   return end === undefined ? undefined : tokensOf(parse(text.slice(begin - 1, end)));
 }

@@ -70,7 +70,11 @@ function endEarly(open: OpenCall, { outcome, reason }: Stop, controller: Control
   const { dialect } = open.call.entry;
   const isOpenEnded = outcome !== "client_closed" && open.isEventStream;
   if (isOpenEnded && isBetweenEvents(open.ends?.last(BOUNDARY_BYTES) ?? "")) {
-    const ending = { dialect, requestId: open.call.requestId, tail: open.ends?.tail() ?? "" };
+    const ending = {
+      dialect,
+      requestId: open.call.requestId,
+      tail: open.ends?.tail().toString("latin1") ?? "",
+    };
     controller.enqueue(new TextEncoder().encode(lastEvent(reason, ending)));
     controller.close();
   } else {
