@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Permits } from "../../domain/inference/admission/permits.ts";
 import type { Outcome } from "../../domain/inference/log/record.ts";
 import { REFUSAL_REASONS, type RefusalReason } from "./refusals.ts";
+import { Tally } from "./tally.ts";
 
 interface FinishedRequest {
   /** label of an entry */
@@ -23,12 +24,11 @@ export function createInferenceMetrics(
   permits: Pick<Permits, "inFlight">,
 ): InferenceMetrics {
   const registers = [metrics];
-  const requests = new Counter({
-    name: "quartermaster_inference_requests_total",
-    help: "Inference requests that have ended",
-    labelNames: ["route", "status", "outcome"],
-    registers,
-  });
+  const requests = new Tally(
+    { name: "quartermaster_inference_requests_total", help: "Inference requests that have ended" },
+    ["route", "status", "outcome"],
+    metrics,
+  );
   const refusals = new Counter({
     name: "quartermaster_inference_refused_total",
     help: "Inference requests that this service refused",
@@ -45,7 +45,7 @@ export function createInferenceMetrics(
     },
   });
   return {
-    finished: ({ route, status, outcome }) => requests.inc({ route, status: status ?? "none", outcome }),
+    finished: ({ route, status, outcome }) => requests.add(`${route}\t${status ?? "none"}\t${outcome}`),
     refused: (reason) => refusals.inc({ reason }),
   };
 }

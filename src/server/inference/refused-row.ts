@@ -12,11 +12,10 @@ export function refusedRow(
   { organizationId, nowMs }: { organizationId: string; nowMs: number },
 ): RequestRow | undefined {
   if (!claims || !entry) return undefined;
-  const { claimedModel: model, ...attribution } = attributionOf(request.headers, entry.path);
   const tookMs = Math.max(0, nowMs - arrivedAtMs);
   return {
     ...NO_ANSWER,
-    ...attribution,
+    ...attributionOf(request.headers, entry.path),
     id: requestId,
     userId: claims.userId,
     organizationId,
@@ -25,7 +24,6 @@ export function refusedRow(
     occurredAtMs: arrivedAtMs,
     method: request.method,
     path: entry.path,
-    model,
     httpStatus: status,
     upstreamLatencyMs: tookMs,
     requestId,

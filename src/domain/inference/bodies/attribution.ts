@@ -4,11 +4,8 @@ import type { RequestRow } from "../log/record.ts";
 
 export type Attribution = Pick<
   RequestRow,
-  "harness" | "repository" | "branch" | "commitSha" | "dirty" | "runId" | "claimed"
-> & {
-  /** preferred over the model that the body names */
-  readonly claimedModel: string | null;
-};
+  "harness" | "repository" | "branch" | "commitSha" | "dirty" | "runId" | "model" | "claimed"
+>;
 
 /** Every header with this prefix is for our log and does not reach the upstream. */
 export const ATTRIBUTION_PREFIXES = ["x-harness-", "x-blue-"] as const;
@@ -34,20 +31,28 @@ const PRODUCTS: readonly (readonly [product: RegExp, harness: string])[] = [
 /**
  * @param headers of the request
  * @param path canonical; `/responses` is used by one harness only
+ * @param bodyModel the model that the body names, for a request whose headers name none
  */
-export function attributionOf(headers: Headers, path: string): Attribution {
+export function attributionOf(headers: Headers, path: string, bodyModel: string | null = null): Attribution {
   const read = (name: string, max: number) => clean(headers.get(`x-harness-${name}`), max);
   const agent = read("agent", ATTRIBUTION_MAX.harness);
-  const claims = {
-    claimedModel: read("model", ATTRIBUTION_MAX.model),
-    repository: withoutUserInfo(read("repo", ATTRIBUTION_MAX.repository)),
-    branch: read("git-branch", ATTRIBUTION_MAX.branch),
-    commitSha: read("commit", ATTRIBUTION_MAX.commitSha),
-    dirty: flagIn(headers.get("x-harness-dirty")),
-    runId: read("run-id", ATTRIBUTION_MAX.runId),
+  const model = read("model", ATTRIBUTION_MAX.model);
+  const repository = withoutUserInfo(read("repo", ATTRIBUTION_MAX.repository));
+  const branch = read("git-branch", ATTRIBUTION_MAX.branch);
+  const commitSha = read("commit", ATTRIBUTION_MAX.commitSha);
+  const dirty = flagIn(headers.get("x-harness-dirty"));
+  const runId = read("run-id", ATTRIBUTION_MAX.runId);
+  const claims = [agent, model, repository, branch, commitSha, dirty, runId];
+  return {
+    harness: agent ?? harnessOf(headers.get("user-agent"), path),
+    model: model ?? bodyModel,
+    repository,
+    branch,
+    commitSha,
+    dirty,
+    runId,
+    claimed: claims.some((claim) => claim !== null),
   };
-  const claimed = agent !== null || Object.values(claims).some((value) => value !== null);
-  return { ...claims, claimed, harness: agent ?? harnessOf(headers.get("user-agent"), path) };
 }
 
 function harnessOf(userAgent: string | null, path: string): string | null {

@@ -7,7 +7,6 @@ import type { Budgets, ExceededBudget, RequestRow, UsageCounter } from "../log/r
 import {
   addSums,
   dayOf,
-  NO_SUMS,
   OTHER,
   PAIRS_PER_USER_MAX,
   type Sums,
@@ -195,7 +194,6 @@ export class UsageSums implements UsageCounter, Budgets {
 function sumsOf(row: RequestRow): Sums {
   const isRefused = row.outcome === "refused";
   return {
-    ...NO_SUMS,
     requests: isRefused ? 0 : 1,
     refused: isRefused ? 1 : 0,
     inputTokens: row.inputTokens ?? 0,

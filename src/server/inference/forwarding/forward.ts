@@ -60,6 +60,7 @@ export class Forwarder {
     let key: UsableKey = call.admitted;
     for (let isSecond = false; ; isSecond = true) {
       const response = await this.#send(open, { headers, body, key });
+      open.headArrived(response.status);
       if (response.status !== 401) return await this.#answer(open, response);
       const found = await readRefusedKey(open, response, { ...this.options, key });
       if ("reader" in found) return await this.#answer(open, response, found.reader);
@@ -93,17 +94,12 @@ export class Forwarder {
     const { request, entry } = open.call;
     open.sent();
     addCredential(headers, this.options.settings, key);
-    return this.options.upstream
-      .send(entry.path + queryOf(request.url), {
-        method: request.method,
-        headers,
-        body: body.content,
-        signal: open.controller.signal,
-      })
-      .then((response) => {
-        open.headArrived(response.status);
-        return response;
-      });
+    return this.options.upstream.send(entry.path + queryOf(request.url), {
+      method: request.method,
+      headers,
+      body: body.content,
+      signal: open.controller.signal,
+    });
   }
 
   async #answer(open: OpenCall, response: Response, given?: AnswerReader): Promise<Response> {

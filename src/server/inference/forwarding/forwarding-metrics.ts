@@ -1,7 +1,8 @@
 // Metrics of forwarding. Counting adds to plain numbers, because it happens for every request and every piece; the
 // registry reads them when it is asked. Labels come from fixed lists, never from a request.
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Gauge, Histogram, type Registry } from "prom-client";
 import type { RequestRow } from "../../../domain/inference/log/record.ts";
+import { type Named, Tally } from "../tally.ts";
 import type { OpenCall, Phase } from "./open-call.ts";
 
 const BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 5, 15, 60, 300];
@@ -11,36 +12,6 @@ const ADDED_BUCKETS_SECONDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.02
 export interface Gauges {
   streams(): number;
   bufferedBytes(): number;
-}
-
-interface Named {
-  name: string;
-  help: string;
-}
-
-/** A counter with one label set per key; keys join label values with a tab. */
-class Tally {
-  readonly #counts = new Map<string, number>();
-
-  constructor(named: Named, labelNames: readonly string[], metrics: Registry) {
-    const counts = this.#counts;
-    new Counter({
-      ...named,
-      labelNames,
-      registers: [metrics],
-      collect() {
-        this.reset();
-        for (const [key, count] of counts) {
-          const values = key.split("\t");
-          this.inc(Object.fromEntries(labelNames.map((label, at) => [label, values[at] ?? ""])), count);
-        }
-      },
-    });
-  }
-
-  add(key: string, count = 1): void {
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
-  }
 }
 
 export class ForwardingMetrics {

@@ -11,7 +11,6 @@ export function rowOf(
 ): RequestRow {
   const { call, startedMs } = open;
   const { admitted, entry, request } = call;
-  const { claimedModel, ...attribution } = attributionOf(request.headers, entry.path);
   const isOver = outcome !== null;
   return {
     id: call.requestId,
@@ -22,10 +21,9 @@ export function rowOf(
     occurredAtMs: call.arrivedAtMs,
     method: request.method,
     path: entry.path,
-    model: claimedModel ?? open.bodyModel ?? null,
     httpStatus: open.ownStatus ?? open.status,
     upstreamLatencyMs: Math.round((open.headMs ?? nowMs) - (open.sentMs ?? nowMs)),
-    ...attribution,
+    ...attributionOf(request.headers, entry.path, open.bodyModel ?? null),
     requestId: call.requestId,
     durationMs: isOver ? Math.round(nowMs - startedMs) : null,
     firstByteMs: open.firstByteMs === undefined ? null : Math.round(open.firstByteMs - startedMs),

@@ -18,7 +18,7 @@ describe("attribution (INF-39)", () => {
     };
     expect(of(headers)).toEqual({
       harness: "claude",
-      claimedModel: "willow-2",
+      model: "willow-2",
       repository: "https://git.example.com/team/app",
       branch: "main",
       commitSha: "0a1b2c",
@@ -31,7 +31,7 @@ describe("attribution (INF-39)", () => {
   test("is empty without these headers, and no claim", () => {
     expect(of({ "user-agent": "curl/8" })).toEqual({
       harness: null,
-      claimedModel: null,
+      model: null,
       repository: null,
       branch: null,
       commitSha: null,
