@@ -19,6 +19,7 @@ import { htmlAnswer } from "./html-response.ts";
 import { readLongForm } from "./long-form.ts";
 import { languageOf, type Reader, themeOf, timeZoneOf } from "./reader.ts";
 import { createSignInAgain } from "./sign-in-again.ts";
+import { createTargetPage } from "./system/target-page.ts";
 
 /** The action is done: the browser is redirected to a page that shows the message. */
 export interface Done {
@@ -222,6 +223,7 @@ function createReaderOf({ domain, clock, baseUrl, consoleAuditors }: RouteContex
         ...(readsAll ? domain.preferences.sharedByOthers(organizationId, userId) : []),
       ],
       usual: (path) => domain.preferences.usualOf(userId, path),
+      targetPage: createTargetPage(domain, organizationId),
     };
   };
 }

@@ -3,6 +3,7 @@
 import type { SavedView } from "../../domain/console/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Visitor } from "../auth/browser.ts";
+import type { TargetPage } from "./system/target-page.ts";
 
 /** Cookie that the console's script sets: an IANA time zone. */
 const ZONE_COOKIE = "quartermaster_zone";
@@ -39,6 +40,8 @@ export interface Reader {
   savedViews(): readonly SavedView[];
   /** @returns columns and rows that the reader keeps for a list, as a query; undefined for none */
   usual(path: string): string | undefined;
+  /** of an entry of the audit log */
+  targetPage: TargetPage;
 }
 
 /** @returns the time zone of the cookie; UTC if it is missing or unknown */

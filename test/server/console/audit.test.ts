@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
 import { formTo } from "../../support/browser/form-browser.ts";
+import { publishFirst } from "../../support/content/policy.ts";
 import { createTestServer } from "../../support/server.ts";
 
 const HOSTILE = `<script>alert(1)</script> "quoted" 'single' \0 \u202e${"\u0301".repeat(500)} ${"x".repeat(16_384)}`;
@@ -46,6 +47,37 @@ describe("CON-90 the audit log", () => {
     expect(rowsIn(html)).toBe(1);
     expect(html).toContain("role: member → ");
     expect(html).not.toContain("<script>alert");
+  });
+
+  test("links each target that a page shows, and no target that is gone", async () => {
+    const { users } = site.domain.identity;
+    const { user } = await site.signedIn("member", { email: "linked@example.com" });
+    await users.update(admin.actor, user.id, { role: "admin" });
+    await site.domain.scim.tokens.create(admin.actor, { label: "entra", profile: "entra" });
+    await site.domain.identity.invitations.create(admin.actor, { email: "new@example.com", role: "member" });
+    await publishFirst(site);
+    const links = async () => {
+      const { html } = await browser.visit("/console/audit?per_page=100");
+      return [...html.matchAll(/<td><code>([\w.]+)<\/code><\/td><td>(?:<a href="([^"]*)")?/g)].map(
+        ([, action, href]) => `${action} ${href ?? "-"}`,
+      );
+    };
+    const revision = site.domain.governance.revisions.current(world.organizationId)?.id;
+    const shown = await links();
+    for (const link of [
+      `user.update /console/users/${user.id}`,
+      "scim_token.create /console/identity/tokens?show=all",
+      "invitation.create /console/invitations",
+      "job.run /console/system/jobs#row-job-30",
+      "user.update -",
+    ])
+      expect(shown).toContain(link);
+    expect(shown.filter((link) => link.startsWith("policy."))).toEqual([
+      expect.stringContaining(`/console/policy/history/${revision}`),
+    ]);
+    const hrefs = shown.flatMap((link) => (link.endsWith(" -") ? [] : (link.split(/[ #]/)[1] ?? [])));
+    for (const href of new Set(hrefs))
+      expect([href, (await browser.visit(href)).status]).toEqual([href, 200]);
   });
 
   test("CON-22 names bad values beside their filters", async () => {

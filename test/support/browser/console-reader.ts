@@ -39,5 +39,6 @@ export function readerOf(address: string, cookie: string): Reader {
     language: "en-US",
     savedViews: () => [],
     usual: () => undefined,
+    targetPage: () => undefined,
   };
 }

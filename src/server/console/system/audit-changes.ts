@@ -39,20 +39,6 @@ export function outcomeText(entry: Summaries): string {
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join("; ");
 }
 
-/** Pages of targets, by the first word of the action. */
-const PAGES: ReadonlyMap<string, (target: string) => string> = new Map([
-  ["branding", () => `${CONSOLE}/branding`],
-  ["backup", () => `${CONSOLE}/system/backups`],
-  ["gateway_signing_key", () => `${CONSOLE}/system/keys`],
-  ["sealing_key", () => `${CONSOLE}/system/keys`],
-  ["signing_key", () => `${CONSOLE}/system/keys`],
-  ["job", (target: string) => `${CONSOLE}/system/jobs#row-${target}`],
-]);
-
-/** @returns the page that shows the target of an action; undefined if there is none */
-export const targetPage = ({ action, target }: Pick<AuditRow, "action" | "target">): string | undefined =>
-  PAGES.get(action.split(".", 1)[0] ?? "")?.(encodeURIComponent(target));
-
 /** @returns the list of all entries about a target */
 export const entriesAbout = (target: string): string => `${CONSOLE}/audit?${new URLSearchParams({ target })}`;
 

@@ -15,9 +15,9 @@ import type { Column, Filter, List, Values } from "../list/list.ts";
 import { ListView, listStatus } from "../list/list-view.tsx";
 import { options } from "../parts/command.tsx";
 import { shortened } from "../parts/texts.ts";
-import { Id, Text, Time } from "../parts/values.tsx";
+import { Id, Text, Time, useReader } from "../parts/values.tsx";
 import { ChainState } from "./audit-chain.tsx";
-import { outcomeText, targetPage } from "./audit-changes.ts";
+import { outcomeText } from "./audit-changes.ts";
 
 export const AUDIT_PATH = `${CONSOLE}/audit`;
 export const AUDIT_CSV_PATH = `${CONSOLE}/audit.csv`;
@@ -80,7 +80,7 @@ export const AUDIT_COLUMNS: readonly Column<NamedEntry>[] = [
 
 /** The name of the target, or its id; a link if a page shows the target. */
 export function Target({ entry }: { entry: NamedEntry }) {
-  const page = targetPage(entry);
+  const page = useReader().targetPage(entry);
   const { target, targetName } = entry;
   if (page === undefined) return targetName === null ? <Id value={target} /> : <Text value={targetName} />;
   return (

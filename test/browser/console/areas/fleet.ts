@@ -22,6 +22,11 @@ const idOf = ({ server: { domain, world } }: Site, host: string): string =>
 
 const openClient = (host: string) => (page: Page, site: Site) =>
   page.goto(`/console/clients/${idOf(site, host)}`);
+/** The question about two workstations. */
+const openTwo = (act: string) => (page: Page, site: Site) => {
+  const ids = ["lab-14", "lab-15"].map((name) => `id=${idOf(site, name)}`);
+  return page.goto(`/console/clients/action?act=${act}&${ids.join("&")}`);
+};
 const openAction = (query: string) => (page: Page) => page.goto(`/console/clients/action?${query}`);
 
 export const fleetArea: Area = {
@@ -61,7 +66,12 @@ export const fleetArea: Area = {
       title: "Revoke lab-14?",
       open: (page, site) => page.goto(`/console/clients/action?act=revoke&id=${idOf(site, "lab-14")}`),
     },
-    { title: "Remove 2 workstations?", state: "for many", open: openAction("act=remove&id=1&id=2") },
+    { title: "Remove 2 workstations?", state: "for many", open: openTwo("remove") },
+    {
+      title: "Nothing to do",
+      state: "for workstations that are gone",
+      open: openAction("act=remove&id=1&id=2"),
+    },
     {
       title: "Remove 4 workstations?",
       state: "for a filter",
@@ -71,8 +81,10 @@ export const fleetArea: Area = {
     {
       title: "0 workstations revoked",
       state: "with refused ones",
-      open: async (page) => {
-        await page.goto("/console/clients/action?act=revoke&id=1&id=2");
+      open: async (page, site) => {
+        await openTwo("revoke")(page, site);
+        const ids = page.locator("input[name=ids]");
+        await ids.evaluate((field: HTMLInputElement) => (field.value = "1,2")); // as if both were gone meanwhile
         await page.getByRole("button", { name: "Revoke", exact: true }).click();
         await page.waitForSelector("table");
       },

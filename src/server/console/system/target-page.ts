@@ -1,0 +1,57 @@
+// The page that shows the target of an audit entry. A target that is gone has none: its name or id stays text.
+import type { AuditRow } from "../../../domain/audit/chain.ts";
+import type { Domain } from "../../../domain/domain.ts";
+import { DomainError } from "../../../platform/errors.ts";
+import { isOwnId } from "../../../platform/ids.ts";
+import { CONSOLE } from "../frame/navigation.ts";
+import { keyPath } from "../gateway/words.ts";
+import { TOKENS_PATH } from "../identity/words.ts";
+import { GROUPS_PATH, INVITATIONS_PATH, userPath } from "../people/words.ts";
+import { HISTORY_PATH } from "../policy/words.ts";
+
+type Entry = Pick<AuditRow, "action" | "target">;
+
+/** @returns the page that shows the target of an entry; undefined if there is none */
+export type TargetPage = (entry: Entry) => string | undefined;
+
+/** Pages that show every target of a kind, which is the first word of the action. */
+const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
+  ["branding", () => `${CONSOLE}/branding`],
+  ["backup", () => `${CONSOLE}/system/backups`],
+  ["gateway_signing_key", () => `${CONSOLE}/system/keys`],
+  ["sealing_key", () => `${CONSOLE}/system/keys`],
+  ["signing_key", () => `${CONSOLE}/system/keys`],
+  ["job", (target: string) => `${CONSOLE}/system/jobs#row-${target}`],
+  ["invitation", () => INVITATIONS_PATH],
+  ["policy", (target: string) => `${HISTORY_PATH}/${target}`],
+  ["scim_token", () => `${TOKENS_PATH}?show=all`],
+]);
+
+/** @returns the function for the entries of one organization */
+export function createTargetPage(
+  { scim, identity, gateway }: Pick<Domain, "scim" | "identity" | "gateway">,
+  organizationId: string,
+): TargetPage {
+  return ({ action, target }) => {
+    const kind = action.split(".", 1)[0] ?? "";
+    const page = OF_KIND.get(kind);
+    if (page) return page(encodeURIComponent(target));
+    if (!isOwnId(target)) return undefined;
+    if (kind === "scim_group")
+      return exists(() => scim.directory.show(organizationId, target))
+        ? `${GROUPS_PATH}/${target}`
+        : undefined;
+    if (!exists(() => identity.users.show(organizationId, target))) return undefined;
+    return kind === "gateway_key" && gateway.mode !== undefined ? keyPath(target) : userPath(target);
+  };
+}
+
+function exists(find: () => unknown): boolean {
+  try {
+    find();
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === "not_found") return false;
+    throw error;
+  }
+}
