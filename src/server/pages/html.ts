@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { CALLBACK_PATH } from "../../domain/sso/service.ts";
 import { noteRefusal } from "../http/exchange.ts";
-import { largeSelection } from "../http/problems/large-selection.ts";
+import { largeForm } from "../http/problems/large-form.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
 import { contentSecurityPolicy, scriptedContentSecurityPolicy } from "./assets.ts";
@@ -88,7 +88,7 @@ export function failurePage(
   const isCallback = path.startsWith(`${CALLBACK_PATH}/`); // of no use a second time
   const link = isPassing(status) ? { text: "Try again", path } : { text: "Go to the start page", path: "/" };
   const nextStep = isCallback ? { text: "Back to sign-in", path: chooseSignInPath(next) } : link;
-  const words = largeSelection(failure, path) ?? { title, detail: message, nextStep };
+  const words = largeForm(failure, path) ?? { title, detail: message, nextStep };
   return page(errorPage({ ...words, ...shown }), { failure });
 }
 

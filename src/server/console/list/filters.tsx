@@ -3,11 +3,11 @@
 
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
 import type { Problem } from "../../../platform/errors.ts";
-import { asSentence } from "../../pages/words.ts";
 import { visibleText } from "../parts/texts.ts";
 import { Text, useReader } from "../parts/values.tsx";
 import { addressWith, fromStart } from "./address.ts";
-import { ALL_FILTERS, type Filter, hasAllFilters, type Values } from "./list.ts";
+import { ALL_FILTERS, type Filter, hasAllFilters, PAGE_SIZES, type Values } from "./list.ts";
+import { shownProblem } from "./problem-text.ts";
 
 interface FilterFormProps {
   filters: readonly Filter[];
@@ -17,8 +17,6 @@ interface FilterFormProps {
 
 /** Parameters that stay when the filters change. */
 const KEPT = ["sort", "columns", "per_page", ALL_FILTERS.name];
-
-const PAGE_SIZES = [25, 50, 100] as const;
 
 /** A form with method GET: the address of its answer has the filters. */
 export function FilterForm({ filters, values, problems }: FilterFormProps) {
@@ -85,7 +83,7 @@ function Control({
   value: string | undefined;
   problem: Problem | undefined;
 }) {
-  const { zone, visitor } = useReader();
+  const { zone, visitor, url } = useReader();
   const isAdministrator = visitor.principal.role === "admin";
   const { name, label, kind, choices = [], hint = kind === "date" ? `Day in ${zone}` : undefined } = filter;
   const id = `filter-${name}`;
@@ -127,7 +125,7 @@ function Control({
       )}
       {problem && (
         <p class="field-error" id={`${id}-error`}>
-          {asSentence(problem.detail)}
+          {shownProblem(problem, { filters: [filter], url }).text}
         </p>
       )}
     </div>
@@ -170,16 +168,27 @@ function Chips({ filters, values }: Omit<FilterFormProps, "problems">) {
   );
 }
 
-/** Lists what is wrong with values of filters, each with a link to its field. */
-export const FilterProblems = ({ title, problems }: { title?: string; problems: readonly Problem[] }) => (
-  <div class="error-summary" role="alert" tabIndex={-1} autofocus>
-    {title !== undefined && <h2>{title}</h2>}
-    <ul>
-      {problems.map(({ pointer, detail }) => (
-        <li key={pointer + detail}>
-          <a href={`#filter-${pointer.slice(1)}`}>{asSentence(detail)}</a>
-        </li>
-      ))}
-    </ul>
-  </div>
-);
+interface FilterProblemsProps {
+  title?: string;
+  problems: readonly Problem[];
+  /** of the list; a form of another kind names its fields in the problems */
+  filters?: readonly Filter[];
+}
+
+/** Lists what is wrong with values of the address, each with a link to its field or to the list without it. */
+export function FilterProblems({ title, problems, filters = [] }: FilterProblemsProps) {
+  const { url } = useReader();
+  const shown = problems.map((problem) => shownProblem(problem, { filters, url }));
+  return (
+    <div class="error-summary" role="alert" tabIndex={-1} autofocus>
+      {title !== undefined && <h2>{title}</h2>}
+      <ul>
+        {shown.map(({ text, href }) => (
+          <li key={text}>
+            <a href={href}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -33,7 +33,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
       <FilterForm filters={filters} values={values} problems={problems} />
       <Total list={list} />
       {problems.length > 0 ? (
-        <FilterProblems title="These filters cannot be used" problems={problems} />
+        <FilterProblems title="These filters cannot be used" problems={problems} filters={filters} />
       ) : rows.length === 0 ? (
         <Nothing list={list} isFiltered={isFiltered} />
       ) : (
@@ -49,7 +49,7 @@ export function ListView<Row>({ list }: { list: List<Row> }) {
           </a>
         )}
         {rows.length > 0 && <ColumnChoice columns={list.columns} values={values} />}
-        <AsCommand command={list.command} api={list.api} />
+        {problems.length === 0 && <AsCommand command={list.command} api={list.api} />}
       </div>
     </div>
   );

@@ -43,6 +43,9 @@ export interface Column<Row> {
   isOptional?: boolean;
 }
 
+/** Numbers of rows that a reader may choose. */
+export const PAGE_SIZES = [25, 50, 100] as const;
+
 /** Where the reader is in the list. */
 export type Paging =
   /** numbered pages; with `isBound` there are more rows than the total */

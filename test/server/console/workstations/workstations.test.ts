@@ -96,18 +96,19 @@ describe("CON-40 the list of workstations", () => {
     ["user=nobody%40example.org", "no user has the address or id"],
     ["revision=r99", "there is no revision r99"],
     ["revision=x", "there is no revision &quot;x&quot;"],
-    ["health=fine", "health must be one of"],
-    ["stale=yes", "stale must be one of"],
-    ["not_seen_for_days=0", "not_seen_for_days must be"],
-    ["last_seen_from=2026-02-30", "last_seen_from must be a day"],
-    ["sort=color", "sort must be one of"],
-    ["q=%00", "q must not contain"],
-    ["cursor=x", "cursor must be"],
-    ["page=x&per_page=1000", "per_page must be"],
+    ["health=fine", "State: choose one of the list."],
+    ["stale=yes", "Last report: choose one of the list."],
+    ["not_seen_for_days=x", "Not seen for must be a whole number"],
+    ["last_seen_from=2026-02-30", "Seen from must be a day"],
+    ["sort=color", `<a href="/console/clients">The list has no such order.`],
+    ["q=%00", "Search must not contain"],
+    ["cursor=x&stale=true", `<a href="/console/clients?stale=true">The list has no such place.`],
+    ["page=x&per_page=1000", "Rows: choose 25, 50, 100."],
   ])("CON-22 says what is wrong with %s", async (query, problem) => {
     const { status, html } = await shown(`/console/clients?${query}`);
     expect([status, html.toLowerCase().includes(problem.toLowerCase())]).toEqual([400, true]);
     expect(html).not.toContain("<td");
+    expect(html).not.toContain("NaN");
   });
 
   test("CON-41 offers the reported harnesses once the filters are open, and keeps a value of a closed filter", async () => {

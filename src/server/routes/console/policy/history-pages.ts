@@ -60,7 +60,7 @@ const unusedIn = ({ url }: Reader): Problem[] =>
     .filter((name) => url.searchParams.has(name))
     .map((name) => ({
       pointer: `/${name}`,
-      detail: `the history has no parameter ${name}; it lists the newest first, and cursor is the revision where a page begins`,
+      detail: "the history has a fixed order and page size",
     }));
 
 /** @throws DomainError `policy.invalid` */

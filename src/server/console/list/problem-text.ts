@@ -1,0 +1,48 @@
+// What a list says about a value of its address that it cannot use, and where the reader can change it. The domain names values as the
+// API does; readers know the labels of the filters.
+import type { Problem } from "../../../platform/errors.ts";
+import { asSentence } from "../../pages/words.ts";
+import { addressWith, fromStart } from "./address.ts";
+import { type Filter, PAGE_SIZES } from "./list.ts";
+
+export interface ShownProblem {
+  /** a sentence */
+  text: string;
+  /** of the field, or of the list without the value */
+  href: string;
+}
+
+/** Values that no field has: the link leads to the list without them. */
+const PLACES: Readonly<Record<string, { text: string; without(url: URL): string }>> = {
+  page: {
+    text: "The list has no such page. Show its first page",
+    without: (url) => fromStart(url, {}),
+  },
+  cursor: {
+    text: "The list has no such place. Show its first page",
+    without: (url) => fromStart(url, {}),
+  },
+  sort: {
+    text: "The list has no such order. Show it in its usual order",
+    without: (url) => addressWith(url, { sort: undefined }),
+  },
+};
+
+/** @param url of the page that is shown */
+export function shownProblem(
+  { pointer, detail }: Problem,
+  { filters, url }: { filters: readonly Filter[]; url: URL },
+): ShownProblem {
+  const name = pointer === "/limit" ? "per_page" : pointer.slice(1);
+  const place = PLACES[name];
+  if (place) return { text: place.text, href: place.without(url) };
+  return { text: textOf(name, detail, filters), href: `#filter-${name}` };
+}
+
+function textOf(name: string, detail: string, filters: readonly Filter[]): string {
+  if (name === "per_page" && detail.includes(" must be ")) return `Rows: choose ${PAGE_SIZES.join(", ")}.`;
+  const filter = filters.find((each) => each.name === name);
+  if (filter?.kind === "choice") return `${filter.label}: choose one of the list.`;
+  const [first = "", ...rest] = detail.split(" ");
+  return asSentence(filter && first === name ? [filter.label, ...rest].join(" ") : detail);
+}
