@@ -75,8 +75,8 @@ describe("CON-90 the audit log", () => {
     expect(shown.filter((link) => link.startsWith("policy."))).toEqual([
       expect.stringContaining(`/console/policy/history/${revision}`),
     ]);
-    const hrefs = shown.flatMap((link) => (link.endsWith(" -") ? [] : (link.split(/[ #]/)[1] ?? [])));
-    for (const href of new Set(hrefs))
+    const addresses = shown.flatMap((link) => (link.endsWith(" -") ? [] : (link.split(/[ #]/)[1] ?? [])));
+    for (const href of new Set(addresses))
       expect([href, (await browser.visit(href)).status]).toEqual([href, 200]);
   });
 
