@@ -19,14 +19,16 @@ export async function resolveRef(
 ): Promise<Resolved> {
   const commitOf = (named: NamedRef) => host.commit(ask, repository, named);
   // A commit needs no other answer. If the repository has a fault, that is the error.
-  const early = isCommit(ref) ? commitOf(namedRef(ref, {})) : undefined;
-  early?.catch(() => undefined);
-  const looked = early ? [] : [host.branch(ask, repository, ref), host.tag(ask, repository, ref)];
-  const [fullName, branch, tag] = await Promise.all([host.fullName(ask, repository), ...looked]);
+  const commitRequest = isCommit(ref) ? commitOf(namedRef(ref, {})) : undefined;
+  commitRequest?.catch(() => undefined);
+  const namedRequests = commitRequest
+    ? []
+    : [host.branch(ask, repository, ref), host.tag(ask, repository, ref)];
+  const [fullName, branch, tag] = await Promise.all([host.fullName(ask, repository), ...namedRequests]);
   if (fullName === undefined) throw sourceFault("repository_not_found");
   if (fullName.toLowerCase() !== repository.toLowerCase()) throw sourceFault("renamed");
   const named = namedRef(ref, { branch, tag });
-  const found = await (early ?? commitOf(named));
+  const found = await (commitRequest ?? commitOf(named));
   if (!found) throw sourceFault("ref_not_found");
   if (!isCommit(found.commit)) throw sourceFault("bad_answer");
   if (named.kind === "commit" && found.commit !== ref) throw sourceFault("bad_answer");

@@ -48,7 +48,7 @@ export async function fetchHostArchive(requests: HostRequests, fetching: Fetchin
     await discardBody(response);
     throw hostTooLarge();
   }
-  return await written(requests.pieces(response), hostFileIn(folder));
+  return await writeArchive(requests.pieces(response), hostFileIn(folder));
 }
 
 /** The file is written by git itself, so it is read again for its digest. */
@@ -68,7 +68,7 @@ async function fetchThroughGit(
   return { ...found, sizeBytes, sha256: hasher.digest("hex"), compression: "none" };
 }
 
-async function written(pieces: AsyncIterable<Uint8Array>, path: string): Promise<FetchedArchive> {
+async function writeArchive(pieces: AsyncIterable<Uint8Array>, path: string): Promise<FetchedArchive> {
   await using file = await open(path, "wx", 0o600);
   await using writer = openInlineWriter(file);
   let sizeBytes = 0;

@@ -22,7 +22,7 @@ export interface View {
   partsOf(type: ResourceTypeName): Parts;
 }
 
-type GrowingParts = Map<string, GrowingParts>;
+type MutableParts = Map<string, MutableParts>;
 
 /** The names of one request; at most one of the two is given. */
 export interface RequestedNames {
@@ -93,12 +93,12 @@ const viewOf = (
 const isReturnedByDefault = ({ returned }: Attribute): boolean =>
   returned === "always" || returned === "default";
 
-const partsOfAll = (attributes: readonly Attribute[]): GrowingParts =>
+const partsOfAll = (attributes: readonly Attribute[]): MutableParts =>
   new Map(attributes.filter(isReturnedByDefault).map((attribute) => [attribute.name, partsOfOne(attribute)]));
 
-const partsOfOne = ({ subAttributes = [] }: Attribute): GrowingParts => partsOfAll(subAttributes);
+const partsOfOne = ({ subAttributes = [] }: Attribute): MutableParts => partsOfAll(subAttributes);
 
-function partsOfType(type: ResourceTypeName): GrowingParts {
+function partsOfType(type: ResourceTypeName): MutableParts {
   const { core, extensions } = RESOURCE_TYPE[type];
   const parts = partsOfAll([...COMMON_ATTRIBUTES, ...core.attributes]);
   for (const { id, attributes } of extensions) parts.set(id, partsOfAll(attributes));
@@ -137,10 +137,10 @@ function included(type: ResourceTypeName, names: readonly string[]): Parts {
   return parts;
 }
 
-function placeOf(parts: GrowingParts, step: string): GrowingParts {
+function placeOf(parts: MutableParts, step: string): MutableParts {
   const found = parts.get(step);
   if (found) return found;
-  const made: GrowingParts = new Map();
+  const made: MutableParts = new Map();
   parts.set(step, made);
   return made;
 }
@@ -154,7 +154,7 @@ function excluded(type: ResourceTypeName, names: readonly string[]): Parts {
 }
 
 /** Removes a complex value without remaining parts. */
-function drop(parts: GrowingParts, [step, ...rest]: readonly string[]): void {
+function drop(parts: MutableParts, [step, ...rest]: readonly string[]): void {
   const found = step === undefined ? undefined : parts.get(step);
   if (step === undefined || !found) return;
   if (rest.length > 0) {
