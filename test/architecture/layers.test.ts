@@ -30,7 +30,7 @@ const violationsIn = (sources: readonly Source[]): string[] =>
   });
 
 const FILES_PER_FOLDER_MAX = 15;
-/** folder to the reason why it has more files */
+/** reason why a folder may have more files, by folder */
 const LARGER_FOLDERS: Readonly<Record<string, string>> = {
   "test/cli/golden": "one file for each command",
   "test/requirements": "one file for each capability",
@@ -48,7 +48,7 @@ function largeFolders(paths: readonly string[]): string[] {
 const FOLDERS = "{src,cli,test}/**/*";
 const filesInTree = [...new Glob(FOLDERS).scanSync(ROOT)];
 
-/** @returns folders with tests of the source that the source has under no such name */
+/** @returns folders with tests that have no source folder of the same name */
 function unmatchedTestFolders(paths: readonly string[]): string[] {
   const folders = new Set(paths.flatMap(foldersOf));
   const tested = new Set(paths.filter((path) => SOURCE_TEST.test(path)).map((path) => posix.dirname(path)));
@@ -99,7 +99,7 @@ describe("folders", () => {
     expect(largeFolders(filesInTree).filter((folder) => LARGER_FOLDERS[folder] === undefined)).toEqual([]);
   });
 
-  test("names test folders as the folders of the source that they test", () => {
+  test("test folders have the names of the source folders that they test", () => {
     expect(unmatchedTestFolders(filesInTree)).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ describe("folders", () => {
     ]);
   });
 
-  test("exceeds the limit in every folder with an exception", () => {
+  test("every folder with an exception has more files than the limit", () => {
     expect(largeFolders(filesInTree)).toEqual(expect.arrayContaining(Object.keys(LARGER_FOLDERS)));
   });
 

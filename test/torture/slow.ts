@@ -1,5 +1,5 @@
-// Two thousand slow clients: silent ones, heads and bodies sent a byte at a time, responses that nobody reads. In the meantime
-// others are served as usual, each slow one is closed in the end, and no resource of them remains.
+// Two thousand slow clients: silent ones, heads and bodies sent a byte at a time, responses that nobody reads. Other clients must be
+// served as usual, each slow connection must be closed in the end, and none of its resources may remain.
 import { connect, type Socket } from "node:net";
 import { IDLE_TIMEOUT_SECONDS } from "../../src/server/listener/listen.ts";
 import { atMost, type Figure } from "../bench/figures.ts";
@@ -10,10 +10,10 @@ import { createSite, errorsIn, type Site, stop } from "./site.ts";
 const CLIENTS = 2_000;
 const DRIP_EVERY_MS = 3_000;
 const UNREAD_ANSWERS = 5;
-/** after the silence that the service allows; it checks for silent connections every few seconds */
+/** the silence that the service allows, and time for its check, which runs every few seconds */
 const CLOSING_MS = (IDLE_TIMEOUT_SECONDS + 15) * 1_000;
 const ASK_EVERY_MS = 20;
-/** or twice the time without slow clients, on a machine that is busy with other work */
+/** The limit is twice the time without slow clients if that is more, as on a busy machine. */
 const LATE_MS = 100;
 const CALM_MS = 20_000;
 const CHECK_EVERY_MS = 500;
@@ -24,7 +24,7 @@ const CONNECT_AT_ONCE = 50;
 
 interface Manner {
   begins: string;
-  /** sent again and again */
+  /** sent repeatedly */
   drips?: string;
   reads: boolean;
 }
@@ -74,7 +74,7 @@ interface Answers {
 interface Findings {
   clients: number;
   seconds: number;
-  /** latencies of other clients before the slow ones came, and then */
+  /** latencies of other clients: `calmly` before the slow ones connect, `answers` afterwards */
   calmly: Answers;
   answers: Answers;
   before: Footprint;
@@ -143,7 +143,7 @@ async function begin(port: number, manner: Manner | undefined): Promise<Socket> 
   const { begins = "", drips, reads = true } = manner ?? {};
   const connected = Promise.withResolvers<void>();
   const socket = connect(port, "127.0.0.1", connected.resolve);
-  socket.on("error", connected.reject); // afterwards nobody reads: the connection is closed, too
+  socket.on("error", connected.reject); // an error after the connection is open has no effect here: it also closes the socket
   await connected.promise;
   if (reads) socket.resume();
   else socket.pause();

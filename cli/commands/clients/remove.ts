@@ -150,7 +150,7 @@ const unclear = (verb: RemovalKind): DomainError =>
   new DomainError(
     "invalid",
     "usage.which_clients",
-    "name either workstations, or --stale DAYS or another option that selects them",
+    "name workstations, or select them with --stale DAYS or another filter, but not both",
     {
       hint: `run: quartermaster clients ${verb} --help`,
     },

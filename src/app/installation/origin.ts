@@ -1,6 +1,5 @@
-// Determines our origin from the settings or the running service, for links. The service may also ask its listener; commands have
-// none.
-
+// Determines our origin for links, from the settings or the running service. The service can also ask its listener; a command has no
+// listener.
 import { resolve } from "node:path";
 import type { Listen } from "../../platform/config/addresses.ts";
 import type { Config } from "../../platform/config/config.ts";

@@ -1,5 +1,5 @@
 // `bun run release --key KEYFILE`: packs everything that an operator without a network needs into one archive with a signed list
-// of checksums, and makes packages of the same files if nfpm is installed. A second signed list covers everything that was made. The
+// of checksums, and makes packages of the same files if nfpm is installed. A second signed list covers the archives and packages. The
 // content depends only on the commit; the signature also depends on the key.
 import {
   mkdirSync,
@@ -72,14 +72,14 @@ const COPIED: Readonly<Record<string, string>> = {
 };
 
 export interface ReleaseOptions {
-  /** receives what is made */
+  /** where the files of the release are written */
   directory: string;
-  /** built for this machine, because it is run */
+  /** built for this machine, because making a release runs it */
   executable: string;
-  /** of the same commit for another machine, which the archive contains instead */
+  /** executable of the same commit for another machine, which the archive contains instead */
   other?: { executable: string; architecture: string };
   signer: FileSigner;
-  /** the packages of BUNDLES, if they are known: listing them bundles everything */
+  /** the packages of BUNDLES if the caller knows them; otherwise everything is bundled to list them */
   bundled?: readonly BundledPackage[];
   /** executable that makes packages; undefined makes none */
   nfpm?: string | undefined;
@@ -87,7 +87,7 @@ export interface ReleaseOptions {
 
 type Files = Map<string, Uint8Array>;
 
-/** Paths of what was made. */
+/** Paths of the files of a release. */
 export interface ReleasePaths {
   archive: string;
   /** the bill of materials, as the archive has it */
@@ -212,7 +212,7 @@ function signerIn(path: string): FileSigner {
   return fileSigner(new Secret(readFileSync(path, "utf8")), path);
 }
 
-/** Each architecture gets an archive; this machine's is always one of them. */
+/** Each architecture gets an archive. The architecture of this machine is always one of them. */
 const ARCHITECTURES = ["x64", "arm64"];
 
 const USAGE = `usage: bun run release --key KEYFILE [--out FOLDER] [--only-this-machine]
@@ -235,7 +235,7 @@ async function main(): Promise<void> {
   build({ directory: work.path, targets: others.map(targetOf) });
   const executable = join(work.path, EXECUTABLE);
   const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
-  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`a release is made of a commit, and this is ${commit}`);
+  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`a release needs a tree without changes, but this is ${commit}`);
   const directory = resolve(values.out ?? join(ROOT, "dist/release"));
   const bundled = await bundledPackages(ROOT, BUNDLES);
   const made: string[] = [];

@@ -1,4 +1,4 @@
-// The standby machine according to the settings: the store of the replica, and the term of this data directory.
+// Opens the store of the replica that the setting `standby.replica` names: a folder, a bucket, or a folder on an SFTP server.
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { placeOf } from "../../platform/config/standby/replica.ts";
@@ -7,7 +7,7 @@ import { Buckets, storeDestinations } from "../object-store/buckets.ts";
 import { bucketReplica, folderReplica, type ReplicaStore } from "./replica-store.ts";
 import { sftpDestinations, sftpReplica } from "./sftp-replica.ts";
 
-/** @returns the store of the replica; undefined without a replica */
+/** @returns undefined without a replica */
 export function replicaStoreOf(
   config: Config,
   { clock, buckets }: { clock: Clock; buckets?: Pick<Buckets, "standby"> },

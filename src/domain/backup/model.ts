@@ -7,7 +7,7 @@ import { upgradeCopyIn } from "../../platform/database/schema/schema.ts";
 
 export const BACKUP_SUFFIX = ".qmb";
 
-/** keys that `--with-keys` writes next to a backup */
+/** suffix of the key file that `--with-keys` writes next to a backup */
 const KEYS_SUFFIX = ".qmk";
 
 /** @returns the key file that belongs to a backup */
@@ -16,11 +16,11 @@ export function keysPathOf(backup: string): string {
   return `${stem}${KEYS_SUFFIX}`;
 }
 
-/** The manifest has this size from the start, so that the digests can be filled in once they are known. */
+/** The writer reserves this size for the manifest first, and fills in the digests once they are known. */
 export const MANIFEST_BYTES = 64 * 1024;
-/** without and with files of captured sessions, which earlier programs do not know */
+/** Format 2 contains files of captured sessions. Versions before it read only format 1. */
 export const FORMAT = { plain: 1, withSessions: 2 } as const;
-/** Damaged files that are listed by name; `catalog verify` and `sessions verify` list all. */
+/** Damaged files that a manifest lists by name; `catalog verify` and `sessions verify` list all of them. */
 export const LEFT_OUT_MAX = 100;
 
 export const MANIFEST_NAME = "manifest.json";
@@ -36,7 +36,7 @@ const ShortText = Type.String({ minLength: 1, maxLength: 200 });
 const Files = Type.Object({
   count: Count,
   size_bytes: Count,
-  /** of one line `digest size` for each, in their order */
+  /** digest of a text with one line `digest size` for each file, in the order of the backup */
   sha256: Sha256,
   /** digests of files that were damaged when the backup was created */
   left_out: Type.Array(Sha256, { maxItems: LEFT_OUT_MAX }),
@@ -54,7 +54,7 @@ export const ManifestSchema = Type.Object({
   database: Type.Object({
     size_bytes: Count,
     sha256: Sha256,
-    /** of every table */
+    /** number of rows in each table */
     rows: Type.Record(ShortText, Count),
   }),
   artifacts: Files,
@@ -62,21 +62,21 @@ export const ManifestSchema = Type.Object({
   sessions: Type.Optional(Files),
   /** versions of captured sessions whose bytes are in an object store, which backups never contain */
   sessions_elsewhere: Type.Optional(Count),
-  /** of the keys that open the sealed values of the database; a backup does not contain the keys */
+  /** ids of the keys that open the sealed values of the database; a backup does not contain the keys */
   sealing_key_ids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 }),
 });
 
 export type Manifest = Static<typeof ManifestSchema>;
 export type PackedFiles = Static<typeof Files>;
 
-/** The folders whose files a backup has; each has that name in the data directory too. */
+/** The folders of the data directory whose files a backup contains. */
 export type FileFolder = "artifacts" | "sessions";
 
-/** @returns the member of a file, which is also its path in the data directory */
+/** @returns the name of a file in the archive, which is also its path in the data directory */
 export const memberOf = (folder: FileFolder, digest: string): string =>
   `${folder}/sha256/${digest.slice(0, 2)}/${digest}`;
 
-/** A backup that is newer than the clock by more than this is from the future: either clock was wrong. */
+/** A backup dated further ahead of the clock than this was written or is read with a wrong clock. */
 export const FUTURE_TOLERANCE_MS = MINUTE_MS;
 
 export type BackupKind = "manual" | "scheduled";
@@ -90,7 +90,7 @@ const SCHEDULED = new RegExp(`^${PREFIXES.scheduled}-\\d{8}T\\d{6}Z(?:-\\d{1,4})
 export const fileNameOf = (kind: BackupKind, { atMs, again }: { atMs: number; again: number }): string =>
   `${PREFIXES[kind]}-${toStamp(atMs)}${again === 0 ? "" : `-${again}`}${BACKUP_SUFFIX}`;
 
-/** @returns the parsed name; only files with a name that the schedule gives are ever removed */
+/** @returns the kind of a file by its name; only files named by the schedule are removed automatically */
 export function kindOfFile(name: string): FileKind | undefined {
   if (upgradeCopyIn(name)) return "upgrade";
   if (SCHEDULED.test(name)) return "scheduled";

@@ -1,5 +1,5 @@
-// Removes or revokes many clients: those of a list of ids, or all that match a filter. Each client has its own audit entry, and the
-// whole has one more. Clients that are not selected keep their logins, even if the same sign-in approved them.
+// Removes or revokes many clients: those of a list of ids, or all that match a filter. Each client gets an audit entry, and the
+// operation as a whole gets one. Clients that are not selected keep their logins, even if the same sign-in approved them.
 import { setImmediate } from "node:timers/promises";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import type { Problem } from "../../platform/errors.ts";
@@ -20,9 +20,9 @@ import {
 } from "./removal.ts";
 import * as store from "./store.ts";
 
-/** Those seen longest ago first. */
+/** Least recently seen first. */
 const SORT = "last_seen_asc";
-/** Clients of one transaction, so that none holds the event loop for long. */
+/** Clients per transaction: few enough that a transaction does not block the event loop for long. */
 const ROWS_AT_ONCE = 10;
 
 /** Which clients: at most BULK_ROWS_MAX ids, or a filter with its text for the audit log. */
@@ -33,23 +33,23 @@ export type Selection =
 export interface BulkRemoval {
   removal: RemovalKind;
   selection: Selection;
-  /** clients that the whole operation concerns; its first slice records it. Undefined for a later slice. */
+  /** number of clients in the whole operation, which its first slice records; undefined for a later slice */
   whole?: number | undefined;
-  /** of this slice; at most BULK_ROWS_MAX, which is the default */
+  /** size of this slice; at most BULK_ROWS_MAX, which is the default */
   rowsMax?: number | undefined;
-  /** `next` of the slice before; undefined for the first one */
+  /** `next` of the previous slice; undefined for the first one */
   cursor?: string | undefined;
   /** returns what would happen, and changes nothing */
   isDryRun?: boolean | undefined;
 }
 
-/** A client as it was listed; a client that reported since then may match no more. */
+/** A client as it was listed. If it reported since then, it may no longer match. */
 interface Listed {
   id: string;
   seenAtMs?: number;
 }
 
-/** What happens to a client: its row and how its login ends, or why nothing happens; undefined if a later slice lists it again. */
+/** What to do with a client: its row and how its login ends, or why nothing happens; undefined if a later slice lists it again. */
 type CheckedRemoval = { row: store.ReportRow; ends: "nothing" | "grant" | "session" } | BulkRow | undefined;
 
 export class BulkRemovals {
@@ -70,7 +70,7 @@ export class BulkRemovals {
   }
 
   /**
-   * Removes or revokes one slice of the selection, those seen longest ago first. A client that reports between two slices, or after
+   * Removes or revokes one slice of the selection, least recently seen first. A client that reports between two slices, or after
    * its slice was listed, moves to the end, where a later slice finds it if it still matches. Clients whose first report came after
    * the first slice began are left alone, so that a removed client that returns is not removed again.
    * @throws DomainError `client.invalid`
@@ -88,7 +88,7 @@ export class BulkRemovals {
     return { rows, next: rows.length < listed.length ? end : next };
   }
 
-  /** @returns the clients of the slice, where the next one continues if there is one, and the place after the last of these */
+  /** @returns the clients of the slice; `next`, where the next slice begins, or null; `end`, the place after the last of these clients */
   async #listed(
     organizationId: string,
     bulk: BulkRemoval,
@@ -206,7 +206,7 @@ const doneRow = ({ id, hostname, instanceId }: store.ReportRow): BulkRow => ({
   result: "done",
 });
 
-/** The login of a client is known only from its record. */
+/** Results for a missing client. Its login is unknown, because only its row in the inventory names it. */
 const ABSENT = {
   remove: { result: "unchanged", why: "it is not in the inventory" },
   revoke: {

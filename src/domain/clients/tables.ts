@@ -33,7 +33,7 @@ export const clientReports = sqliteTable("client_reports", {
   /** JSON lists, as reported */
   harnesses: text("harnesses").notNull(),
   packages: text("packages").notNull(),
-  /** what lists show of the inventory, see inventory-figures.ts; null until a report from before schema 30 is judged again */
+  /** counts for lists, see inventory-figures.ts; null for a report from before schema 30 until its verdict is recomputed */
   harnessesWanted: integer("harnesses_wanted"),
   harnessesReconciled: integer("harnesses_reconciled"),
   packagesReported: integer("packages_reported"),
@@ -42,7 +42,7 @@ export const clientReports = sqliteTable("client_reports", {
   harnessVersions: text("harness_versions"),
 });
 
-/** The numbers under which the index of host names and instance ids (`client_search`) has the reports; triggers keep them. */
+/** Maps the row numbers of `client_search`, the full-text index of host names and instance ids, to reports. Triggers maintain it. */
 export const clientSearchEntries = sqliteTable("client_search_entries", {
   number: integer("number").primaryKey(),
   clientId: text("client_id").notNull(),

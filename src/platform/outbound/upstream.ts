@@ -1,5 +1,5 @@
 // Sends requests to one upstream and streams both bodies. It follows no redirect, decodes nothing, repeats nothing, and has no time
-// limits of its own: callers abort. An upstream that accepts no connection is marked as down for a moment.
+// limits of its own: callers abort. After a failed connection, the upstream is marked as down for a short time.
 import { connect } from "node:net";
 import { SECOND_MS, within } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
@@ -8,8 +8,8 @@ import { proxyFor } from "./proxy.ts";
 export const CONNECTION_FAILURE_PAUSE_MS = SECOND_MS;
 
 /**
- * Why there is no answer. `unreachable`: no connection, so nothing was sent; `reset`: it ended before the head was complete;
- * `bad_head`: what came is no HTTP.
+ * Why there is no response. `unreachable`: no connection, so nothing was sent; `reset`: it ended before the head was complete;
+ * `bad_head`: the response is not valid HTTP.
  */
 export type UpstreamFault = "unreachable" | "reset" | "bad_head";
 
@@ -88,7 +88,7 @@ export class Upstream {
     this.#downUntilMs = this.#nowMs() + CONNECTION_FAILURE_PAUSE_MS;
   }
 
-  /** Opens and closes a connection. Callers at the same time share one. */
+  /** Opens and closes a connection. Concurrent callers share one attempt. */
   reach(limitMs: number): Promise<Reach> {
     this.#connecting ??= tryToConnect(new URL(this.#url), limitMs).finally(() => {
       this.#connecting = undefined;

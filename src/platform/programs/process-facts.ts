@@ -1,14 +1,14 @@
-// What the system knows about a running process of our own user (proc(5)).
+// Reads the environment and limits of a running process of our own user (proc(5)).
 import { readFileSync } from "node:fs";
 
 export interface ProcessFacts {
-  /** with which it was started; changes that it made itself are not seen */
+  /** the environment at the start of the process; later changes by the process itself are not visible */
   readonly environment: Readonly<Record<string, string>>;
-  /** files and sockets that it may have open */
+  /** soft limit of open files and sockets */
   readonly openFilesMax: number;
 }
 
-/** @returns undefined for a process that is gone or somebody else's, and on a system without /proc */
+/** @returns undefined for a process that has ended or belongs to another user, and on a system without /proc */
 export function factsOf(processId: number): ProcessFacts | undefined {
   try {
     const environment = readFileSync(`/proc/${processId}/environ`, "utf8");

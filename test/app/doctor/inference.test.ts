@@ -22,7 +22,7 @@ const config = loadConfig({ flags: { gatewayProxyMaxInFlight: "10" }, env: {}, c
 const found = (facts: ProcessFacts | undefined) =>
   limitFindings(checkOf("inference"), facts, config).map(({ result, remedy }) => [result, remedy]);
 
-test("INF-61 doctor finds a service that sends or opens too little for its settings", () => {
+test("INF-61 doctor reports a service whose limits of requests or open files are too low for its settings", () => {
   const enough = { environment: { [SLOTS_VARIABLE]: "266" }, openFilesMax: 1044 };
   expect(found(enough)).toEqual([["ok", null]]);
   expect(found({ environment: {}, openFilesMax: 1043 })).toEqual([
@@ -49,7 +49,7 @@ test("variables of another proxy are named with the settings that replace them",
   expect(formerFindings(checkOf("inference"), undefined, config)).toEqual([]);
 });
 
-test("the facts are those of the process, and there are none of a process that is gone", async () => {
+test("reads the facts of a running process, and none of a process that has ended", async () => {
   while (factsOf(child.pid)?.openFilesMax !== 100) await Bun.sleep(1); // until the shell has set its limit
   expect(slotsIn(factsOf(child.pid)?.environment ?? {})).toBe(266);
   const gone = Bun.spawn(["true"]);

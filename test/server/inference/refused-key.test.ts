@@ -1,4 +1,4 @@
-// A 401 of the upstream: about the key, which is then reported and replaced, or about something else.
+// A 401 of the upstream: either it rejects the gateway key, which is then reported and replaced, or it has another cause.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { disownedReasonIn } from "../../../src/domain/gateway/service.ts";
 import { Secret } from "../../../src/platform/secret.ts";
@@ -36,7 +36,7 @@ const accepting =
   };
 
 describe("a key that the upstream disowned (INF-29, INF-31)", () => {
-  test("is replaced, and the user sees one answer", async () => {
+  test("is replaced, and the user sees one response", async () => {
     upstream.script = accepting("sk-managed-0002");
     site.replacement = NEW_KEY;
     const response = await post(CHAT.request);
@@ -53,7 +53,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     expect(await site.metrics.metrics()).toContain("inference_replays_total 1");
   });
 
-  test.each([-1, 0])("is found in an answer of %i bytes more than the limit", async (step) => {
+  test.each([-1, 0])("is detected in a response of %i bytes more than the limit", async (step) => {
     upstream.script = async (exchange) => {
       await exchange.body();
       if (exchange.header("authorization") === "Bearer sk-managed-0002") await exchange.stream(CHAT.events);
@@ -63,7 +63,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     expect((await post(CHAT.request)).status).toBe(200);
   });
 
-  test("is a 503 while there is no other key", async () => {
+  test("gets a 503 while there is no other key", async () => {
     upstream.script = accepting();
     const response = await post(CHAT.request);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
@@ -76,7 +76,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     });
   });
 
-  test("is a 503 after the second key was refused too", async () => {
+  test("gets a 503 after the second key was refused too", async () => {
     upstream.script = accepting();
     site.replacement = NEW_KEY;
     expect((await post(CHAT.request)).status).toBe(503);
@@ -87,7 +87,7 @@ describe("a key that the upstream disowned (INF-29, INF-31)", () => {
     ]);
   });
 
-  test("is a 503 where the body was streamed and is gone", async () => {
+  test("gets a 503 if the body was streamed, so that it cannot be sent again", async () => {
     upstream.script = accepting("sk-managed-0002");
     site.replacement = NEW_KEY;
     expect((await post(JSON.stringify({ input: "x".repeat(2_000) }))).status).toBe(503);
@@ -117,7 +117,7 @@ describe("any other 401 passes unchanged (INF-31)", () => {
     expect([site.disowned, upstream.exchanges.length]).toEqual([[], 2]);
   });
 
-  test("passes on an endless answer without a length as it comes", async () => {
+  test("streams an endless response without a length", async () => {
     upstream.script = async (exchange) => {
       await exchange.head(401, [
         ["content-type", "text/event-stream"],

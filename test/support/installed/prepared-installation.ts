@@ -1,5 +1,5 @@
-// A data directory for services that run as separate processes. A first start in such a process takes longer than the rest of most
-// tests, and so does every password with the cost parameters of the product.
+// A data directory for services that run as separate processes. It is created once, because a first start and hashing a password at
+// the product's cost each take longer than the rest of most tests.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Copy, remember } from "../content/copies.ts";
@@ -11,9 +11,7 @@ export const ADMIN_PASSWORD = "correct horse battery";
 
 let made: Promise<Copy> | undefined;
 
-/**
- * Writes an installation, created once in a process, to an empty or missing directory: ADMIN_EMAIL signs in with ADMIN_PASSWORD.
- */
+/** Copies the installation to an empty or missing directory. ADMIN_EMAIL signs in there with ADMIN_PASSWORD. */
 export async function prepareInstallation(dataDir: string): Promise<void> {
   made ??= makeInstallation();
   const write = await made;

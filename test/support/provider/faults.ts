@@ -1,10 +1,10 @@
-// The faults of a faulty identity provider: of a whole response, or other members than a correct provider would send.
+// The faults that the identity provider of the tests can have: a broken response, or wrong members in it.
 import type { ServerResponse } from "node:http";
 
 /**
  * `down`: 503; `html`: a page with status 200; `huge`: 10 MB of JSON; `stall`: half a response and then nothing; `silent`: no
  * response; `reset`: the connection ends within the response; `redirect`: to another origin; `garbage`: JSON that is cut off;
- * `list`: JSON that is not an object; `empty`: 204; `unauthorized`: 401 without JSON; `missing`: 404 with the honest body
+ * `list`: JSON that is not an object; `empty`: 204; `unauthorized`: 401 without JSON; `missing`: 404 with the correct body
  */
 export type AnswerFault =
   | "down"
@@ -20,7 +20,7 @@ export type AnswerFault =
   | "unauthorized"
   | "missing";
 
-/** Members that replace or, if undefined, remove those of an honest response. */
+/** Members that replace those of a correct response; an undefined one removes its member. */
 export type Overrides = Readonly<Record<string, unknown>>;
 
 export interface Faults {
@@ -38,9 +38,9 @@ export interface Faults {
   tokenAnswer?: Overrides;
   /** an error of the token endpoint, such as `invalid_client` */
   tokenError?: string;
-  /** the description of tokenError has everything secret that was sent */
+  /** the description of tokenError repeats every secret of the request */
   repeatsSecrets?: boolean;
-  /** claims of the ID token, after everything else */
+  /** claims of the ID token, which override all others */
   idToken?: Overrides;
   /** members of the ID token's header */
   header?: Overrides;

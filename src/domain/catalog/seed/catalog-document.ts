@@ -22,7 +22,7 @@ export interface CatalogText {
   root: string;
   /** problems of the file itself; pointers start at the root of the file */
   problems: Problem[];
-  /** of all problems, also those that `problems` leaves out */
+  /** number of all problems, including those that `problems` omits */
   problemCount: number;
   /** @param found with pointers that start at the list @returns the same with pointers from the root of the file, and positions */
   locate(found: readonly Problem[]): Problem[];
@@ -68,7 +68,7 @@ const sectionOf = (section: unknown, problems: ProblemList): { packages: unknown
 /**
  * Reads and checks a whole catalog file.
  * @param fileName the name of the file, for errors
- * @returns every package in its order and in the shape of the answer, and the text, in which later findings can be located
+ * @returns the packages in the order of the file and in the shape of the API response, and the text, which can locate later problems
  * @throws DomainError invalid `catalog.invalid` with all problems; their pointers start at the root of the file
  */
 export const parseCatalog = (

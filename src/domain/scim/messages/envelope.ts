@@ -1,10 +1,10 @@
-// Common parts of every SCIM message: it is one JSON object, its member names count in any letter case, and it may name its
-// schema. The reader of the message interprets the members.
+// Common parts of every SCIM message: it is one JSON object, its member names are case-insensitive, and it may name its schema. The
+// reader of the message interprets the members.
 import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { scimInvalid } from "../errors.ts";
 
 /**
- * @param what the message as the error names it
+ * @param what name of the message for the error
  * @throws ScimError `invalidSyntax` unless it is an object
  */
 export function readObject(raw: unknown, what: string): JsonObject {
@@ -22,7 +22,7 @@ export function fieldsOf(object: JsonObject): Map<string, unknown> {
 /**
  * Checks the `schemas` of a message: an absent one is accepted, and URNs other than the expected one are ignored.
  * @param raw the value of `schemas`
- * @param urn of the message or resource, in any letter case on the wire
+ * @param urn of the message or resource; the comparison ignores case
  * @throws ScimError `invalidSyntax`
  * @source SCIM-38
  */

@@ -1,4 +1,4 @@
-// The rules of the operator that need only the claims: who may come in, with which role, and under which address. Pure functions.
+// The operator's rules that need only the claims: who may sign in, with which role, and under which address. Pure functions.
 import type { DomainError } from "../../../platform/errors.ts";
 import { emailKey, type Role, readEmail } from "../../identity/service.ts";
 import { acrTooWeak, emailUnverified, groupsUnknown, notAllowed } from "../errors.ts";
@@ -9,8 +9,8 @@ import type { SsoSettings } from "../settings.ts";
 export type Address = { verified: string } | { missing: true } | { unverified: true };
 
 /**
- * An address that the provider denies stays unverified whatever the settings say. Only case may differ from the address that is
- * looked for: a provider can give `kate@` written with the Kelvin sign (U+212A), or with a space before it, to somebody else.
+ * An address that the provider reports as unverified stays unverified, whatever the settings say. Only letter case is folded: a
+ * provider can give `kate@` written with the Kelvin sign (U+212A), or with a space before it, to somebody else.
  * @returns the folded address
  */
 export function addressOf(
@@ -27,7 +27,7 @@ export function addressOf(
 
 /**
  * All rules that are set must hold, at every sign-in.
- * @returns the first refusal; undefined if the person may come in
+ * @returns the first refusal; undefined if the person may sign in
  */
 export function refusalOf(person: Person, settings: SsoSettings): DomainError | undefined {
   const { allowedGroups, allowedDomains, requireAcr } = settings;
@@ -52,7 +52,7 @@ export function isFromDomain(
   return settings.allowedDomains.some((allowed) => emailKey(allowed) === domain);
 }
 
-/** The role by the groups of the provider; `unknown` if they say nothing certain; `unmapped` if groups give no roles here. */
+/** The role by the groups of the provider; `unknown` if the groups are not known; `unmapped` if no groups are mapped to roles. */
 export type MappedRole = Role | "unknown" | "unmapped";
 
 /** @returns the role; `admin` wins, and a known list without a mapped group gives `member` */

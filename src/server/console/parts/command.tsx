@@ -6,7 +6,7 @@ import { Copy } from "./values.tsx";
 /** The same request for a program. */
 export interface ApiCall {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** with its query */
+  /** path and query */
   path: string;
   body?: object | undefined;
 }
@@ -17,7 +17,7 @@ export interface Equivalents {
   api?: ApiCall | undefined;
 }
 
-/** @returns the word as a POSIX shell reads it back */
+/** @returns the word quoted for a POSIX shell */
 const shellWord = (word: string): string =>
   visibleText(word) !== word
     ? escapedWord(word)
@@ -25,7 +25,7 @@ const shellWord = (word: string): string =>
       ? word
       : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** A terminal that gets a control character acts on it, and a direction control shows another command than the one that runs. */
+/** Terminals execute control characters, and direction controls make the visible command differ from the one that runs. */
 function escapedWord(word: string): string {
   const octets = [...new TextEncoder().encode(word)];
   return `"$(printf '${octets.map((octet) => `\\${octet.toString(8).padStart(3, "0")}`).join("")}')"`;

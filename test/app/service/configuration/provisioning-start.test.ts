@@ -1,4 +1,4 @@
-// What a start logs about provisioning that cannot work.
+// What a start logs about provisioning that is configured but cannot work.
 import { expect, test } from "bun:test";
 import { startProvisioning } from "../../../../src/app/service/configuration/provisioning-start.ts";
 import { createLog } from "../../../../src/platform/observe/log.ts";
@@ -34,7 +34,7 @@ test("a start warns how many provisioned users cannot sign in, and says what to 
   ]);
 });
 
-test("SSO-3 a start is refused if only SCIM may make users and it never had a token, and a revoked one is a warning", async () => {
+test("SSO-3 refuses to start if only SCIM may create users and it never had a token, and warns if its token was revoked", async () => {
   const sso = () => ({ ...SSO, provisioning: "scim" as const });
   await using site = await createTestServer({ sso, identity: { mode: "oidc" }, scimToken: undefined });
   const { domain, world } = site;
@@ -58,7 +58,7 @@ test("SSO-3 a start is refused if only SCIM may make users and it never had a to
 });
 
 test.each(["invited", "jit"] as const)(
-  "a start without a SCIM token does not warn where users come in otherwise: %s",
+  "a start does not warn about a missing SCIM token where users are created without SCIM: %s",
   async (provisioning) => {
     const options = {
       sso: () => ({ ...SSO, provisioning }),

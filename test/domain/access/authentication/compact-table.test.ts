@@ -71,7 +71,7 @@ test("an expired row is found until its slot is needed, with its expiry time", (
   expect([table.unexpiredAt(49), table.unexpiredAt(50)]).toEqual([1, 0]);
 });
 
-test("the bits above the lowest one of the first word belong to the owner", () => {
+test("keeps the bits of the first word that belong to the owner: all but the lowest", () => {
   const table = open();
   const key = randomKey();
   const own = (0x7fff_ffff << OWN_BITS_SHIFT) >>> 0;
@@ -105,7 +105,7 @@ test.each([
   ["below", -1],
   ["at", 0],
   ["above", 1],
-])("keeps all rows with %s as many in a part as allowed, except one above", (_where, more) => {
+])("a segment keeps every row up to its limit, and the limit above it: %s", (_where, more) => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots + more);
@@ -114,15 +114,15 @@ test.each([
   expect(table.bytes).toBeLessThanOrEqual(slots * ROW_BYTES * SEGMENTS);
 });
 
-// Random keys fill some parts late: 200 rows for each on average leave none with less than 41.
-test("memory for less than one more row in every part is left unused", () => {
+// Random keys fill segments unevenly. With 200 rows for each segment on average, every segment gets at least 41.
+test("leaves less memory unused than one more row in every segment would take", () => {
   const bytesMax = 41 * ROW_BYTES * SEGMENTS - 1;
   const table = open(bytesMax);
   for (let row = 0; row < 200 * SEGMENTS; row += 1) table.put(randomKey(), [0, row], { expiry: 50, now: 1 });
   expect(table.bytes).toBeWithin(bytesMax - ROW_BYTES * SEGMENTS, bytesMax);
 });
 
-test("every row of a full part can be removed", () => {
+test("every row of a full segment can be removed", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots);
@@ -131,7 +131,7 @@ test("every row of a full part can be removed", () => {
   expect([table.unexpiredAt(1), keys.filter((key) => table.find(key))]).toEqual([0, []]);
 });
 
-test("rows that were used outlast any number of rows that were not", () => {
+test("never evicts rows in use in favor of rows that were not used", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const [good, flood] = [neighbors(slots / 2), neighbors(2_000)];
@@ -143,7 +143,7 @@ test("rows that were used outlast any number of rows that were not", () => {
   expect(good.map((key) => ownWordOf(table, key))).toEqual(good.map(() => 1));
 });
 
-test("rows that are used in turn are all kept after some rounds, however many were used before and are not anymore", () => {
+test("keeps a whole new working set after a few rounds, even if an earlier one filled the table", () => {
   const slots = 100;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const [former, now] = [neighbors(60), neighbors(60)];
@@ -158,7 +158,7 @@ test("rows that are used in turn are all kept after some rounds, however many we
   expect([counts[0], counts.at(-1)]).toEqual([60, 0]);
 });
 
-test("evicts the first row to expire if all were used, whichever slot it has", () => {
+test("evicts the row that expires first if all were used, whatever its slot", () => {
   const slots = 40;
   const keys = neighbors(slots + 1);
   const last = keys.pop() ?? randomKey();
@@ -183,7 +183,7 @@ test("a row that expires now is replaced before one that was not used", () => {
   expect([unused, last].map((key) => ownWordOf(table, key))).toEqual([2, 3]);
 });
 
-test("keys whose search begins in one slot fill a part", () => {
+test("keys that collide in one slot can fill a segment", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys: Uint32Array[] = [];
@@ -196,7 +196,7 @@ test("keys whose search begins in one slot fill a part", () => {
   expect(keys.map((key) => ownWordOf(table, key))).toEqual([...keys.keys()]);
 });
 
-test("keeps every row except by eviction in a part that is crowded before it has its greatest size", () => {
+test("loses rows only by eviction in a segment that fills up before it reaches its maximum size", () => {
   for (let round = 0; round < 20; round += 1) {
     const table = open(184 * ROW_BYTES * SEGMENTS);
     const keys = neighbors(250);
@@ -205,7 +205,7 @@ test("keeps every row except by eviction in a part that is crowded before it has
   }
 });
 
-test("a row that was used before the last eviction only is evicted before one that was used since", () => {
+test("evicts a row last used before the last eviction before a row used since then", () => {
   const slots = 40;
   const table = open(slots * ROW_BYTES * SEGMENTS);
   const keys = neighbors(slots);
@@ -224,7 +224,7 @@ test("a row that was used before the last eviction only is evicted before one th
   ]);
 });
 
-test.each([0, 1, 2])("finds the last added row in a part for %p rows, but at least one", (slots) => {
+test.each([0, 1, 2])("a segment with room for %p rows always keeps the row added last", (slots) => {
   const table = open(slots * ROW_BYTES * SEGMENTS);
   for (const [at, key] of neighbors(20).entries()) {
     table.put(key, [0, at], { expiry: 50, now: 1 });

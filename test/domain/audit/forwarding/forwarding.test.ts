@@ -1,4 +1,4 @@
-// The position of the forwarding: what advances it, what does not, and which entries wait.
+// The position up to which the log was forwarded: what advances it, what does not, and which entries wait.
 import { expect, test } from "bun:test";
 import { AuditForwarding } from "../../../../src/domain/audit/forwarding/forwarding.ts";
 import {
@@ -45,13 +45,13 @@ test("FWD-1 every entry is sent in order, in batches, and only once if all goes 
   await record(world, BATCH_ENTRIES_MAX + 1);
   expect(await forwardingTo(world, receiver).run(signal)).toMatchObject({ entries: BATCH_ENTRIES_MAX + 1 });
   await record(world, 1);
-  const next = forwardingTo(world, receiver); // as after a restart
+  const next = forwardingTo(world, receiver); // after a restart
   expect(await next.run(signal)).toEqual({ entries: 1, failure: undefined, isStateChange: false });
   expect(taken).toEqual(Array.from({ length: BATCH_ENTRIES_MAX + 2 }, (_, index) => index + 1));
   expect(next.state()).toMatchObject({ lastId: BATCH_ENTRIES_MAX + 2, waiting: 0, waitingSinceMs: null });
 });
 
-test("FWD-2 a batch that the end of the service interrupts is no failure of the receiver", async () => {
+test("FWD-2 a batch that a shutdown interrupts does not count as a failure of the receiver", async () => {
   await using world = await createWorld();
   await record(world, 1);
   const stop = new AbortController();

@@ -1,5 +1,5 @@
-// The requirements for a published archive: each rule of workstation clients at its limit, with archives built here byte by byte,
-// some of which no archiver would create.
+// The rules for a published archive, which workstation clients enforce too, each at its limit. The archives are built here byte by
+// byte, because archivers do not create all of them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -172,7 +172,7 @@ describe("an entry is refused", () => {
     expect(message).toContain(`"${name.slice(0, QUOTED_LENGTH_MAX)}${more}"`);
   });
 
-  test("refuses an entry that is sparse in the way of PAX", async () => {
+  test("refuses a sparse entry in the PAX format", async () => {
     const refusal = await refusalOfEntries(tarPax({ "GNU.sparse.major": "1" }), tarFile("a"));
     expect(refusal.reason).toBe("archive.special");
   });
@@ -460,7 +460,7 @@ describe("a damaged or ambiguous archive is refused", () => {
 });
 
 describe("a limit", () => {
-  test("equals that of the clients", () => {
+  test("equals the limit of workstation clients", () => {
     expect(ARCHIVE_LIMITS).toEqual({
       compressedBytesMax: 104_857_600,
       entriesMax: 10_000,
@@ -577,7 +577,7 @@ describe("a limit", () => {
     }
   });
 
-  test.each(edge("too_many_entries"))("limits the entries, in full size at %d", async (step, reason) => {
+  test.each(edge("too_many_entries"))("limits the number of entries, at %d", async (step, reason) => {
     const files = Array.from({ length: 10_000 + step }, (_, index) => tarFolder(`${index}/`));
     await check(tarGzOf(...files), reason);
   });
@@ -585,7 +585,7 @@ describe("a limit", () => {
 
 describe("a bomb", () => {
   const GIB = 1024 * MIB;
-  /** the pieces of the archive bomb that were read: reading must stop as soon as it is detected */
+  /** Counts the pieces of the bomb that were read: reading must stop as soon as the bomb is detected. */
   async function* watched(bomb: AsyncIterable<Uint8Array>, taken: { pieces: number }) {
     for await (const piece of bomb) {
       taken.pieces += 1;
@@ -630,7 +630,7 @@ describe("a bomb", () => {
 describe("paths that adapters need", () => {
   const bytes = tarGzOf(tarFolder("plugin/"), tarFile("plugin/plugin.json"), tarFile("skills/a/SKILL.md"));
 
-  test("finds required paths, also folders that have no entry of their own", async () => {
+  test("finds required paths, including folders without an entry", async () => {
     const requiredPaths = [
       { path: "plugin", kind: "directory", pointer: "/a" },
       { path: "./skills/", kind: "directory", pointer: "/b" },
@@ -640,7 +640,7 @@ describe("paths that adapters need", () => {
     expect((await inspect(bytes, { requiredPaths })).entries).toBe(3);
   });
 
-  test("names all required paths that are missing or of another type", async () => {
+  test("names all required paths that are missing or have the wrong type", async () => {
     const requiredPaths = [
       { path: "agents", kind: "directory", pointer: "/adapters/codex/agents_dir" },
       { path: "plugin", kind: "file", pointer: "/adapters/codex/hooks_file" },

@@ -46,7 +46,7 @@ async function talk(headers: readonly string[], body: readonly Step[]): Promise<
   return `${text.slice(9, 12)} ${/"reason":"([^"]*)"/.exec(text)?.[1]}`;
 }
 
-test("a body that is no archive, or a part of one, leaves nothing behind", async () => {
+test("rejects a body that is not an archive or is truncated, and stores nothing", async () => {
   expect(await answerOf(await send("no archive"))).toEqual([422, "archive.not_gzip"]);
   expect(await answerOf(await send(new Uint8Array(ARCHIVE.subarray(0, 40))))).toEqual([
     422,
@@ -84,7 +84,7 @@ test.each([
   ["at", 0, "408 request.too_slow"],
   ["above", 1, "413 request.too_large"],
 ])(
-  "a declared length %s the limit is refused before it arrives only above it",
+  "a declared length %s the limit: only one above it is refused before the body arrives",
   async (_name, more, answer) => {
     const length = ARCHIVE_LIMITS.compressedBytesMax + more;
     expect(await talk([`Content-Length: ${length}`], ["some bytes", TIMES.idleMs * 3])).toBe(answer);
@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-test("an archive is stored and described, also when it comes in chunks", async () => {
+test("stores and describes an archive, with a declared length and in chunks", async () => {
   const response = await send(new Uint8Array(ARCHIVE));
   expect(response.status).toBe(200);
   expect(response.headers.get("cache-control")).toBe("no-store");

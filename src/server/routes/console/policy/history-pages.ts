@@ -1,4 +1,4 @@
-// The history of the policy in the console: all revisions, the newest first, and their file.
+// The history of the policy in the console: all revisions, newest first, as a list and as a CSV file.
 import { DomainError, type Problem } from "../../../../platform/errors.ts";
 import type { Console } from "../../../console/console.ts";
 import { csvRoute, walkPages } from "../../../console/list/csv.ts";
@@ -10,7 +10,7 @@ import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
-/** @returns the list of revisions and its file */
+/** @returns the routes of the list of revisions and of its CSV file */
 export function historyPages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance } = domain;
   const { revisions } = governance;
@@ -54,7 +54,7 @@ export function historyPages({ router, domain }: RouteContext, console: Console)
     );
 }
 
-/** Parameters of other lists, which would seem to work if they were ignored. */
+/** Refuses parameters of other lists: if they were ignored, they would seem to work. */
 const unusedIn = ({ url }: Reader): Problem[] =>
   ["page", "per_page", "sort", "q"]
     .filter((name) => url.searchParams.has(name))
