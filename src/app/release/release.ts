@@ -235,7 +235,8 @@ async function main(): Promise<void> {
   build({ directory: work.path, targets: others.map(targetOf) });
   const executable = join(work.path, EXECUTABLE);
   const { commit } = JSON.parse(printedBy(executable, ["version", "--json"]));
-  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`a release needs a tree without changes, but this is ${commit}`);
+  if (!/^[0-9a-f]{40}$/.test(commit))
+    throw new Error(`a release needs a tree without changes, but this is ${commit}`);
   const directory = resolve(values.out ?? join(ROOT, "dist/release"));
   const bundled = await bundledPackages(ROOT, BUNDLES);
   const made: string[] = [];
