@@ -1,9 +1,9 @@
 // Who reads a console page, and with which preferences: account, role, time zone, color scheme, language of numbers. Every page
 // gets a Reader.
+import type { AuditRow } from "../../domain/audit/chain.ts";
 import type { SavedView } from "../../domain/console/service.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Visitor } from "../auth/browser.ts";
-import type { TargetPage } from "./system/target-page.ts";
 
 /** Cookie that the console's script sets: an IANA time zone. */
 const ZONE_COOKIE = "quartermaster_zone";
@@ -40,8 +40,8 @@ export interface Reader {
   savedViews(): readonly SavedView[];
   /** @returns columns and rows that the reader keeps for a list, as a query; undefined for none */
   usual(path: string): string | undefined;
-  /** of an entry of the audit log */
-  targetPage: TargetPage;
+  /** @returns the page that shows the target of an entry of the audit log; undefined if there is none */
+  targetPage(entry: Pick<AuditRow, "action" | "target">): string | undefined;
 }
 
 /** @returns the time zone of the cookie; UTC if it is missing or unknown */

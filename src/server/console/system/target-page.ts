@@ -1,5 +1,4 @@
 // The page that shows the target of an audit entry. A target that is gone has none: its name or id stays text.
-import type { AuditRow } from "../../../domain/audit/chain.ts";
 import type { Domain } from "../../../domain/domain.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isOwnId } from "../../../platform/ids.ts";
@@ -8,11 +7,7 @@ import { keyPath } from "../gateway/words.ts";
 import { TOKENS_PATH } from "../identity/words.ts";
 import { GROUPS_PATH, INVITATIONS_PATH, userPath } from "../people/words.ts";
 import { HISTORY_PATH } from "../policy/words.ts";
-
-type Entry = Pick<AuditRow, "action" | "target">;
-
-/** @returns the page that shows the target of an entry; undefined if there is none */
-export type TargetPage = (entry: Entry) => string | undefined;
+import type { Reader } from "../reader.ts";
 
 /** Pages that show every target of a kind, which is the first word of the action. */
 const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
@@ -31,7 +26,7 @@ const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
 export function createTargetPage(
   { scim, identity, gateway }: Pick<Domain, "scim" | "identity" | "gateway">,
   organizationId: string,
-): TargetPage {
+): Reader["targetPage"] {
   return ({ action, target }) => {
     const kind = action.split(".", 1)[0] ?? "";
     const page = OF_KIND.get(kind);
