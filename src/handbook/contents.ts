@@ -10,7 +10,7 @@ export interface Chapter {
 }
 
 export const CHAPTERS: readonly Chapter[] = [
-  { name: "introduction", title: "What it is", about: "For whom the product is, and what it does." },
+  { name: "introduction", title: "What it is", about: "Who the product is for, and what it does." },
   {
     name: "first-hour",
     title: "First hour",
