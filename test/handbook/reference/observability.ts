@@ -6,7 +6,8 @@ import { AUDIT_ACTIONS } from "../../../src/domain/audit/actions.ts";
 import { code, table } from "./prose.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
-const METRIC = /\b(counter|gauge|histogram)\(\s*\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
+const METRIC =
+  /(?:\b(counter|gauge|histogram)\(\s*)?\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
 const EVENT = /\blog\.(info|warning|error)\(\s*"([a-z_]+\.[a-z_]+)"/g;
 
 /** Logged by the answer recorder, as a warning. */
@@ -15,14 +16,18 @@ const WARNING_OF_REQUEST = /\.warning = "([a-z_]+\.[a-z_]+)"/g;
 const sources = [...new Bun.Glob("{src,cli}/**/*.ts").scanSync(ROOT)]
   .toSorted()
   .map((path) => readFileSync(join(ROOT, path), "utf8"));
-const found = (pattern: RegExp): string[][] =>
-  sources.flatMap((text) => [...text.matchAll(pattern)].map((match) => match.slice(1).map(String)));
+const found = (pattern: RegExp): (string | undefined)[][] =>
+  sources.flatMap((text) => [...text.matchAll(pattern)].map((match) => match.slice(1)));
+
+/** @param named by the constructor beside the name; metrics with constructors of our own have a conventional suffix instead */
+const kindOf = (named: string | undefined, name: string): string =>
+  named?.toLowerCase() ?? (name.endsWith("_total") ? "counter" : "histogram");
 
 export const metricsMarkdown = (): string =>
   table(
     ["Metric", "Kind", "Meaning"],
     found(METRIC)
-      .map(([kind = "", name = "", help = ""]) => [code(name), kind.toLowerCase(), help.replace(/\.$/, "")])
+      .map(([kind, name = "", help = ""]) => [code(name), kindOf(kind, name), help.replace(/\.$/, "")])
       .toSorted(),
   );
 
