@@ -13,7 +13,6 @@ import {
   type RowOrder,
 } from "../../shared/ordered-rows-store.ts";
 import type { OrderedRows, Span } from "../../shared/page-steps.ts";
-import type { ArtifactStatus } from "../model.ts";
 import { capturedSessions, sessionArtifacts, sessionGrants } from "../tables.ts";
 import type { Scope, SessionFilter } from "./list-query.ts";
 import { searched } from "./search-store.ts";
@@ -37,7 +36,7 @@ const isCurrent = isNotNull(capturedSessions.currentArtifactId);
 const isWorkspace = sql`${sharingMode} = 'workspace'`;
 const isSelected = sql`${sharingMode} = 'selected'`;
 
-/** @returns sessions by the time of their last completion */
+/** @returns sessions by the time of their last completion; those with an unfinished or failed upload are in unfinished-store.ts */
 export function sessionsLike(
   connection: Connection,
   scope: Scope,
@@ -106,32 +105,20 @@ function selectionOf(filter: SessionFilter): Selection {
 /** Without the hint, SQLite chooses an index without the column and reads every session. */
 const byIndex = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
-/** The plus prevents the use of indexes of these columns, with which SQLite would read every session. */
+/** The plus prevents the use of an index of this column, with which SQLite would read every session. */
 function withinOf(
   scope: Exclude<Scope, { kind: "visible" }>,
-  status: ArtifactStatus | undefined,
+  status: SessionFilter["status"],
 ): SQL | undefined {
-  const isIn = sql`+${organizationId} = ${scope.organizationId}`;
-  const owner = scope.kind === "owner" ? scope.userId : undefined;
-  if (status !== undefined && status !== "superseded") {
-    const isOwned = owner === undefined ? undefined : sql`+${userId} = ${owner}`;
-    return and(isOwned, isIn, hasUpload(status, owner));
-  }
   const isListed = status === undefined ? isCurrent : hasOldVersion;
-  return owner === undefined
-    ? and(eq(organizationId, scope.organizationId), isListed)
-    : and(eq(userId, owner), isIn, isListed);
+  if (scope.kind === "organization") return and(eq(organizationId, scope.organizationId), isListed);
+  return and(eq(userId, scope.userId), sql`+${organizationId} = ${scope.organizationId}`, isListed);
 }
 
 const hasOldVersion = sql`${oldVersions} > 0`;
 
-/** Selects sessions by their unfinished or failed uploads. The list of both states is that of the index. */
-const hasUpload = (status: ArtifactStatus, owner: string | undefined): SQL =>
-  sql`${id} IN (SELECT ${sessionArtifacts.sessionId} FROM ${sessionArtifacts}
-    WHERE ${sessionArtifacts.status} IN ('pending', 'failed') AND ${sessionArtifacts.status} = ${status}
-      AND ${owner === undefined ? sql`TRUE` : eq(sessionArtifacts.userId, owner)})`;
-
-const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | undefined =>
+/** @returns a condition for what no index has */
+export const matchingOf = ({ q, harness: wanted, isResumable }: SessionFilter): SQL | undefined =>
   and(
     q === undefined ? undefined : sql`instr(${searchText}, ${q}) > 0`,
     wanted === undefined ? undefined : sql`+${harness} = ${wanted}`, // not by its index, which has another order

@@ -1,7 +1,7 @@
 // Lists of the sessions that a caller may see: numbered pages, pages after a cursor, and portable sessions to resume.
 import type { Steps } from "../../../platform/steps.ts";
 import { offsetOf, type Page, type PageRequest, WALK_PAGE_MAX } from "../../shared/page.ts";
-import { type OrderedRows, type PageWindow, pageInSteps } from "../../shared/page-steps.ts";
+import { type OrderedRows, type PageWindow, pageInSteps, placesOf } from "../../shared/page-steps.ts";
 import type { SessionsDependencies } from "../dependencies.ts";
 import type { Viewer } from "../model.ts";
 import { Recipients } from "../sharing/recipients.ts";
@@ -18,6 +18,7 @@ import {
 import { type ListedSession, listedSessions, sessionsLike } from "./list-store.ts";
 import { pageStart } from "./page-start.ts";
 import { countWithText } from "./search-store.ts";
+import { unfinishedPlaces } from "./unfinished-store.ts";
 
 /** A session as lists show it. */
 export interface SessionView extends ListedSession {
@@ -145,22 +146,30 @@ export class SessionLists {
     return days.reduce((total, { sessions }) => total + sessions, 0);
   }
 
+  *#places(scope: Scope, filter: SessionFilter, window: PageWindow): Steps<{ ids: string[]; total: number }> {
+    const { read } = this.dependencies.db;
+    const { status } = filter;
+    if (status === "pending" || status === "failed") {
+      const places = yield* unfinishedPlaces(read, scope, { status, filter });
+      const isDescending = filter.sort === "updated_desc";
+      return { ids: placesOf(places, { ...window, isDescending }), total: places.length };
+    }
+    const rows = sessionsLike(read, scope, filter);
+    const counted = window.known === undefined ? yield* this.#textTotal(scope, filter, rows) : undefined;
+    const limit = Math.min(window.limit, Math.max(0, (counted ?? Number.POSITIVE_INFINITY) - window.offset));
+    const known = window.known ?? counted;
+    const { items, total } = yield* pageInSteps(rows, { ...window, known, limit });
+    return { ids: items.map(({ second }) => second), total };
+  }
+
   *#page(
     scope: Scope,
     filter: SessionFilter,
     window: PageWindow,
   ): Steps<{ items: SessionView[]; total: number }> {
-    const { db } = this.dependencies;
-    const rows = sessionsLike(db.read, scope, filter);
-    const counted = window.known === undefined ? yield* this.#textTotal(scope, filter, rows) : undefined;
-    const limit = Math.min(window.limit, Math.max(0, (counted ?? Number.POSITIVE_INFINITY) - window.offset));
-    const known = window.known ?? counted;
-    const { items: places, total } = yield* pageInSteps(rows, { ...window, known, limit });
+    const { ids, total } = yield* this.#places(scope, filter, window);
     const items: SessionView[] = [];
-    for (const session of listedSessions(
-      db.read,
-      places.map(({ second }) => second),
-    )) {
+    for (const session of listedSessions(this.dependencies.db.read, ids)) {
       items.push(yield* this.view(session));
       yield;
     }

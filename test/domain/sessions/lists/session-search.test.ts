@@ -4,6 +4,7 @@ import { eq, sql } from "drizzle-orm";
 import { SEARCH_CANDIDATES_MAX } from "../../../../src/domain/sessions/limits.ts";
 import { sessionsLike } from "../../../../src/domain/sessions/lists/list-store.ts";
 import { capturedSessions, sessionArtifacts } from "../../../../src/domain/sessions/tables.ts";
+import { STEP_ROWS } from "../../../../src/domain/shared/page-steps.ts";
 import {
   PAIR_PARTS_MAX,
   SEARCH_PARTS_MAX,
@@ -186,6 +187,49 @@ test("SES-62 lists of unfinished and failed uploads have those uploads and not e
       ).json();
       expect(page.total).toBe(total);
     }
+});
+
+test("SES-23 SES-62 more unfinished uploads than a step reads are each listed once, in order", async () => {
+  const { face, ada, ben, admin } = await site();
+  await using _ = face;
+  const { db } = face.world;
+  await presign(face, { token: ada.accessToken }, announcementOf("pending", { session_id: "pending" }));
+  const [session] = db.read.select().from(capturedSessions).all();
+  const [artifact] = db.read.select().from(sessionArtifacts).all();
+  if (!session || !artifact) throw new Error("one was announced");
+  const count = 2 * STEP_ROWS + 5;
+  await db.write((tx) => {
+    for (let at = 1; at < count; at += 1) {
+      const [id, nativeSessionId] = [`${session.id}-${at}`, `native-${at}`];
+      tx.insert(capturedSessions)
+        .values({ ...session, id, nativeSessionId, updatedAtMs: at * 7_919 })
+        .run();
+      tx.insert(sessionArtifacts)
+        .values({ ...artifact, id: `a-${at}`, sessionId: id })
+        .run();
+    }
+    const { id } = artifact; // a second version of a session does not list it twice
+    tx.insert(sessionArtifacts)
+      .values({ ...artifact, id: `${id}-2`, sha256: "f".repeat(64) })
+      .run();
+  });
+  const pageOf = async (query: string, { accessToken: token } = admin) =>
+    await (
+      await face.request("GET", `/session-uploads?status=pending&per_page=100&${query}`, { token })
+    ).json();
+  const seen: string[] = [];
+  for (let page = 1; page <= Math.ceil(count / 100); page += 1) {
+    const { items, total } = await pageOf(`page=${page}&sort=updated_asc`);
+    expect(total).toBe(count);
+    seen.push(...items.map((item: { native_session_id: string }) => item.native_session_id));
+  }
+  const inOrder = Array.from({ length: count - 1 }, (__, at) => `native-${at + 1}`);
+  expect(seen.filter((name) => name !== "pending")).toEqual(inOrder);
+  expect(seen.length).toBe(count);
+  expect([(await pageOf("page=1", ada)).total, (await pageOf("page=1", ben)).total]).toEqual([count, 0]);
+  const counted = async (query: string) => (await pageOf(query)).total;
+  expect(await counted(`user_id=${ada.user.id}`)).toBe(count);
+  expect([await counted("harness=kimi"), await counted("updated_to=1970-01-01")]).toEqual([0, count - 1]);
 });
 
 test("SES-37 SES-62 a changed or removed text is not found, and nothing of it stays in the index", async () => {
