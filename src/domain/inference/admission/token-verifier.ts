@@ -1,11 +1,11 @@
 // Verifies inference tokens: RS256, signed with a key of the ring, for this proxy, with the claims that a lookup needs. Verified
 // claims are cached by the digest of their token, because checking the signature takes most of the time. The login behind the token
 // is read for every request (admission.ts).
-import { LRUCache } from "lru-cache";
 import { type Clock, SECOND_MS } from "../../../platform/clock.ts";
 import { isExpired, type VerifiedToken, verifyToken } from "../../../platform/crypto/signing.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
+import { growingCache } from "../../../platform/memory/growing-cache.ts";
 import { GATEWAY_SESSION_CLAIM, INFERENCE_SCOPE, SESSION_CLAIM } from "../../gateway/service.ts";
 import type { SigningKeyRing } from "../../shared/signing-keys/signing-key-ring.ts";
 
@@ -37,7 +37,7 @@ export interface TokenVerifierOptions {
 }
 
 export class TokenVerifier {
-  readonly #known = new LRUCache<string, Known>({ max: KNOWN_TOKENS_MAX });
+  readonly #known = growingCache<Known>(KNOWN_TOKENS_MAX);
 
   constructor(private readonly options: TokenVerifierOptions) {}
 
