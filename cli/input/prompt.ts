@@ -1,5 +1,5 @@
 // Asks the operator for confirmation, for a name to type, or for a secret without echo. Without a terminal it fails instead of
-// waiting for an answer. @clack/prompts draws the questions on stderr.
+// waiting for a response. @clack/prompts draws the questions on stderr.
 import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";

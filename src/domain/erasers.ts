@@ -7,7 +7,7 @@ import { eraseClients } from "./clients/erase.ts";
 import { erasePreferences } from "./console/erase.ts";
 import { createEraseKeys } from "./gateway/erase.ts";
 import { eraseAuthor } from "./governance/erase.ts";
-import { eraseAnswers } from "./idempotency/erase.ts";
+import { eraseResponses } from "./idempotency/erase.ts";
 import { createEraseUser } from "./identity/erase.ts";
 import type { createRecords } from "./inference/records.ts";
 import { eraseUsage } from "./inference/usage/usage-retention.ts";
@@ -20,7 +20,7 @@ import { eraseIdentities } from "./sso/erase.ts";
 const erasersOf = (machine: { ids: Ids; audit: Audit }): readonly ErasePersonalData[] => [
   createEraseKeys(machine),
   eraseClients,
-  eraseAnswers,
+  eraseResponses,
   erasePreferences,
   eraseAuthor,
   eraseProvisioning,

@@ -92,7 +92,7 @@ export function answer(run: () => unknown): void {
 }
 
 /** `answer` for work that takes several turns. */
-export async function answerLater(run: () => Promise<unknown>): Promise<void> {
+export async function respondLater(run: () => Promise<unknown>): Promise<void> {
   try {
     parentPort?.postMessage({ result: await run() });
   } catch (error) {

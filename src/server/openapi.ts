@@ -9,7 +9,7 @@ import { type Requirement, securityOf } from "./auth/guard.ts";
 import type { Accepted } from "./http/bodies/body.ts";
 import { type Answer, type Answers, headerParameter } from "./http/header-parameters.ts";
 import { type Dialect, dialectOf } from "./http/problems/dialect.ts";
-import { type DescribedAnswers, withReadTag } from "./http/read-tags.ts";
+import { type DescribedResponses, withReadTag } from "./http/read-tags.ts";
 import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
 
 /** Version of the API contract. */
@@ -23,7 +23,7 @@ export interface OperationText {
 
 /**
  * @returns the `detail` of a route. Answers are documented here and not in Elysia's `response`, which would validate each
- *   large answer at run time.
+ *   large response at run time.
  */
 export const operation = (operationId: string, summary: string, { tags, answers }: OperationText) => ({
   operationId,
@@ -43,7 +43,7 @@ export interface DocumentedRoute {
   hooks: { body?: unknown; query?: unknown; params?: unknown; detail?: RouteDetail };
 }
 
-export interface RouteDetail extends DescribedAnswers {
+export interface RouteDetail extends DescribedResponses {
   operationId?: string;
   summary?: string;
   tags?: string[];
@@ -166,7 +166,7 @@ const REFUSALS: Record<number, string> = {
   503: "Temporarily unavailable; try again",
 };
 
-/** Schema name and content of the error answers in each format. */
+/** Schema name and content of the error responses in each format. */
 const REFUSAL_CONTENTS: Record<Dialect, { name: string; content: object }> = {
   problem: {
     name: "Problem",
@@ -231,7 +231,7 @@ function operationOf({ hooks, path, method }: DocumentedRoute): Record<string, u
         content: { [BODY_TYPES[accepts ?? "json"]]: { schema } },
       },
     }),
-    responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...answersOf(path, answers) },
+    responses: { ...refusalsOf({ requires, accepts, path, hooks }), ...responsesOf(path, answers) },
   };
 }
 
@@ -285,7 +285,7 @@ function refusalsOf({ requires, accepts, path, hooks }: RefusalSources): Record<
   return Object.fromEntries(statuses.map((status) => [status, refusalRef(path, status)]));
 }
 
-const answersOf = (path: string, answers: Readonly<Record<number, Answer>>): Record<string, unknown> =>
+const responsesOf = (path: string, answers: Readonly<Record<number, Answer>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, mediaType = "application/json" }]) => {
       if (Number(status) >= 400 && !schema) return [status, { ...refusalRef(path, status), description }];

@@ -79,6 +79,6 @@ function holds(check: () => unknown): boolean {
   try {
     return check() !== false;
   } catch {
-    return false; // the answer names the failing check; operations that need the schema log the cause
+    return false; // the response names the failing check; operations that need the schema log the cause
   }
 }

@@ -1,10 +1,8 @@
 // The HTTP interface: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
 import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
-import { createAnswerRecorder } from "./answer-recorder.ts";
 import { brandingOf } from "./auth/browser.ts";
 import { renewSessionCookie } from "./auth/cookies.ts";
-import { complete } from "./http/answers.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
 import { StreamHolders } from "./http/event-streams.ts";
 import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts";
@@ -14,11 +12,13 @@ import { createRefusal, unrouted } from "./http/problems/refusal.ts";
 import { createRefusalLog } from "./http/problems/refusal-log.ts";
 import { needsTag, tagged } from "./http/read-tags.ts";
 import { routable, unreadableHost } from "./http/request-target.ts";
+import { complete } from "./http/responses.ts";
 import type { Forwarding } from "./listener/peer-address.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { AdminEvents, type AdminEventsOptions } from "./overview/admin-events.ts";
 import { Overview } from "./overview/overview.ts";
 import { RevisionStreams } from "./policy/revision-streams.ts";
+import { createResponseRecorder } from "./response-recorder.ts";
 import { createRouter, type RouteOptions } from "./router.ts";
 import { createRoutes, guardOf } from "./routes/index.ts";
 import { createAdmission } from "./scim/admission.ts";
@@ -28,8 +28,8 @@ import { createSearchBudget } from "./search/search-budget.ts";
 export interface ServerOptions extends RouteOptions {
   log: Log;
   metrics: Registry;
-  /** called for each answer before it is sent */
-  observeAnswer?: ((answered: { request: Request; exchange: Exchange }) => void) | undefined;
+  /** called for each response before it is sent */
+  observeResponse?: ((answered: { request: Request; exchange: Exchange }) => void) | undefined;
   /** defaults to BODY_TIMES */
   bodyTimes?: BodyTimes;
 }
@@ -41,7 +41,7 @@ export type AddressOf = (request: Request) => string | null;
 export type ForwardingOf = (request: Request) => Forwarding;
 
 export interface Server {
-  /** Answers any request; never throws or rejects. The runtime omits the body of an answer to HEAD. */
+  /** Answers any request; never throws or rejects. The runtime omits the body of a response to HEAD. */
   handle(request: Request, addressOf?: AddressOf, forwardingOf?: ForwardingOf): Response | Promise<Response>;
   /** Ends all event streams and rejects new ones. */
   endStreams(): void;
@@ -72,7 +72,7 @@ export function createServer(options: ServerOptions): Server {
   const routes: readonly DocumentedRoute[] = router.routes;
   const allowed = allowedMethods(routes);
   const refusals = createRefusalLog(options);
-  const record = createAnswerRecorder({ ...options, refusals }, routes);
+  const record = createResponseRecorder({ ...options, refusals }, routes);
   return {
     routes,
     endStreams() {
@@ -98,7 +98,7 @@ export function createServer(options: ServerOptions): Server {
       }
       if (needsTag(request, exchange.route, response)) response = await tagged(request, response);
       record({ request, exchange, response, durationMs: performance.now() - startedMs });
-      options.observeAnswer?.({ request, exchange });
+      options.observeResponse?.({ request, exchange });
       if (exchange.principal?.renewed) {
         const maxAgeSeconds = domain.access.settings.browserSessionTtlSeconds;
         renewSessionCookie(request, response, { baseUrl: baseUrl(), maxAgeSeconds });

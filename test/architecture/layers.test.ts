@@ -81,7 +81,7 @@ describe("imports between parts", () => {
   });
 
   test("allows imports within one part and from every part below", () => {
-    const text = ["../platform/clock.ts", "../domain/domain.ts", "./http/answers.ts"]
+    const text = ["../platform/clock.ts", "../domain/domain.ts", "./http/responses.ts"]
       .map((target) => `import "${target}";`)
       .join("\n");
     expect(violationsIn([sourceOf("src/server/a.ts", text)])).toEqual([]);

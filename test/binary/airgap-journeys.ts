@@ -72,8 +72,8 @@ async function logIn(): Promise<string> {
   expect((await ask(page, { headers: { cookie } })).status).toBe(200);
   expect((await ask(page, { json: { action: "approve" }, headers: { cookie } })).status).toBe(200);
   const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-  const answer = await ask("/api/auth/oauth2/token", { form: { ...asked, grant_type, device_code } });
-  return (await answer.json()).access_token;
+  const response = await ask("/api/auth/oauth2/token", { form: { ...asked, grant_type, device_code } });
+  return (await response.json()).access_token;
 }
 
 /** @returns how often the kernel was asked for a missing route: name lookups count, too */
@@ -128,8 +128,10 @@ describe("AIR-2: a host with loopback only", () => {
     const first = browse();
     await first.signIn(await first.visit("/login"), credential);
     const setup = await first.visit("/login/second-factor/setup/passkey");
-    const answer = authenticator.create(passkeyOptionsIn(setup));
-    const codes = await first.submit(formTo(setup, "/login/second-factor/setup/passkey"), { answer });
+    const response = authenticator.create(passkeyOptionsIn(setup));
+    const codes = await first.submit(formTo(setup, "/login/second-factor/setup/passkey"), {
+      answer: response,
+    });
     expect(codes.heading).toBe("Keep your recovery codes");
     const second = browse();
     const asked = await second.signIn(await second.visit("/login"), credential);

@@ -45,11 +45,11 @@ describe("CON-155 the executable", () => {
       const plain = await ask(file, { "accept-encoding": "identity" });
       expect(plain.headers.get("content-encoding")).toBeNull();
       expect(Buffer.from(await plain.bytes())).toEqual(brotliDecompressSync(file.brotli));
-      for (const [answer, encoding] of [
+      for (const [response, encoding] of [
         [packed, "br"],
         [plain, "identity"],
       ] as const) {
-        const etag = answer.headers.get("etag") ?? "";
+        const etag = response.headers.get("etag") ?? "";
         expect(etag).toMatch(/^"[^"]+"$/);
         const again = await ask(file, { "accept-encoding": encoding, "if-none-match": etag });
         expect([again.status, await again.text()]).toEqual([304, ""]);

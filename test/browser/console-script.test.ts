@@ -43,7 +43,7 @@ test("CON-114 times are in the reader's zone from the second page on", async () 
   expect(await page.locator("td time").first().textContent()).toMatch(/GMT\+[12]/);
 });
 
-test("CON-112 the chosen colors are in the first answer, and outlast the visit", async () => {
+test("CON-112 the chosen colors are in the first response, and outlast the visit", async () => {
   await using visitor = await scripted();
   const { page } = visitor;
   await page.emulateMedia({ colorScheme: "light" });

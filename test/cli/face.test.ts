@@ -147,7 +147,7 @@ describe("CLI-17 errors", () => {
 });
 
 describe("CLI-7 confirmation", () => {
-  test("fails at once without a terminal and --yes, even if stdin has an answer", async () => {
+  test("fails at once without a terminal and --yes, even if stdin has a response", async () => {
     expect(await pipedChild(["remove"], "y\n")).toEqual({
       stdout: "",
       stderr:
@@ -177,7 +177,7 @@ describe("CLI-7 confirmation", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("treats an empty answer as no", async () => {
+  test("treats an empty response as no", async () => {
     const { screen, exitCode } = await typed(["remove"], { answers: [{ after: ASKED, answer: "\r" }] });
     expect(screen).toEndWith("No changes made.\n");
     expect(screen).not.toContain("removed");
@@ -227,16 +227,16 @@ describe("CLI-8 confirmation by name", () => {
 
 describe("CLI-10 secrets", () => {
   test("does not echo secrets at the prompt", async () => {
-    const answers = [{ after: "password:", answer: "hunter2\r" }];
-    const { screen } = await typed(["password"], { answers });
+    const responses = [{ after: "password:", answer: "hunter2\r" }];
+    const { screen } = await typed(["password"], { answers: responses });
     expect(screen).toEndWith("[secret] of 7 characters\n");
     expect(screen).not.toMatch(/[▪•*]/);
     expect(screen).not.toContain("hunter2");
   });
 
   test("--password-stdin on a terminal asks without echo", async () => {
-    const answers = [{ after: "password:", answer: "hunter2\r" }];
-    const { screen } = await typed(["password", "--password-stdin"], { answers });
+    const responses = [{ after: "password:", answer: "hunter2\r" }];
+    const { screen } = await typed(["password", "--password-stdin"], { answers: responses });
     expect(screen).toEndWith("[secret] of 7 characters\n");
     expect(screen).not.toContain("hunter2");
   });

@@ -50,7 +50,7 @@ const stall = (events: readonly string[]) => async (exchange: UpstreamExchange) 
 };
 
 describe("the client of OpenAI", () => {
-  test("reads an answer and its usage", async () => {
+  test("reads a response and its usage", async () => {
     proxy.models.script = async (exchange) => {
       await exchange.body();
       await exchange.answer(200, CHAT.json);
@@ -133,7 +133,7 @@ describe("the client of OpenAI", () => {
 });
 
 describe("the client of Anthropic", () => {
-  test("reads an answer, with the token as API key or as bearer token", async () => {
+  test("reads a response, with the token as API key or as bearer token", async () => {
     proxy.models.script = async (exchange) => {
       await exchange.body();
       await exchange.answer(200, MESSAGES.json);

@@ -40,12 +40,12 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
     const as = await oauth.processDiscoveryResponse(server.issuer, found);
     const begin = async () => {
       const request = { scope: SCOPE, resource: server.origin };
-      const answer = await oauth.deviceAuthorizationRequest(as, CLIENT, oauth.None(), request, HTTP);
-      return await oauth.processDeviceAuthorizationResponse(as, CLIENT, answer);
+      const response = await oauth.deviceAuthorizationRequest(as, CLIENT, oauth.None(), request, HTTP);
+      return await oauth.processDeviceAuthorizationResponse(as, CLIENT, response);
     };
     const poll = async (deviceCode: string) => {
-      const answer = await oauth.deviceCodeGrantRequest(as, CLIENT, oauth.None(), deviceCode, HTTP);
-      return await oauth.processDeviceCodeResponse(as, CLIENT, answer);
+      const response = await oauth.deviceCodeGrantRequest(as, CLIENT, oauth.None(), deviceCode, HTTP);
+      return await oauth.processDeviceCodeResponse(as, CLIENT, response);
     };
     const refusal = (work: Promise<unknown>) =>
       work.then(
@@ -75,14 +75,14 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
       sid: caller.loginSessionId,
     });
 
-    const answer = await oauth.refreshTokenGrantRequest(
+    const response = await oauth.refreshTokenGrantRequest(
       as,
       CLIENT,
       oauth.None(),
       tokens.refresh_token ?? "",
       HTTP,
     );
-    const fresh = await oauth.processRefreshTokenResponse(as, CLIENT, answer);
+    const fresh = await oauth.processRefreshTokenResponse(as, CLIENT, response);
     expect((await validate(fresh.access_token)).jti).not.toBe(claims.jti);
   });
 
@@ -121,11 +121,11 @@ describe.each(["oauth2", "oidc"] as const)("oauth4webapi with %s discovery", (al
     const { as, refusal } = server;
     const { refreshToken } = await server.signedIn("member");
     for (const token of [refreshToken, refreshToken, "unknown"]) {
-      const answer = await oauth.revocationRequest(as, CLIENT, oauth.None(), token, HTTP);
-      await oauth.processRevocationResponse(answer);
+      const response = await oauth.revocationRequest(as, CLIENT, oauth.None(), token, HTTP);
+      await oauth.processRevocationResponse(response);
     }
-    const answer = await oauth.refreshTokenGrantRequest(as, CLIENT, oauth.None(), refreshToken, HTTP);
-    expect(await refusal(oauth.processRefreshTokenResponse(as, CLIENT, answer))).toBe("invalid_grant");
+    const response = await oauth.refreshTokenGrantRequest(as, CLIENT, oauth.None(), refreshToken, HTTP);
+    expect(await refusal(oauth.processRefreshTokenResponse(as, CLIENT, response))).toBe("invalid_grant");
   });
 });
 

@@ -28,8 +28,8 @@ async function signIn(at: OidcPeer, { settings = at.settings(), isForced = false
     isForced,
   });
   const query = await at.authorize(url, REDIRECT_URI);
-  const answer = { redirectUri: REDIRECT_URI, query, attempt };
-  return { provider, answer, claims: await provider.complete(answer) };
+  const response = { redirectUri: REDIRECT_URI, query, attempt };
+  return { provider, answer: response, claims: await provider.complete(response) };
 }
 
 test("SSO-20 signs a person in with a verified address, and takes a code once", async () => {

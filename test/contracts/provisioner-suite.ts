@@ -207,7 +207,7 @@ export function describeProvisioner(name: string, { make }: { make(): Promise<Su
       expect(await subject.upstream.keys()).toEqual([]);
     });
 
-    test("never shows people an answer of the gateway or a secret", async () => {
+    test("never shows people a response of the gateway or a secret", async () => {
       await using subject = await start(ADA);
       const key = await makeKey(subject);
       expect(JSON.stringify(key)).not.toContain(key.credential?.reveal() ?? "");

@@ -46,9 +46,9 @@ const post = (url: string, fields: Record<string, string>) =>
   });
 
 async function discover(origin: string) {
-  const answer = await fetch(`${origin}/.well-known/metaharness`);
-  expect(answer.status).toBe(200);
-  const document = await answer.json();
+  const response = await fetch(`${origin}/.well-known/metaharness`);
+  expect(response.status).toBe(200);
+  const document = await response.json();
   const { issuer, client_id } = document.oauth;
   const ends = {
     device: `${issuer}/device/code`,
@@ -62,13 +62,13 @@ type Service = Awaited<ReturnType<typeof discover>>;
 
 /** Signs the browser in. @returns the value of its header `Cookie` from then on */
 async function signIn({ issuer }: Service, origin: string): Promise<string> {
-  const answer = await fetch(`${issuer}/sign-in/email`, {
+  const response = await fetch(`${issuer}/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json", origin },
     body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
   });
-  expect(answer.status).toBe(200);
-  const [cookie = "", ...more] = answer.headers.getSetCookie();
+  expect(response.status).toBe(200);
+  const [cookie = "", ...more] = response.headers.getSetCookie();
   expect(more).toEqual([]);
   const [pair = "", ...attributes] = cookie.split("; ");
   expect(new Set(attributes)).toEqual(new Set(["Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=43200"]));
@@ -78,21 +78,21 @@ async function signIn({ issuer }: Service, origin: string): Promise<string> {
 
 /** The client asks for a device login. */
 async function begin({ device, client_id, resource }: Service) {
-  const answer = await post(device, { client_id, scope: SCOPES.join(" "), resource });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("cache-control")).toContain("no-store");
-  return await answer.json();
+  const response = await post(device, { client_id, scope: SCOPES.join(" "), resource });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toContain("no-store");
+  return await response.json();
 }
 
 const poll = ({ token, client_id, resource }: Service, device_code: string) =>
   post(token, { grant_type: DEVICE_GRANT, device_code, client_id, resource });
 
 /** Every refusal of the token endpoint must be OAuth JSON with a string `error`. */
-async function errorOf(answer: Response): Promise<[status: number, error: unknown]> {
-  expect(answer.headers.get("content-type")).toBe("application/json");
-  const { error, error_description } = await answer.json();
+async function errorOf(response: Response): Promise<[status: number, error: unknown]> {
+  expect(response.headers.get("content-type")).toBe("application/json");
+  const { error, error_description } = await response.json();
   expect(error_description).toBeString();
-  return [answer.status, error];
+  return [response.status, error];
 }
 
 /** The whole login, until the client has its tokens. */
@@ -105,9 +105,9 @@ async function login(server: ListeningServer) {
   const body = JSON.stringify({ action: "approve" });
   const headers = { cookie, "content-type": "application/json" };
   expect((await fetch(page, { method: "POST", headers, body })).status).toBe(200);
-  const answer = await poll(service, device_code);
-  expect(answer.status).toBe(200);
-  return { service, cookie, device_code, tokens: await answer.json() };
+  const response = await poll(service, device_code);
+  expect(response.status).toBe(200);
+  return { service, cookie, device_code, tokens: await response.json() };
 }
 
 const refresh = ({ token, client_id, resource }: Service, refresh_token: string, more: object = {}) =>
@@ -181,11 +181,11 @@ describe("logging in", () => {
     expect((await again.json()).error).toBeString();
 
     clock.advance(interval * 1_000);
-    const answer = await poll(service, device_code);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("pragma")).toBe("no-cache");
-    const tokens = await answer.json();
+    const response = await poll(service, device_code);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("pragma")).toBe("no-cache");
+    const tokens = await response.json();
     expect(Object.keys(tokens).sort()).toEqual([
       "access_token",
       "expires_at",
@@ -231,12 +231,12 @@ describe("logging in", () => {
   test("the client reads the user and the expiry of its token", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
-    const answer = await fetch(`${service.resource}/auth/me`, {
+    const response = await fetch(`${service.resource}/auth/me`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const { sub, exp } = decodeJwt(tokens.access_token);
-    const me = await answer.json();
+    const me = await response.json();
     expect(me).toMatchObject({ sub, email: EMAIL, role: "admin", expires_at: exp });
     expect(me.org_id).toMatch(UUID);
     expect(Number.isInteger(me.expires_at)).toBe(true);
@@ -245,9 +245,9 @@ describe("logging in", () => {
   test("a page is also available at its HTML address, which redirects a signed-out visitor to sign-in", async () => {
     await using server = await start();
     const { verification_uri_complete: link } = await begin(await discover(server.origin));
-    const answer = await fetch(link, { redirect: "manual" });
+    const response = await fetch(link, { redirect: "manual" });
     const token = link.split("/").at(-1);
-    expect(answer.headers.get("location")).toBe(`/login?callbackURL=%2Fdevice%2F${token}`);
+    expect(response.headers.get("location")).toBe(`/login?callbackURL=%2Fdevice%2F${token}`);
   });
 });
 
@@ -256,9 +256,9 @@ describe("staying logged in", () => {
     await using server = await start();
     const { service, tokens } = await login(server);
     server.world.clock.advance(1_000);
-    const answer = await refresh(service, tokens.refresh_token, { scope: tokens.scope });
-    expect(answer.status).toBe(200);
-    const fresh = await answer.json();
+    const response = await refresh(service, tokens.refresh_token, { scope: tokens.scope });
+    expect(response.status).toBe(200);
+    const fresh = await response.json();
     const [before, after] = [decodeJwt(tokens.access_token), decodeJwt(fresh.access_token)];
     expect(after.sid).toBe(before.sid ?? "");
     expect(after.iat).not.toBe(before.iat);
@@ -277,7 +277,7 @@ describe("staying logged in", () => {
       body: "{}",
     });
     expect([out.status, await out.json()]).toEqual([200, { success: true }]);
-    const answer = await fetch(service.token, {
+    const response = await fetch(service.token, {
       method: "POST",
       headers,
       body: new URLSearchParams({
@@ -286,14 +286,14 @@ describe("staying logged in", () => {
         client_id: "blue-cli",
       }),
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   });
 
   test("two simultaneous refreshes of one token both succeed: the client has no lock", async () => {
     await using server = await start();
     const { service, tokens } = await login(server);
-    const answers = await Promise.all([1, 2, 3].map(() => refresh(service, tokens.refresh_token)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const responses = await Promise.all([1, 2, 3].map(() => refresh(service, tokens.refresh_token)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 });
 
@@ -396,7 +396,7 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<[even
 }
 
 describe("working under the policy", () => {
-  test("the client gets an answer that gateway mode is off, and continues", async () => {
+  test("the client gets a response that gateway mode is off, and continues", async () => {
     await using workstation = await atWork();
     const ensured = await workstation.call("/gateway/key/ensure", {
       method: "POST",
@@ -412,9 +412,9 @@ describe("working under the policy", () => {
 
   test("a client gets a document that it can decode, and one without declared capabilities is told to update", async () => {
     await using workstation = await atWork();
-    const answer = await workstation.fetchPolicy();
-    expect(answer.status).toBe(200);
-    const document = await answer.json();
+    const response = await workstation.fetchPolicy();
+    expect(response.status).toBe(200);
+    const document = await response.json();
     expectDecodable(document);
     const announced = NEGOTIATION["x-blue-capabilities"].split(",");
     expect(announced).toEqual(expect.arrayContaining(document.required_capabilities));
@@ -463,12 +463,12 @@ describe("working under the policy", () => {
   test("SSE: the current revision arrives at once, and the next one when it is published", async () => {
     await using workstation = await atWork();
     const { revision } = await (await workstation.fetchPolicy()).json();
-    const answer = await workstation.call("/governance-config/events", {
+    const response = await workstation.call("/governance-config/events", {
       headers: { accept: "text/event-stream" },
     });
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-    if (!answer.body) throw new Error("a stream has a body");
-    const frames = framesOf(answer.body);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    if (!response.body) throw new Error("a stream has a body");
+    const frames = framesOf(response.body);
     expect((await frames.next()).value).toEqual(["revision", { revision }]);
     const { id } = await publishPackages(workstation.server, { packages: [] });
     expect((await frames.next()).value).toEqual(["revision", { revision: id }]);

@@ -41,12 +41,12 @@ async function start(wrap = 'exec "$@"'): Promise<RunningService> {
 }
 
 async function signIn({ baseUrl }: RunningService): Promise<Record<string, string>> {
-  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
+  const response = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }),
   });
-  return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  return { cookie: response.headers.get("set-cookie")?.split(";")[0] ?? "" };
 }
 
 interface Site {

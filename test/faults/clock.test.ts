@@ -34,10 +34,10 @@ afterAll(() => face[Symbol.asyncDispose]());
 
 /** Sends a request, and expects the status. */
 async function ask(method: string, path: string, { status = 200, ...sent }: Sent & { status?: number }) {
-  const answer = await face.request(method, path, sent);
-  const text = await answer.text();
-  expect([method, path, answer.status, text]).toEqual([method, path, status, text]);
-  return { headers: answer.headers, text, json: () => JSON.parse(text) };
+  const response = await face.request(method, path, sent);
+  const text = await response.text();
+  expect([method, path, response.status, text]).toEqual([method, path, status, text]);
+  return { headers: response.headers, text, json: () => JSON.parse(text) };
 }
 
 const form = (text: string): Sent => ({ body: text, headers: FORM });
@@ -100,8 +100,8 @@ async function provision(): Promise<void> {
 
 /** A login from before the jump either continues or says that it has ended, and is renewed without a person. */
 async function goOn(cookie: string): Promise<void> {
-  const answer = await face.request("GET", "/governance-config", { token: lasting.access_token });
-  expect([200, 401]).toContain(answer.status);
+  const response = await face.request("GET", "/governance-config", { token: lasting.access_token });
+  expect([200, 401]).toContain(response.status);
   lasting = await refresh(lasting);
   await work(lasting, cookie);
 }

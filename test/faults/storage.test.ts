@@ -103,14 +103,14 @@ describe.if(canMount)("a service whose disk fails", () => {
 
   async function signIn(): Promise<{ status: number; reason: unknown; cookie: string }> {
     const credentials = { email: ADMIN_EMAIL, password: ADMIN_PASSWORD };
-    const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+    const response = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(credentials),
     });
-    const { reason } = await answer.json();
-    const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
-    return { status: answer.status, reason, cookie };
+    const { reason } = await response.json();
+    const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+    return { status: response.status, reason, cookie };
   }
 
   async function expectReading(): Promise<void> {
@@ -149,8 +149,8 @@ describe.if(canMount)("a service whose disk fails", () => {
     expect(await (await fetch(`${service.baseUrl}/ready`)).json()).toMatchObject({
       detail: "not ready: disk",
     });
-    const answer = await fetch(`${service.baseUrl}/health/dependencies`, { headers: { cookie } });
-    const { checks }: { checks: { error?: string }[] } = await answer.json();
+    const response = await fetch(`${service.baseUrl}/health/dependencies`, { headers: { cookie } });
+    const { checks }: { checks: { error?: string }[] } = await response.json();
     const full = "the disk has less than 16.0 MiB free";
     const store = `${full}: artifacts can be read, and new ones may be refused`;
     const database = `${full}: reads continue, and writes may be refused`;

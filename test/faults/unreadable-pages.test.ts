@@ -21,8 +21,8 @@ test("an unreadable page causes an error response with the cause, and the servic
   const whole = readFileSync(database);
   truncateSync(database, KEPT_BYTES);
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const answer = await fetch(`${service.baseUrl}/scim/v2/Users`, { headers });
-  expect([answer.status, await answer.json()]).toMatchObject([
+  const response = await fetch(`${service.baseUrl}/scim/v2/Users`, { headers });
+  expect([response.status, await response.json()]).toMatchObject([
     503,
     { detail: expect.stringContaining("the database file is damaged") },
   ]);

@@ -47,8 +47,8 @@ export async function openFirefox(program: string): Promise<Firefox> {
 
   const evaluate = async (expression: string): Promise<unknown> => {
     const asked = { expression: `Promise.resolve(${expression}).then((value) => JSON.stringify(value))` };
-    const answer = await ask("script.evaluate", { ...asked, target: { context }, awaitPromise: true });
-    const { type, result, exceptionDetails } = answer;
+    const response = await ask("script.evaluate", { ...asked, target: { context }, awaitPromise: true });
+    const { type, result, exceptionDetails } = response;
     if (type !== "success")
       throw new Error(`${expression.slice(0, 200)}: ${JSON.stringify(exceptionDetails)}`);
     const { value } = Object(result);
@@ -107,7 +107,7 @@ type Ask = (method: string, params: object) => Promise<Record<string, unknown>>;
 /** @param errors receives errors of scripts */
 async function connect(address: string, errors: string[]): Promise<Ask> {
   const socket = new WebSocket(address);
-  const waiting = new Map<number, (answer: Record<string, unknown>) => void>();
+  const waiting = new Map<number, (response: Record<string, unknown>) => void>();
   socket.addEventListener("message", ({ data }) => {
     const message: unknown = JSON.parse(String(data));
     if (!isJsonObject(message)) return;

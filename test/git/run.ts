@@ -330,7 +330,7 @@ const CASES: Readonly<Record<string, Case>> = {
       hostname: "127.0.0.1",
       port: 0,
       tls: host.tls,
-      fetch: (request) => cloudAnswer(request, commit),
+      fetch: (request) => cloudResponse(request, commit),
     });
     const connection = connectionTo(host, {
       provider: "bitbucket_cloud",
@@ -348,14 +348,14 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-function cloudAnswer({ url, headers }: Request, commit: string): Response {
+function cloudResponse({ url, headers }: Request, commit: string): Response {
   if (headers.get("authorization") !== `Bearer ${TOKEN}`) return new Response("", { status: 401 });
-  const answers: Readonly<Record<string, unknown>> = {
+  const responses: Readonly<Record<string, unknown>> = {
     "/2.0/repositories/acme/cloud": { full_name: "acme/cloud" },
     "/2.0/repositories/acme/cloud/refs/branches/main": { target: { hash: commit } },
     [`/2.0/repositories/acme/cloud/commit/${commit}`]: { hash: commit, date: "2025-11-12T08:09:10+00:00" },
   };
-  const found = answers[new URL(url).pathname];
+  const found = responses[new URL(url).pathname];
   return found ? Response.json(found) : new Response("", { status: 404 });
 }
 

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   await example.upstream.addAccount(EMAIL);
   await using service = await startOurs(folder.path, { litellm, example });
   const agent = await signIn(service);
-  await proveAnswers(agent);
+  await proveResponses(agent);
   await proveKeyReplacement(agent, join(keys, "keys"));
   await proveOwnPaths(agent, service);
   rmSync(example.directory, { recursive: true });
@@ -58,9 +58,9 @@ async function signIn(service: RunningService): Promise<OpenAI> {
   const login = await deviceLogin(service.baseUrl, { email: EMAIL, password: service.password() });
   const post = async (path: string) => {
     const headers = { authorization: `Bearer ${login.access_token}` };
-    const answer = await fetch(service.baseUrl + path, { method: "POST", headers });
-    const body = await answer.json();
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${JSON.stringify(body)}`);
+    const response = await fetch(service.baseUrl + path, { method: "POST", headers });
+    const body = await response.json();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(body)}`);
     return body;
   };
   expectEqual("a key is made for the user", (await post("/gateway/key/ensure")).status, "ready");
@@ -75,7 +75,7 @@ async function textOf(agent: OpenAI): Promise<string> {
   return choices[0]?.message.content ?? "";
 }
 
-async function proveAnswers(agent: OpenAI): Promise<void> {
+async function proveResponses(agent: OpenAI): Promise<void> {
   expectEqual("an answer arrives", await textOf(agent), ANSWER);
   const stream = await agent.chat.completions.create({
     ...QUESTION,

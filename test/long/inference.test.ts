@@ -44,12 +44,12 @@ async function serve(exchange: UpstreamExchange): Promise<void> {
   const authorization = exchange.header("authorization") ?? "";
   if (authorization === `Bearer ${ADMIN_KEY}`) {
     const headers = { authorization, "content-type": "application/json" };
-    const answer = await fetch(keys.origin + target, {
+    const response = await fetch(keys.origin + target, {
       method,
       headers,
       ...(body.length > 0 && { body: String(body) }),
     });
-    return await exchange.answer(answer.status, await answer.bytes());
+    return await exchange.answer(response.status, await response.bytes());
   }
   awaited.get(exchange.header("x-round") ?? "")?.(exchange);
   if (exchange.header("x-phase") === "head") return;

@@ -50,12 +50,12 @@ beforeAll(async () => {
     args: ["--data-dir", join(folder, "data"), "--config", config],
     env: turns.env,
   });
-  const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+  const response = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ email: "admin@example.com", password: PASSWORD }),
   });
-  cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
 }, LIMIT_MS);
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -63,13 +63,18 @@ afterAll(async () => {
 });
 
 async function ask(method: string, path: string, body?: object) {
-  const answer = await fetch(`${service.baseUrl}${path}`, {
+  const response = await fetch(`${service.baseUrl}${path}`, {
     method,
     headers: { cookie, origin: service.baseUrl, "content-type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  expect([method, path, answer.status, answer.status === 200 ? "" : text]).toEqual([method, path, 200, ""]);
+  const text = await response.text();
+  expect([method, path, response.status, response.status === 200 ? "" : text]).toEqual([
+    method,
+    path,
+    200,
+    "",
+  ]);
   return JSON.parse(text);
 }
 
@@ -205,19 +210,19 @@ test(
           readFileSync(`/proc/${service.pid}/status`, "utf8"),
         )?.[1],
       ) / 1_024;
-    const answers: number[] = [];
+    const responses: number[] = [];
     const turnMs = await turns.longest(async () => {
       writeFileSync(`/proc/${service.pid}/clear_refs`, "5"); // resets the peak
       const beforeMb = status("VmRSS");
-      const answer = await fetch(`${service.baseUrl}${SCIM_BASE_PATH}/Groups`, {
+      const response = await fetch(`${service.baseUrl}${SCIM_BASE_PATH}/Groups`, {
         method: "POST",
         headers: { authorization: `Bearer ${SCIM.token}`, "content-type": "application/scim+json" },
         body,
       });
-      await answer.text();
-      answers.push(answer.status, status("VmHWM") - beforeMb);
+      await response.text();
+      responses.push(response.status, status("VmHWM") - beforeMb);
     });
-    const [code, growthMb = Number.NaN] = answers;
+    const [code, growthMb = Number.NaN] = responses;
     expect({ code, isSmall: growthMb < REFUSAL_MB_MAX, growthMb }).toEqual({
       code: 400,
       isSmall: true,
@@ -240,12 +245,14 @@ test(
     const body = JSON.stringify({ schemas: [BULK_REQUEST], Operations });
     const statuses: string[] = [];
     const turnMs = await turns.longest(async () => {
-      const answer = await fetch(`${service.baseUrl}${SCIM_BASE_PATH}/Bulk`, {
+      const response = await fetch(`${service.baseUrl}${SCIM_BASE_PATH}/Bulk`, {
         method: "POST",
         headers: { authorization: `Bearer ${SCIM.token}`, "content-type": "application/scim+json" },
         body,
       });
-      const { Operations: outcomes }: { Operations: { status: string }[] } = JSON.parse(await answer.text());
+      const { Operations: outcomes }: { Operations: { status: string }[] } = JSON.parse(
+        await response.text(),
+      );
       statuses.push(...outcomes.map(({ status }) => status));
     });
     expect(statuses).toEqual(Array(BULK_USERS).fill("201"));

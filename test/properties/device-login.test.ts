@@ -203,14 +203,14 @@ class Run {
   async poll(login: Login | undefined): Promise<void> {
     if (!login) return;
     const expected = this.expectedPoll(login);
-    const answer = redeem(this.world, login.codes.deviceCode);
-    expect(await refusalOf(answer)).toBe(expected);
+    const response = redeem(this.world, login.codes.deviceCode);
+    expect(await refusalOf(response)).toBe(expected);
     this.met.add(`poll ${expected}`);
     if (expected !== "fine") return;
     const family = { user: login.user ?? -1, revoked: false, endsAt: this.now };
     login.state = "redeemed";
     this.families.push(family);
-    this.add(family, await answer);
+    this.add(family, await response);
   }
 
   expectedPoll(login: Login): string {
@@ -271,13 +271,13 @@ class Run {
   async refresh(token: Token | undefined): Promise<void> {
     if (!token) return;
     const expected = this.expectedRefresh(token);
-    const answer = refresh(this.world, token.refreshToken);
-    expect(await refusalOf(answer)).toBe(expected);
+    const response = refresh(this.world, token.refreshToken);
+    expect(await refusalOf(response)).toBe(expected);
     this.met.add(`refresh ${expected}`);
     if (expected !== "fine") return;
-    if (token.successor) return expectRepeated(newestAfter(token), await answer);
+    if (token.successor) return expectRepeated(newestAfter(token), await response);
     token.rotatedAt = this.now;
-    token.successor = this.add(token.family, await answer);
+    token.successor = this.add(token.family, await response);
   }
 
   expectedRefresh(token: Token): string {
@@ -331,13 +331,13 @@ class Run {
     for (const login of this.logins) if (this.now >= login.expiresAt + CODE_KEPT) login.state = "gone";
   }
 
-  add(family: Family, answer: Awaited<ReturnType<typeof refresh>>): Token {
+  add(family: Family, response: Awaited<ReturnType<typeof refresh>>): Token {
     family.endsAt = this.now + REFRESH_LIFE;
     const token: Token = {
       family,
-      refreshToken: answer.refresh_token ?? "",
-      accessToken: answer.access_token,
-      accessEndsAt: answer.expires_at,
+      refreshToken: response.refresh_token ?? "",
+      accessToken: response.access_token,
+      accessEndsAt: response.expires_at,
       endsAt: this.now + REFRESH_LIFE,
       rotatedAt: undefined,
       successor: undefined,
@@ -372,8 +372,8 @@ class Run {
 const newestAfter = (token: Token): Token => (token.successor ? newestAfter(token.successor) : token);
 
 /** A token that was rotated within the grace window returns the newest one again, and nothing with a longer lifetime. */
-function expectRepeated(newest: Token, answer: Awaited<ReturnType<typeof refresh>>): void {
-  expect(answer).toMatchObject({ refresh_token: newest.refreshToken, expires_at: newest.accessEndsAt });
+function expectRepeated(newest: Token, response: Awaited<ReturnType<typeof refresh>>): void {
+  expect(response).toMatchObject({ refresh_token: newest.refreshToken, expires_at: newest.accessEndsAt });
 }
 
 const at = <T>(items: readonly T[], index: number): T | undefined =>

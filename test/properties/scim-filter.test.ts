@@ -15,7 +15,11 @@ import { resolvePath } from "../../src/domain/scim/schema/attribute-path.ts";
 import { elementsOf, partsOf } from "../../src/domain/scim/schema/document.ts";
 import { foldCase } from "../../src/domain/scim/schema/fold-case.ts";
 import { CORE_USER, RESOURCE_TYPES, type ResourceTypeName } from "../../src/domain/scim/wire.ts";
-import { createSearchWorld, type ListAnswer, type SearchWorld } from "../domain/scim/search/search-world.ts";
+import {
+  createSearchWorld,
+  type ListResponse,
+  type SearchWorld,
+} from "../domain/scim/search/search-world.ts";
 import { attributeAt, FILTERS, type Population, pathsOf, populations, TEXTS } from "./scim-filter-texts.ts";
 
 /** A run creates a database and runs dozens of filters or orders on it. */
@@ -24,7 +28,7 @@ const RUNS = 5;
 async function populate(
   world: SearchWorld,
   { people, groups }: Population,
-): Promise<ListAnswer["Resources"]> {
+): Promise<ListResponse["Resources"]> {
   const ids = await world.addUsers(...people);
   for (const [at, members] of groups.entries()) {
     const known = [...new Set(members)].flatMap((member) => ids[member] ?? []);

@@ -192,8 +192,8 @@ const lower = (value: Scalar | undefined) => (typeof value === "string" ? value.
 const sameIn = (one: Element, other: Element) => (sub: string) => lower(one[sub]) === lower(other[sub]);
 
 const isMatch = (one: Element, { join, asked }: Filter): boolean => {
-  const answers = asked.map(({ sub, literal }) => lower(one[sub]) === lower(literal));
-  return join === "and" ? answers.every(Boolean) : answers.some(Boolean);
+  const responses = asked.map(({ sub, literal }) => lower(one[sub]) === lower(literal));
+  return join === "and" ? responses.every(Boolean) : responses.some(Boolean);
 };
 
 /** The values that a filter fixes: none if there are alternatives or contradictions. */

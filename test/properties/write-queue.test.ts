@@ -77,12 +77,12 @@ const rowsOf = ({ rows, fails }: Write, name: string): string[] =>
 async function run(db: Db, asked: readonly [Write, string][]): Promise<string[][]> {
   let isDone = false;
   const seen: string[][] = [];
-  const answers = asked.map(async ([write, name]) => {
-    const answer = await ask(db, write, name).catch((error: unknown) => String(error));
-    expect(answer).toBe(write.fails ? `Error: ${name}` : name);
+  const responses = asked.map(async ([write, name]) => {
+    const response = await ask(db, write, name).catch((error: unknown) => String(error));
+    expect(response).toBe(write.fails ? `Error: ${name}` : name);
     expect(rowsIn(db)).toEqual(expect.arrayContaining(rowsOf(write, name)));
   });
-  const ended = Promise.all(answers).finally(() => {
+  const ended = Promise.all(responses).finally(() => {
     isDone = true;
   });
   while (!isDone) {

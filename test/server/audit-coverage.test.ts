@@ -348,8 +348,8 @@ async function withApp(site: TestServer) {
 async function withPasskey(site: TestServer) {
   const browser = await signedInBrowser(site);
   const page = await browser.visit(`${FACTORS}/passkeys/new`);
-  const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
-  await browser.submit(formTo(page, `${FACTORS}/passkeys/new`), { answer, name: "Laptop" });
+  const response = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
+  await browser.submit(formTo(page, `${FACTORS}/passkeys/new`), { answer: response, name: "Laptop" });
   return browser;
 }
 
@@ -1052,8 +1052,8 @@ const CASES: Readonly<Record<string, Case>> = {
       const { browser } = await afterPassword(site);
       const action = "/login/second-factor/setup/passkey";
       const page = await browser.visit(action);
-      const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
-      return filledIn(browser, page, { action, fields: { answer } });
+      const response = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
+      return filledIn(browser, page, { action, fields: { answer: response } });
     },
     leaves: ["second_factor.add", "login_session.open"],
   },
@@ -1087,8 +1087,8 @@ const CASES: Readonly<Record<string, Case>> = {
       const browser = await signedInBrowser(site);
       const action = `${FACTORS}/passkeys/new`;
       const page = await browser.visit(action);
-      const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
-      return filledIn(browser, page, { action, fields: { answer } });
+      const response = createAuthenticator(BASE_URL).create(passkeyOptionsIn(page));
+      return filledIn(browser, page, { action, fields: { answer: response } });
     },
     leaves: ["second_factor.add"],
   },
@@ -1728,9 +1728,9 @@ test.each(Object.entries(CASES))("API-6 %s writes the required audit entries", a
   await settled(site);
   let answered = 0;
   const traces = await tracesOf(site.world.file, expected, async () => {
-    const answer = await site.request(method, asked, sent);
-    await answer.bytes(); // an export is recorded after its last row
-    answered = answer.status;
+    const response = await site.request(method, asked, sent);
+    await response.bytes(); // an export is recorded after its last row
+    answered = response.status;
     await settled(site);
   });
   expect(answered).toSatisfy((found) => (status === undefined ? found < 400 : found === status));
@@ -1751,9 +1751,9 @@ test("every other GET changes nothing", async () => {
   using watch = watchOf(site.world.file);
   for (const { path, hooks } of others) {
     const asked = path.replaceAll(/:\w+/g, UNKNOWN_ID);
-    const answer = await site.request("GET", asked, opening(hooks.detail?.["x-requires"], caller));
-    await answer.body?.cancel();
-    expect([401, 403]).not.toContain(answer.status);
+    const response = await site.request("GET", asked, opening(hooks.detail?.["x-requires"], caller));
+    await response.body?.cancel();
+    expect([401, 403]).not.toContain(response.status);
     await settled(site);
     const traces = watch.traces();
     if (traces.actions.length + traces.tables.length > 0) found[path] = [...traces.actions, ...traces.tables];
@@ -1771,7 +1771,7 @@ function opening(requirement: Requirement | undefined, caller: Caller): Sent {
 test("the table lists every route that may change something", async () => {
   const site = await sameGateway();
   const changing = site.server.routes
-    .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL answers methods that a path does not have
+    .filter(({ method }) => method !== "GET" && method !== "ALL") // ALL responses methods that a path does not have
     .map(({ method, path }) => `${method} ${path}`);
   const listed = new Set(
     Object.keys(CASES)

@@ -14,9 +14,9 @@ import { createTestServer, type TestServer } from "../support/server.ts";
 import { createWorld, START_MS } from "../support/world.ts";
 
 const ask = async ({ request }: TestServer, path: string) => {
-  const answer = await request("GET", path);
-  const isText = answer.headers.get("content-type")?.startsWith("text/plain");
-  return [answer.status, isText ? await answer.text() : await answer.json()];
+  const response = await request("GET", path);
+  const isText = response.headers.get("content-type")?.startsWith("text/plain");
+  return [response.status, isText ? await response.text() : await response.json()];
 };
 
 /** @returns the whole response to an unauthenticated caller */
@@ -140,9 +140,9 @@ describe("dependencies", () => {
   async function createAsked(face: TestServer) {
     const { accessToken } = await face.signedIn("member");
     return async () => {
-      const answer = await face.request("GET", "/health/dependencies", { token: accessToken });
-      expect(answer.status).toBe(200);
-      return await answer.json();
+      const response = await face.request("GET", "/health/dependencies", { token: accessToken });
+      expect(response.status).toBe(200);
+      return await response.json();
     };
   }
 

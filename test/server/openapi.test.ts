@@ -33,12 +33,12 @@ const operationOf = (document: Document, { method, path }: DocumentedRoute): Ope
   document.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
 
 /** Members that a route's description leaves out. */
-function gapsOf({ operationId, summary, tags, "x-answers": answers = {} }: RouteDetail): string[] {
+function gapsOf({ operationId, summary, tags, "x-answers": responses = {} }: RouteDetail): string[] {
   return [
     ...(operationId ? [] : ["operationId"]),
     ...(summary ? [] : ["summary"]),
     ...(tags?.length === 1 ? [] : ["one tag"]),
-    ...(Object.keys(answers).length > 0 ? [] : ["an answer"]),
+    ...(Object.keys(responses).length > 0 ? [] : ["an answer"]),
   ];
 }
 

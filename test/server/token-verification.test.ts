@@ -32,8 +32,8 @@ test("a token is verified once for any number of requests, and not at all by the
   expect((await ask(site, accessToken)).status).toBe(200);
   expect(await verifications(site, "accepted")).toBe(0);
   const other = await restarted(site);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(other, accessToken)));
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => ask(other, accessToken)));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   expect(await verifications(other, "accepted")).toBe(1);
 });
 
@@ -45,9 +45,9 @@ test("callers that wait with the same new token count as one verification", asyn
   const { accessToken } = await site.signedIn("member");
   const other = await restarted(site);
   const busy = forgeries(accessToken, BUSY).map((token) => ask(other, token, FAR));
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(other, accessToken)));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => ask(other, accessToken)));
   await Promise.all(busy);
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   expect(await verifications(other, "accepted")).toBe(1);
 });
 
@@ -60,8 +60,8 @@ test("a refreshed token is not verified again", async () => {
     client_id: OAUTH_CLIENT_ID,
   });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const answer = await site.request("POST", "/api/auth/oauth2/token", { body: `${body}`, headers });
-  const { access_token: token } = await answer.json();
+  const response = await site.request("POST", "/api/auth/oauth2/token", { body: `${body}`, headers });
+  const { access_token: token } = await response.json();
   expect((await ask(site, token)).status).toBe(200);
   expect(await verifications(site, "accepted")).toBe(0);
 });
@@ -85,9 +85,9 @@ test("an address that floods the service with forged tokens is refused before ve
   for (const token of flood.slice(0, REFUSED_TOKENS.burst))
     expect((await ask(other, token)).status).toBe(401);
   for (const token of flood.slice(REFUSED_TOKENS.burst)) {
-    const answer = await ask(other, token);
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "1"]);
-    expect((await answer.json()).reason).toBe("access.tokens_refused");
+    const response = await ask(other, token);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect((await response.json()).reason).toBe("access.tokens_refused");
   }
   expect(await verifications(other, "refused")).toBe(REFUSED_TOKENS.burst);
   expect((await ask(other, accessToken, FAR)).status).toBe(200); // new, and from another address
@@ -102,7 +102,7 @@ test("admits more new tokens than one turn can verify", async () => {
   const request = { user, grant, scope: claims.scope, sid: claims.sid, issuedAtMs: site.world.clock.nowMs() };
   const tokens = Array.from({ length: 500 }, () => site.domain.access.tokens.mint(request).accessToken);
   const other = await restarted(site);
-  const answers = await Promise.all(tokens.map((token) => ask(other, token)));
-  expect(answers.map(({ status }) => status)).toEqual(tokens.map(() => 200));
+  const responses = await Promise.all(tokens.map((token) => ask(other, token)));
+  expect(responses.map(({ status }) => status)).toEqual(tokens.map(() => 200));
   expect(await verifications(other, "accepted")).toBe(tokens.length);
 });

@@ -104,14 +104,14 @@ export class Load implements AsyncDisposable {
 
   async #send(body: object, token: string): Promise<number | undefined> {
     try {
-      const answer = await fetch(`${this.site.baseUrl}/client-status`, {
+      const response = await fetch(`${this.site.baseUrl}/client-status`, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(ANSWER_MS),
       });
-      await answer.arrayBuffer();
-      return answer.status;
+      await response.arrayBuffer();
+      return response.status;
     } catch {
       return undefined; // killed before or during the response
     }

@@ -72,7 +72,7 @@ export async function reasonOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-/** @returns the stored answers for repeated requests */
+/** @returns the stored responses for repeated requests */
 export const idempotencyOf = (world: World): Idempotency =>
   new Idempotency({
     ...world,

@@ -34,15 +34,16 @@ async function call(site: Address, { method, path, token, type = "application/js
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
   try {
     const sent = typeof body === "string" ? body : JSON.stringify(body);
-    const answer = await fetch(`${site.baseUrl}${path}`, { method, headers, body: sent });
-    const text = await answer.text();
-    return { status: answer.status, body: text === "" ? {} : JSON.parse(text) };
+    const response = await fetch(`${site.baseUrl}${path}`, { method, headers, body: sent });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
   } catch {
     return undefined; // killed before or during the response
   }
 }
 
-const refused = (what: string, answer: object) => new Error(`${what} was refused: ${JSON.stringify(answer)}`);
+const refused = (what: string, response: object) =>
+  new Error(`${what} was refused: ${JSON.stringify(response)}`);
 
 /** Ledger of things that exist once they are acknowledged. */
 class Made {
@@ -82,9 +83,9 @@ export function signIns(site: Address): Caller {
     },
     async change() {
       const body = { email: EMAIL, password: PASSWORD };
-      const answer = await call(site, { method: "POST", path: "/api/auth/sign-in/email", body });
-      if (answer?.status === 200) made.add(sha256Hex(answer.body.token));
-      else if (answer) throw refused("a sign-in", answer);
+      const response = await call(site, { method: "POST", path: "/api/auth/sign-in/email", body });
+      if (response?.status === 200) made.add(sha256Hex(response.body.token));
+      else if (response) throw refused("a sign-in", response);
     },
     faults: (database) =>
       made
@@ -109,9 +110,9 @@ export function provisionedUsers(site: Address): Caller {
     },
     async change() {
       const body = { schemas: [USER], userName: `user-${crypto.randomUUID()}@example.com` };
-      const answer = await call(site, { ...scim, method: "POST", path: "/scim/v2/Users", body });
-      if (answer?.status === 201) made.add(answer.body.id);
-      else if (answer) throw refused("a new user", answer);
+      const response = await call(site, { ...scim, method: "POST", path: "/scim/v2/Users", body });
+      if (response?.status === 201) made.add(response.body.id);
+      else if (response) throw refused("a new user", response);
     },
     faults: (database) =>
       made
@@ -130,9 +131,9 @@ export function provisionedName(site: Address): Caller {
   let id: string | undefined;
   const create = async () => {
     const body = { schemas: [USER], userName: `renamed-${crypto.randomUUID()}@example.com` };
-    const answer = await call(site, { ...scim, method: "POST", path: "/scim/v2/Users", body });
-    if (answer && answer.status !== 201) throw refused("a new user", answer);
-    id = answer?.body.id;
+    const response = await call(site, { ...scim, method: "POST", path: "/scim/v2/Users", body });
+    if (response && response.status !== 201) throw refused("a new user", response);
+    id = response?.body.id;
   };
   return {
     name: "changes of a provisioned user",
@@ -144,9 +145,9 @@ export function provisionedName(site: Address): Caller {
       const number = ++counter.sent;
       const Operations = [{ op: "replace", path: "displayName", value: `Name ${number}` }];
       const body = { schemas: [PATCH], Operations };
-      const answer = await call(site, { ...scim, method: "PATCH", path: `/scim/v2/Users/${id}`, body });
-      if (answer?.status === 200) counter.acknowledged = number;
-      else if (answer) throw refused("a changed user", answer);
+      const response = await call(site, { ...scim, method: "PATCH", path: `/scim/v2/Users/${id}`, body });
+      if (response?.status === 200) counter.acknowledged = number;
+      else if (response) throw refused("a changed user", response);
     },
     faults(database) {
       if (id === undefined) return [];
@@ -172,9 +173,9 @@ export function reports(site: Address, workstation: Workstation): Caller {
       const number = ++counter.sent;
       const { accessToken: token } = workstation; // the current one, which a refresh replaces
       const body = { ...report, hostname: `lab-${number}` };
-      const answer = await call(site, { method: "POST", path: "/client-status", token, body });
-      if (answer?.status === 204) counter.acknowledged = number;
-      else if (answer) throw refused("a report", answer);
+      const response = await call(site, { method: "POST", path: "/client-status", token, body });
+      if (response?.status === 204) counter.acknowledged = number;
+      else if (response) throw refused("a report", response);
     },
     faults(database) {
       const row = database.query<{ hostname: string }, [string]>(
@@ -200,16 +201,16 @@ export function refreshes(site: Address, workstation: Workstation): Caller {
         grant_type: "refresh_token",
         refresh_token: workstation.refreshToken,
       };
-      const answer = await call(site, {
+      const response = await call(site, {
         method: "POST",
         path: "/api/auth/oauth2/token",
         type: "application/x-www-form-urlencoded",
         body: new URLSearchParams(fields).toString(),
       });
-      if (answer && answer.status !== 200) throw refused("a refresh", answer);
-      if (!answer) return;
-      workstation.refreshToken = answer.body.refresh_token;
-      workstation.accessToken = answer.body.access_token;
+      if (response && response.status !== 200) throw refused("a refresh", response);
+      if (!response) return;
+      workstation.refreshToken = response.body.refresh_token;
+      workstation.accessToken = response.body.access_token;
       acknowledged += 1;
     },
     faults: (database) =>
@@ -232,8 +233,8 @@ export function publications(site: Address, workstation: Workstation): Caller {
   let patch = FIRST_PATCH;
   const readBase = async () => {
     const headers = { authorization: `Bearer ${workstation.accessToken}` };
-    const answer = await fetch(`${site.baseUrl}${path}`, { headers }).catch(() => undefined);
-    base = (await answer?.json().catch(() => undefined))?.revision;
+    const response = await fetch(`${site.baseUrl}${path}`, { headers }).catch(() => undefined);
+    base = (await response?.json().catch(() => undefined))?.revision;
   };
   return {
     name: "published policies",
@@ -245,10 +246,10 @@ export function publications(site: Address, workstation: Workstation): Caller {
       const { accessToken: token } = workstation;
       const version_requirement = `>=2.0.${++patch}`;
       const body = { base_revision: base, managed_config_yaml: "", version_requirement };
-      const answer = await call(site, { method: "PUT", path, token, body });
-      base = answer?.status === 200 ? answer.body.revision : undefined;
+      const response = await call(site, { method: "PUT", path, token, body });
+      base = response?.status === 200 ? response.body.revision : undefined;
       if (base !== undefined) made.add(base);
-      else if (answer && answer.status !== 409) throw refused("a publication", answer);
+      else if (response && response.status !== 409) throw refused("a publication", response);
     },
     faults: (database) =>
       made

@@ -91,8 +91,8 @@ async function enrol(
   const installation = await openBeside(data, port, lifetime);
   try {
     await prepare?.(installation, `http://127.0.0.1:${port}`);
-    const answers = await logIn(installation, workstations);
-    return answers.map(({ access_token: accessToken, refresh_token: refreshToken = "" }, at) => ({
+    const responses = await logIn(installation, workstations);
+    return responses.map(({ access_token: accessToken, refresh_token: refreshToken = "" }, at) => ({
       at,
       accessToken,
       refreshToken,

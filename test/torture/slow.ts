@@ -57,13 +57,22 @@ export async function tortureBySlowness(clients = CLIENTS): Promise<Figure[]> {
     (await footprintOf(service.pid)).descriptors > before.descriptors + DESCRIPTORS_MORE_MAX;
   while ((await isCrowded()) && performance.now() < begin + CLOSING_MS) await Bun.sleep(CHECK_EVERY_MS);
   const seconds = (performance.now() - begin) / 1_000;
-  const answers = await crowded.stop();
+  const responses = await crowded.stop();
   const after = await footprintOf(service.pid);
   for (const socket of sockets) socket.destroy();
   const failures = errorsIn(service);
   for (const failure of failures.slice(0, 20)) console.error(failure);
   await stop(service);
-  return figuresOf({ clients, seconds, calmly, answers, before, during, after, failures: failures.length });
+  return figuresOf({
+    clients,
+    seconds,
+    calmly,
+    answers: responses,
+    before,
+    during,
+    after,
+    failures: failures.length,
+  });
 }
 
 interface Answers {
@@ -157,16 +166,16 @@ async function begin(port: number, manner: Manner | undefined): Promise<Socket> 
 
 /** Sends requests at a steady rate, each over its own connection; latencies count from when a request was due. */
 function ask({ baseUrl }: Site) {
-  const answers: Answers = { latenciesMs: [], wrong: 0 };
+  const responses: Answers = { latenciesMs: [], wrong: 0 };
   const running = new Set<Promise<void>>();
   const one = async () => {
     const dueMs = performance.now();
     const status = await fetch(`${baseUrl}/ready`, { keepalive: false }).then(
-      async (answer) => (await answer.bytes()) && answer.status,
+      async (response) => (await response.bytes()) && response.status,
       () => 0,
     );
-    answers.latenciesMs.push(performance.now() - dueMs);
-    if (status !== 200) answers.wrong += 1;
+    responses.latenciesMs.push(performance.now() - dueMs);
+    if (status !== 200) responses.wrong += 1;
   };
   const timer = setInterval(() => {
     const request = one().finally(() => running.delete(request));
@@ -176,7 +185,7 @@ function ask({ baseUrl }: Site) {
     async stop(): Promise<Answers> {
       clearInterval(timer);
       await Promise.all(running);
-      return answers;
+      return responses;
     },
   };
 }

@@ -1,6 +1,6 @@
 // `jobs list`, `run`, `pause` and `resume`. Only the service runs jobs, so these verbs warn if no service is running.
 import { jobChangeDocument, jobDocument } from "../../../src/domain/system/job-document.ts";
-import type { JobAnswer, JobView } from "../../../src/domain/system/jobs.ts";
+import type { JobResult, JobView } from "../../../src/domain/system/jobs.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isServiceRunning } from "../../data-directory/service-state.ts";
 import { colorOf } from "../../output/color.ts";
@@ -27,26 +27,26 @@ export async function list(call: Call): Promise<void> {
 
 export async function run(call: Call): Promise<void> {
   const { domain, actor, output, args } = call;
-  const answer = await domain.jobs.run(actor, args[0] ?? "");
-  const { name, state } = answer.job;
+  const change = await domain.jobs.run(actor, args[0] ?? "");
+  const { name, state } = change.job;
   const runs = isServiceRunning(call);
-  report(call, answer, answer.changed ? `${name} is due now` : `unchanged: ${name} is ${state}`);
+  report(call, change, change.changed ? `${name} is due now` : `unchanged: ${name} is ${state}`);
   if (!runs) output.warning(`${NO_SERVICE}; ${name} will run when a service starts`);
 }
 
 export async function pause(call: Call): Promise<void> {
-  const answer = await call.domain.jobs.pause(call.actor, call.args[0] ?? "");
-  const { name } = answer.job;
-  report(call, answer, answer.changed ? `paused ${name}` : `unchanged: ${name} is paused`);
+  const change = await call.domain.jobs.pause(call.actor, call.args[0] ?? "");
+  const { name } = change.job;
+  report(call, change, change.changed ? `paused ${name}` : `unchanged: ${name} is paused`);
 }
 
 export async function resume(call: Call): Promise<void> {
-  const answer = await call.domain.jobs.resume(call.actor, call.args[0] ?? "");
-  const { name } = answer.job;
-  report(call, answer, answer.changed ? `resumed ${name}` : `unchanged: ${name} is not paused`);
+  const change = await call.domain.jobs.resume(call.actor, call.args[0] ?? "");
+  const { name } = change.job;
+  report(call, change, change.changed ? `resumed ${name}` : `unchanged: ${name} is not paused`);
 }
 
 const NO_SERVICE = "no service runs on this data directory";
 
-const report = ({ output }: Call, answer: JobAnswer, text: string): void =>
-  output.result(jobChangeDocument(answer), text);
+const report = ({ output }: Call, change: JobResult, text: string): void =>
+  output.result(jobChangeDocument(change), text);

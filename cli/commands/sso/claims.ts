@@ -1,5 +1,5 @@
 // `sso verify --claims`: applies the sign-in rules to the claims of a person, and prints which account the person would use and
-// why. A refusal is an answer, so the exit code is 0. Sends no request and changes nothing.
+// why. A refusal is a response, so the exit code is 0. Sends no request and changes nothing.
 import type { Preview } from "../../../src/domain/sso/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../src/platform/json/json-object.ts";

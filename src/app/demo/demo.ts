@@ -127,7 +127,7 @@ function watchFleet(
     const counts = domain.clients.inventory.counts(organizationId);
     const { workstations, silent, signed_out } = fleet.state();
     const reported = counts.current + counts.outdated + counts.attention;
-    // A report counts before its workstation has read the answer.
+    // A report counts before its workstation has read the response.
     const signing_in = Math.min(silent, Math.max(0, workstations - reported));
     const state: FleetState = { revision, workstations, signing_in, signed_out, ...counts };
     if (lastState && state.revision !== lastState.revision) report({ event: "policy_published", revision });

@@ -12,7 +12,7 @@ export const CLOCK_OFFSET_MAX_MS = 60 * SECOND_MS;
 const PROBE_BYTES = 64;
 const LIFETIME_SECONDS = 60;
 
-/** Requests an address as an unauthenticated caller or a workstation does. @returns undefined without an answer */
+/** Requests an address as an unauthenticated caller or a workstation does. @returns undefined without a response */
 export type Ask = (url: string) => Promise<{ status: number; bytes: Uint8Array } | undefined>;
 
 export interface ProbeOptions {
@@ -108,8 +108,8 @@ async function unsignedAccessFindings(
   { bucket, ask }: ProbeOptions,
   { key }: Probe,
 ): Promise<Finding[]> {
-  const answer = await ask(bucket.plainUrl(key));
-  return answer?.status === 200
+  const response = await ask(bucket.plainUrl(key));
+  return response?.status === 200
     ? [
         check.failed(
           "is public: it serves objects without a signature",
@@ -134,18 +134,18 @@ async function publicFindings(
     );
   if (!askPublic || !origins) return found;
   const named = { contentType: "application/octet-stream", contentDisposition: "attachment" };
-  const answer = await askPublic(bucket.presignGet({ key, ...named }, LIFETIME_SECONDS));
-  if (!answer)
+  const response = await askPublic(bucket.presignGet({ key, ...named }, LIFETIME_SECONDS));
+  if (!response)
     found.push(
       check.warning(
         "the public endpoint cannot be reached from here",
         "check it from a workstation, or that this machine may reach blobs.s3.public_endpoint",
       ),
     );
-  else if (answer.status !== 200 || !isSame(answer.bytes, bytes))
+  else if (response.status !== 200 || !isSame(response.bytes, bytes))
     found.push(
       check.failed(
-        `the public endpoint answers a signed address with ${answer.status} and not with the object`,
+        `the public endpoint answers a signed address with ${response.status} and not with the object`,
         "configure the proxy in front of the store to pass the header Host on unchanged, and to forward to the same store",
       ),
     );

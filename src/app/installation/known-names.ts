@@ -60,7 +60,7 @@ export type NameKind = keyof typeof STATEMENTS;
 export interface WantedNames {
   kind: NameKind;
   clock: Clock;
-  /** UTC milliseconds; later answers are useless */
+  /** UTC milliseconds; later responses are useless */
   deadlineMs: number;
 }
 

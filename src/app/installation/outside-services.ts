@@ -128,7 +128,7 @@ async function ask(
   try {
     const response = await question();
     await discardBody(response);
-    // Any answer below 500 shows that the service is up, even if it rejects the request.
+    // Any response below 500 shows that the service is up, even if it rejects the request.
     if (!response || response.status < 500) return { name, origin, state: "reachable", reason: null };
     return { name, origin, state: "unreachable", reason: `it answered ${response.status}` };
   } catch (error) {

@@ -3,10 +3,10 @@ import { workerData } from "node:worker_threads";
 import { systemClock } from "../../platform/clock.ts";
 import { loadConfig } from "../../platform/config/config.ts";
 import { systemIds } from "../../platform/ids.ts";
-import { answerLater } from "../../platform/task-thread.ts";
+import { respondLater } from "../../platform/task-thread.ts";
 import { type DoctorTask, diagnoseHere } from "./doctor-thread.ts";
 
 const { inputs, deep }: DoctorTask = workerData;
-void answerLater(() =>
+void respondLater(() =>
   diagnoseHere({ config: loadConfig(inputs), clock: systemClock, ids: systemIds, deep }),
 );

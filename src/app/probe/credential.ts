@@ -10,7 +10,7 @@ import { UUID_PATTERN } from "../../platform/ids.ts";
 import type { NamedServer } from "../../platform/outbound/named-server.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
-import { askJson, refusalText, textIn } from "./json-answer.ts";
+import { askJson, refusalText, textIn } from "./json-response.ts";
 
 const bearer = (token: Secret): Record<string, string> => ({ authorization: `Bearer ${token.reveal()}` });
 
@@ -18,9 +18,9 @@ const SIGN_IN =
   "sign in again on the workstation; an access token expires after access.access_token_ttl_seconds";
 
 export async function checkAccount(check: Check, server: NamedServer, token: Secret): Promise<Finding> {
-  const answer = await askJson(server, "/auth/me", { headers: bearer(token) });
-  const { document } = answer;
-  if (answer.status !== 200) return check.failed(refusalText(answer), SIGN_IN);
+  const response = await askJson(server, "/auth/me", { headers: bearer(token) });
+  const { document } = response;
+  if (response.status !== 200) return check.failed(refusalText(response), SIGN_IN);
   const { expires_at: expiresAt } = document;
   if (!UUID_PATTERN.test(textIn(document, "org_id") ?? "") || !Number.isInteger(expiresAt))
     return check.failed(
@@ -39,12 +39,12 @@ export async function checkPolicy(check: Check, server: NamedServer, token: Secr
     [CONTRACT_VERSION_HEADER]: String(CONTRACT_GENERATION),
     [CAPABILITIES_HEADER]: POLICY_CAPABILITIES.join(","),
   };
-  const answer = await askJson(server, POLICY_PATH, { headers });
-  const { status, document, sizeBytes, headers: received } = answer;
+  const response = await askJson(server, POLICY_PATH, { headers });
+  const { status, document, sizeBytes, headers: received } = response;
   if (status === 404)
     return check.warning("no policy is published", "publish one: quartermaster help policy-file");
-  if (status === 401 || status === 403) return check.failed(refusalText(answer), SIGN_IN);
-  if (status !== 200) return check.failed(refusalText(answer), "quartermaster help troubleshoot");
+  if (status === 401 || status === 403) return check.failed(refusalText(response), SIGN_IN);
+  if (status !== 200) return check.failed(refusalText(response), "quartermaster help troubleshoot");
   const detail = `revision ${textIn(document, "revision")}, ${sizeBytes} bytes`;
   if ("gateway" in document) return check.ok(`${detail}, with an inference token`);
   const again = await server.ask(POLICY_PATH, {
@@ -62,13 +62,16 @@ const POLICY_PATH = "/governance-config";
 
 /** An empty report is refused after the credential was accepted, so nothing is recorded. */
 export async function checkReport(check: Check, server: NamedServer, token: Secret): Promise<Finding> {
-  const answer = await askJson(server, "/client-status", {
+  const response = await askJson(server, "/client-status", {
     method: "POST",
     headers: { ...bearer(token), "content-type": "application/json" },
     body: "{}",
   });
-  if ((answer.status === 400 || answer.status === 422) && textIn(answer.document, "reason") !== undefined)
+  if (
+    (response.status === 400 || response.status === 422) &&
+    textIn(response.document, "reason") !== undefined
+  )
     return check.ok("reports arrive: an empty one was refused as expected, and nothing was recorded");
-  if (answer.status === 401 || answer.status === 403) return check.failed(refusalText(answer), SIGN_IN);
-  return check.failed(refusalText(answer), "configure the proxy to pass on POST requests with a JSON body");
+  if (response.status === 401 || response.status === 403) return check.failed(refusalText(response), SIGN_IN);
+  return check.failed(refusalText(response), "configure the proxy to pass on POST requests with a JSON body");
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../platform/json/json-object.ts";
 import type { NamedServer } from "../../platform/outbound/named-server.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 import { type Discovery, isOwnIssuer } from "./discovery.ts";
-import { askJson, type JsonAnswer, refusalText, textIn } from "./json-answer.ts";
+import { askJson, type JsonResponse, refusalText, textIn } from "./json-response.ts";
 
 const TEXTS = ["device_code", "user_code", "verification_uri"] as const;
 const NUMBERS = ["expires_in", "interval"] as const;
@@ -52,7 +52,7 @@ export async function checkDeviceLogin(
 const LOG =
   "see the log of the service; workstations need OAuth answers in JSON from every path below the issuer";
 
-const postForm = (server: NamedServer, path: string, form: Record<string, string>): Promise<JsonAnswer> =>
+const postForm = (server: NamedServer, path: string, form: Record<string, string>): Promise<JsonResponse> =>
   askJson(server, `${ISSUER_PATH}${path}`, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },

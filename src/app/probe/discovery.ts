@@ -5,7 +5,7 @@ import { CLOCK_TOLERANCE_SECONDS } from "../../platform/crypto/signing.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json/json-object.ts";
 import type { NamedServer, Reply } from "../../platform/outbound/named-server.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
-import { askJson, refusalText, textIn } from "./json-answer.ts";
+import { askJson, refusalText, textIn } from "./json-response.ts";
 
 const DISCOVERY_PATH = "/.well-known/metaharness";
 /** Clock difference that is worth a warning. The header Date has whole seconds. */
@@ -25,10 +25,10 @@ export async function checkDiscovery(
   server: NamedServer,
   found: Discovery[],
 ): Promise<Finding> {
-  const answer = await askJson(server, DISCOVERY_PATH);
-  if (answer.status !== 200)
-    return check.failed(refusalText(answer), "check the address: no Quartermaster service answers there");
-  const { discovery, problems } = read(answer.document);
+  const response = await askJson(server, DISCOVERY_PATH);
+  if (response.status !== 200)
+    return check.failed(refusalText(response), "check the address: no Quartermaster service answers there");
+  const { discovery, problems } = read(response.document);
   if (!discovery)
     return check.failed(
       `workstations cannot use ${DISCOVERY_PATH}: ${problems.join("; ")}`,
@@ -90,7 +90,7 @@ export async function checkIssuer(check: Check, server: NamedServer, discovery: 
   return check.ok(`${issuer}, in every document`);
 }
 
-/** @param reply an answer that is not cached, just received */
+/** @param reply a response that is not cached, just received */
 export function checkClock(check: Check, { headers, durationMs }: Reply, clock: Clock): Finding {
   const serverMs = Date.parse(headers.date ?? "");
   if (Number.isNaN(serverMs)) return check.skipped("the answer has no header Date");

@@ -6,7 +6,7 @@ import type { NamedServer, Reply, StreamPiece } from "../../platform/outbound/na
 import { isPublicAddress } from "../../platform/outbound/public-hosts.ts";
 import { EVENT_PAUSE_MS } from "../../server/routes/connection.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
-import { documentIn, textIn } from "./json-answer.ts";
+import { documentIn, textIn } from "./json-response.ts";
 import { isLoopbackName } from "./reach.ts";
 
 export const CONNECTION_PATH = "/connection";

@@ -9,13 +9,13 @@ import { type Check, examine, type Finding } from "../doctor/finding.ts";
 import { checkAccount, checkPolicy, checkReport } from "./credential.ts";
 import { checkDeviceLogin } from "./device-login.ts";
 import { checkClock, checkDiscovery, checkIssuer, type Discovery } from "./discovery.ts";
-import { shortened } from "./json-answer.ts";
+import { shortened } from "./json-response.ts";
 import { CONNECTION_PATH, checkAddress, checkEventStream, checkLatency } from "./network-path.ts";
 import { checkOutgoingProxy } from "./outgoing-proxy.ts";
 import { isLoopbackName, type Reached, reach } from "./reach.ts";
 import { checkReadiness } from "./readiness.ts";
 
-/** Time and size limits; clients wait 10 s for a connection and 15 s for an answer. */
+/** Time and size limits; clients wait 10 s for a connection and 15 s for a response. */
 export const PROBE_LIMITS: NamedServerLimits = {
   resolveMs: 10_000,
   connectMs: 10_000,
@@ -100,7 +100,7 @@ async function checkService(
       const [discovery] = found;
       return discovery ? find(check, server, discovery) : check.skipped("requires the discovery document");
     };
-  const own = lazily(() => server.ask(CONNECTION_PATH)); // two checks read this answer, and either reports its failure
+  const own = lazily(() => server.ask(CONNECTION_PATH)); // two checks read this response, and either reports its failure
   await look("issuer", withDiscovery(checkIssuer));
   await look("clock", async (check) => checkClock(check, await own(), options.clock));
   await look("address", async (check) => checkAddress(check, await own(), localAddress));

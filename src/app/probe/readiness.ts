@@ -3,12 +3,12 @@
 import { isJsonObject } from "../../platform/json/json-object.ts";
 import type { NamedServer } from "../../platform/outbound/named-server.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
-import { shortened } from "./json-answer.ts";
+import { shortened } from "./json-response.ts";
 
 const PATH = "/ready";
 const OK = 200;
 
-/** @throws DomainError of NamedServer if there is no answer */
+/** @throws DomainError of NamedServer if there is no response */
 export async function checkReadiness(check: Check, server: NamedServer): Promise<Finding> {
   const { status, body } = await server.ask(PATH);
   if (status === OK && body === "ready") return check.ok("the service is ready");

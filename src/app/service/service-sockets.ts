@@ -7,10 +7,10 @@ import { startingResponse } from "../../server/http/problems/refusal.ts";
 import type { InferenceHandler } from "../../server/inference/handler.ts";
 import { dialectOf } from "../../server/inference/paths.ts";
 import { refusal } from "../../server/inference/refusals.ts";
-import { type Answer, type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
+import { type Handler, type Listener, listen, removeDeadSocket } from "../../server/listener/listen.ts";
 import type { UntrustedPeer } from "../../server/listener/peer-address.ts";
 import type { Server } from "../../server/server.ts";
-import { tracedAnswer } from "../../server/tracing/traced-answer.ts";
+import { tracedHandler } from "../../server/tracing/traced-handler.ts";
 import { proxyUrlOf } from "../installation/gateway-settings.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
 import { tlsOf } from "./configuration/settings-reload.ts";
@@ -52,11 +52,11 @@ export interface ServiceSockets {
 export async function openServiceSockets(config: Config, log: Log, only?: Part): Promise<ServiceSockets> {
   await using undo = new AsyncDisposableStack();
   const isForwarding = isProxyInProcess(config);
-  let main: Answer = (request) =>
+  let main: Handler = (request) =>
     isForwarding && URL.parse(request.url, ANY_ORIGIN)?.pathname.startsWith(`${PROXY_PREFIX}/`)
       ? startingProxy(request)
       : startingResponse(request);
-  let proxy: Answer = startingProxy;
+  let proxy: Handler = startingProxy;
   const untrusted = Promise.withResolvers<UntrustedPeer>();
   const shared = {
     tls: tlsOf(config),
@@ -86,8 +86,8 @@ export async function openServiceSockets(config: Config, log: Log, only?: Part):
     untrusted: untrusted.promise,
     baseUrl: () => baseUrl,
     open(server, { inference, tracer }) {
-      const traced = (answer: Answer) => (tracer ? tracedAnswer(answer, tracer) : answer);
-      if (inference && proxyListener) proxy = traced(answerOf(inference));
+      const traced = (handler: Handler) => (tracer ? tracedHandler(handler, tracer) : handler);
+      if (inference && proxyListener) proxy = traced(handlerOf(inference));
       main = traced(inference && !proxyListener ? inFront(inference, server) : server.handle);
     },
     stop: async (drainMs) => void (await Promise.all(listeners.map((each) => each.stop(drainMs)))),
@@ -100,14 +100,14 @@ const ANY_ORIGIN = "http://localhost";
 export const startingProxy = ({ url }: Request): Response =>
   refusal("service.starting", dialectOf(url), "none");
 
-const answerOf =
-  (inference: InferenceHandler): Answer =>
+const handlerOf =
+  (inference: InferenceHandler): Handler =>
   (request, addressOf, _forwarding, socket) =>
     inference.handle(request, socket, addressOf);
 
 /** The framework never sees a request below the prefix of the proxy. */
 const inFront =
-  (inference: InferenceHandler, server: Server): Answer =>
+  (inference: InferenceHandler, server: Server): Handler =>
   (request, addressOf, forwardingOf, socket) =>
     inference.answers(request)
       ? inference.handle(request, socket, addressOf)

@@ -31,7 +31,7 @@ import { addInstallationMetrics } from "../../server/metrics/installation-metric
 import { createReadiness } from "../../server/readiness.ts";
 import type { RouteOptions } from "../../server/router.ts";
 import { createServer, type Server } from "../../server/server.ts";
-import { answerObserver } from "../../server/tracing/traced-answer.ts";
+import { responseObserver } from "../../server/tracing/traced-handler.ts";
 import { addBackupMetrics } from "../backup/jobs.ts";
 import { createDocumentThreads, type RunDocumentTask } from "../documents/document-threads.ts";
 import { configurationIn } from "../files/governance-file.ts";
@@ -279,6 +279,6 @@ function serverOf({ db, domain, directory }: Installation, parts: Parts): Server
     operations,
     ...parts.forwarding,
   };
-  const observeAnswer = answerObserver(parts.tracing?.tracer);
-  return createServer({ domain, ...facts, clock, ids, log, observeAnswer });
+  const observeResponse = responseObserver(parts.tracing?.tracer);
+  return createServer({ domain, ...facts, clock, ids, log, observeResponse });
 }

@@ -5,7 +5,7 @@ import { PAGE_TIME_MS } from "../../domain/sessions/transcript/limits.ts";
 import { noTranscript } from "../../domain/sessions/transcript/model.ts";
 import { readPage } from "../../domain/sessions/transcript/page.ts";
 import { scanForSecrets } from "../../domain/sessions/transcript/secrets.ts";
-import { answerLater, reportProgress } from "../../platform/task-thread.ts";
+import { reportProgress, respondLater } from "../../platform/task-thread.ts";
 import type { ReaderTask, SentPiece } from "./reader-threads.ts";
 
 const task: ReaderTask = workerData;
@@ -29,7 +29,7 @@ function isTimeOver(): boolean {
   return (user + system) / 1_000 > PAGE_TIME_MS;
 }
 
-await answerLater(() =>
+await respondLater(() =>
   task.name === "page"
     ? readPage(pieces(), task.storedAs, task.place)
     : scanForSecrets(pieces(), task.storedAs, () => Date.now() >= task.untilMs),

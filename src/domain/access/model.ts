@@ -8,14 +8,14 @@ export const STORED_STATES = ["pending", "approved", "refused", "redeemed"] as c
 export type StoredState = (typeof STORED_STATES)[number];
 export type DeviceLoginState = StoredState | "expired";
 
-/** The answer to a poll (RFC 8628 section 3.5). */
-type PollAnswer = "tokens" | "authorization_pending" | "access_denied" | "expired_token" | "invalid_grant";
+/** The response to a poll (RFC 8628 section 3.5). */
+type PollResponse = "tokens" | "authorization_pending" | "access_denied" | "expired_token" | "invalid_grant";
 
 /** `claim`: the first signed-in user who opens the login binds it. `redeem`: the workstation receives its tokens. */
 export type DeviceLoginEvent = "claim" | "approve" | "refuse" | "redeem";
 
 interface StateRule {
-  poll: PollAnswer;
+  poll: PollResponse;
   /** next state per allowed event; any other event is rejected */
   on: Partial<Record<DeviceLoginEvent, StoredState>>;
 }

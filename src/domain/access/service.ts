@@ -42,7 +42,7 @@ export type { EndedAccess } from "./logins/end-logins.ts";
 export { type LoginView, summaryOf as endedSummary } from "./logins/logins.ts";
 export type { AccessSettings, LimitSettings } from "./settings.ts";
 export type { OpenedSession, Origin, SignedIn, SignInMethod } from "./sign-in/login-sessions.ts";
-export type { Caller, TokenAnswer } from "./tokens/grant-messages.ts";
+export type { Caller, TokenResponse } from "./tokens/grant-messages.ts";
 
 export interface AccessDependencies {
   db: Db;

@@ -4,7 +4,7 @@ import { type Clock, toRfc3339 } from "../../platform/clock.ts";
 import type { Db, Tx } from "../../platform/database/database.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Audit } from "../audit/service.ts";
-import type { AnswerForm, Idempotency } from "../idempotency/service.ts";
+import type { Idempotency, ResponseForm } from "../idempotency/service.ts";
 import type { Actor } from "../shared/actor.ts";
 import { type BackupKind, FUTURE_TOLERANCE_MS, type Manifest } from "./model.ts";
 import * as store from "./store.ts";
@@ -30,8 +30,8 @@ export interface BackupsDependencies {
   idempotency: Pick<Idempotency, "once" | "find">;
 }
 
-/** The answer to somebody who asked for a backup: the path of its file. */
-const PATH_FORM: AnswerForm<string> = { write: (path) => path, read: (text) => text };
+/** The response to somebody who asked for a backup: the path of its file. */
+const PATH_FORM: ResponseForm<string> = { write: (path) => path, read: (text) => text };
 const REQUEST = ["backup"];
 
 export class Backups {

@@ -1,4 +1,4 @@
-// The package as every answer of the API shows it, and the limits of a package list. Shapes and numbers only: package-rules.ts
+// The package as every response of the API shows it, and the limits of a package list. Shapes and numbers only: package-rules.ts
 // and layouts.ts have the rules that involve several members.
 
 import { type Static, Type } from "@sinclair/typebox";

@@ -5,7 +5,7 @@ import { changesOf } from "../../platform/database/drizzle.ts";
 import { LISTS_MAX, type ListAddress, type SavedView, VIEWS_MAX } from "./model.ts";
 import { consoleLists as lists, consoleViews as views } from "./tables.ts";
 
-/** Views of others that one answer has. */
+/** Views of others that one response has. */
 const SHARED_ROWS = 500;
 
 export interface ViewRow extends SavedView {

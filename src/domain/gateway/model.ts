@@ -134,7 +134,7 @@ export interface ProvisionConditions {
   force: boolean;
 }
 
-/** @returns why the provisioner must be called; undefined if the stored state is the answer */
+/** @returns why the provisioner must be called; undefined if the stored state is the response */
 export function reasonToCall(
   row: KeyRow | undefined,
   conditions: ProvisionConditions,
@@ -241,7 +241,7 @@ export const previousKey = (row: KeyRow | undefined): PreviousKey | null =>
       }
     : null;
 
-/** @returns what is missing in a successful answer; undefined if it is complete */
+/** @returns what is missing in a successful response; undefined if it is complete */
 export function missingFields(row: KeyRow, key: ProvisionedKey, nowMs: number): string | undefined {
   if (key.externalId.trim() === "") return "the provisioner returned no external id";
   if (key.alias.trim() === "") return "the provisioner returned no alias";

@@ -1,7 +1,7 @@
-// Erases the stored answers of a person's requests.
+// Erases the stored responses of a person's requests.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 
 /** See ErasePersonalData. */
-export const eraseAnswers: ErasePersonalData = (tx, { person: { userId } }) =>
+export const eraseResponses: ErasePersonalData = (tx, { person: { userId } }) =>
   userId === undefined ? {} : { idempotent_answers: store.removeOfCaller(tx, userId) };

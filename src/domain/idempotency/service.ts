@@ -1,4 +1,4 @@
-// Creates something once, however often the request is sent. The answer is stored in the transaction of the creation, so a
+// Creates something once, however often the request is sent. The response is stored in the transaction of the creation, so a
 // crash or a concurrent repetition cannot create it twice. API-4; draft-ietf-httpapi-idempotency-key-header.
 import { type Clock, DAY_MS } from "../../platform/clock.ts";
 import type { Sealing } from "../../platform/crypto/sealing.ts";
@@ -10,13 +10,13 @@ import type { Actor } from "../shared/actor.ts";
 import { type SealedSecrets, sealedRows } from "../shared/sealed-secrets.ts";
 import * as store from "./store.ts";
 
-/** How long a repetition gets the same answer. */
+/** How long a repetition gets the same response. */
 export const ANSWER_RETENTION_MS = DAY_MS;
 /** Maximum characters of a key. */
 export const KEY_CHARACTERS_MAX = 255;
-/** Maximum number of stored answers for one caller. */
+/** Maximum number of stored responses for one caller. */
 export const ANSWERS_PER_CALLER_MAX = 1_000;
-/** Maximum bytes of one stored answer. */
+/** Maximum bytes of one stored response. */
 export const ANSWER_BYTES_MAX = 16 * 1024;
 const SWEEP_BATCH_ROWS = 500;
 
@@ -30,9 +30,9 @@ export interface Repeatable {
   request: readonly unknown[];
 }
 
-/** Serializes an answer, and parses it again. */
-export interface AnswerForm<T> {
-  write(answer: T): string;
+/** Serializes a response, and parses it again. */
+export interface ResponseForm<T> {
+  write(response: T): string;
   read(text: string): T;
 }
 
@@ -42,12 +42,12 @@ export interface IdempotencyDependencies {
   sealing: Sealing;
 }
 
-/** The stored answers of every area. */
+/** The stored responses of every area. */
 export class Idempotency {
   constructor(private readonly dependencies: IdempotencyDependencies) {}
 
   /**
-   * Creates something in the transaction of the caller, or returns the answer of the earlier request with the same key. Keys of
+   * Creates something in the transaction of the caller, or returns the response of the earlier request with the same key. Keys of
    * other callers do not count. A refusal is not stored.
    * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`; errors of `create`
    */
@@ -59,18 +59,18 @@ export class Idempotency {
     const { clock, sealing } = this.dependencies;
     const nowMs = clock.nowMs();
     refuseMore(tx, { callerId, nowMs });
-    const answer = create();
-    const text = form.write(answer);
+    const response = create();
+    const text = form.write(response);
     invariant(Buffer.byteLength(text) <= ANSWER_BYTES_MAX, "a kept answer is small");
-    const sealedAnswer = sealing.seal(text, contextOf({ id }));
+    const sealedResponse = sealing.seal(text, contextOf({ id }));
     const expiresAtMs = nowMs + ANSWER_RETENTION_MS;
-    store.put(tx, { id, callerId, requestDigest, sealedAnswer, expiresAtMs });
-    return answer;
+    store.put(tx, { id, callerId, requestDigest, sealedAnswer: sealedResponse, expiresAtMs });
+    return response;
   }
 
   /**
-   * For work that cannot run in a transaction: the caller asks first, does the work, and records its answer with `once`.
-   * @returns the answer of the earlier request with the same key; undefined if there is none and one can be stored
+   * For work that cannot run in a transaction: the caller asks first, does the work, and records its response with `once`.
+   * @returns the response of the earlier request with the same key; undefined if there is none and one can be stored
    * @throws DomainError `idempotency.key_invalid`, `idempotency.key_reused`, `idempotency.too_many_keys`
    */
   find<T>(actor: Actor, { key, request, form }: Repeatable & Pick<Once<T>, "form">): T | undefined {
@@ -82,10 +82,10 @@ export class Idempotency {
     return undefined;
   }
 
-  /** @returns the text of the stored answer */
+  /** @returns the text of the stored response */
   #find(
     connection: Connection,
-    { id, requestDigest }: Pick<store.AnswerRow, "id" | "requestDigest">,
+    { id, requestDigest }: Pick<store.ResponseRow, "id" | "requestDigest">,
   ): string | undefined {
     const { clock, sealing } = this.dependencies;
     const kept = store.findOpen(connection, { id, nowMs: clock.nowMs() });
@@ -93,7 +93,7 @@ export class Idempotency {
     return kept && sealing.open(kept.sealedAnswer, contextOf(kept));
   }
 
-  /** Removes expired answers, a batch in each transaction. @returns how many */
+  /** Removes expired responses, a batch in each transaction. @returns how many */
   async sweep(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.dependencies;
     const limit = SWEEP_BATCH_ROWS;
@@ -104,7 +104,7 @@ export class Idempotency {
 }
 
 interface Once<T> {
-  form: AnswerForm<T>;
+  form: ResponseForm<T>;
   create(): T;
 }
 
@@ -116,7 +116,7 @@ function identified(actor: Actor, { key, request }: Repeatable & { key: string }
   return { id: sha256Hex(`${actor.id}\n${key}`), callerId: actor.id, requestDigest };
 }
 
-const contextOf = ({ id }: Pick<store.AnswerRow, "id">): string => `idempotent-answer:${id}`;
+const contextOf = ({ id }: Pick<store.ResponseRow, "id">): string => `idempotent-answer:${id}`;
 
 function checkKey(key: string): void {
   if (KEY.test(key)) return;
@@ -140,12 +140,12 @@ const keyReused = (): DomainError =>
     "this Idempotency-Key was used for another request in the last 24 hours; send a new key with a new request",
   );
 
-/** @returns the stored answers, for the replacement of the sealing key */
+/** @returns the stored responses, for the replacement of the sealing key */
 export const idempotentSecrets = ({ sealing }: { sealing: Sealing }): SealedSecrets =>
   sealedRows({
     noun: "idempotent_answers",
     topic: "unobserved",
     sealing,
-    store: store.sealedAnswers,
+    store: store.sealedResponses,
     contextOf,
   });

@@ -1,17 +1,17 @@
-// SQL of stored answers.
+// SQL of stored responses.
 import { and, count, eq, gt, inArray, lte, min } from "drizzle-orm";
 import type { Connection, Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { sealedRowsStore } from "../shared/sealed-rows-store.ts";
-import { idempotentAnswers as answers } from "./tables.ts";
+import { idempotentResponses as answers } from "./tables.ts";
 
-export type AnswerRow = typeof answers.$inferSelect;
+export type ResponseRow = typeof answers.$inferSelect;
 
-/** @returns the answer with an id, unless it has expired */
+/** @returns the response with an id, unless it has expired */
 export const findOpen = (
   connection: Connection,
   { id, nowMs }: { id: string; nowMs: number },
-): AnswerRow | undefined =>
+): ResponseRow | undefined =>
   connection
     .select()
     .from(answers)
@@ -19,12 +19,12 @@ export const findOpen = (
     .limit(1)
     .get();
 
-/** Replaces an expired answer with the same id. */
-export function put(tx: Tx, row: AnswerRow): void {
+/** Replaces an expired response with the same id. */
+export function put(tx: Tx, row: ResponseRow): void {
   tx.insert(answers).values(row).onConflictDoUpdate({ target: answers.id, set: row }).run();
 }
 
-/** @returns how many answers are stored for a caller, and when the first of them expires */
+/** @returns how many responses are stored for a caller, and when the first of them expires */
 export function openOf(
   connection: Connection,
   { callerId, nowMs }: { callerId: string; nowMs: number },
@@ -37,7 +37,7 @@ export function openOf(
   return { total: row?.total ?? 0, firstExpiresAtMs: row?.first ?? nowMs };
 }
 
-/** @returns how many expired answers were removed, at most `limit` */
+/** @returns how many expired responses were removed, at most `limit` */
 export function removeExpired(tx: Tx, { nowMs, limit }: { nowMs: number; limit: number }): number {
   const expired = tx
     .select({ id: answers.id })
@@ -47,12 +47,12 @@ export function removeExpired(tx: Tx, { nowMs, limit }: { nowMs: number; limit: 
   return tx.delete(answers).where(inArray(answers.id, expired)).returning({ id: answers.id }).all().length;
 }
 
-export const sealedAnswers = sealedRowsStore({
+export const sealedResponses = sealedRowsStore({
   table: answers,
   id: answers.id,
   sealed: answers.sealedAnswer,
 });
 
-/** @returns how many answers of a caller were removed */
+/** @returns how many responses of a caller were removed */
 export const removeOfCaller = (tx: Tx, callerId: string): number =>
   changesOf(tx.delete(answers).where(eq(answers.callerId, callerId)).run());

@@ -1,7 +1,7 @@
-// The table of stored answers; migrations define its constraints and indices.
+// The table of stored responses; migrations define its constraints and indices.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-export const idempotentAnswers = sqliteTable("idempotent_answers", {
+export const idempotentResponses = sqliteTable("idempotent_answers", {
   id: text("id").primaryKey(),
   callerId: text("caller_id").notNull(),
   requestDigest: text("request_digest").notNull(),

@@ -25,7 +25,7 @@ export interface ProxySettings {
   failuresPerAddress: number;
   connectTimeoutMs: number;
   headersTimeoutMs: number;
-  /** between two pieces of an answer */
+  /** between two pieces of a response */
   idleTimeoutMs: number;
   streamMaxMs: number;
   /** time for running requests to finish after a stop */

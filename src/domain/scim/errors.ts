@@ -50,5 +50,5 @@ export const scimInvalid = (scimType: Exclude<ScimType, "uniqueness">, detail: s
 /** @returns the error for a value that another resource has */
 export const scimTaken = (detail: string): ScimError => new ScimError(409, "uniqueness", detail);
 
-/** Unknown ids, removed resources and other organizations' resources give the same answer. */
+/** Unknown ids, removed resources and other organizations' resources give the same response. */
 export const scimNotFound = (): ScimError => new ScimError(404, undefined, "no resource has this id");

@@ -20,7 +20,7 @@ export interface ScimCaller {
   profile: ScimProfile;
 }
 
-/** The requested attributes of an answer; giving both is refused (RFC 7644 section 3.9). */
+/** The requested attributes of a response; giving both is refused (RFC 7644 section 3.9). */
 export interface AskedView {
   attributes?: readonly string[] | undefined;
   excludedAttributes?: readonly string[] | undefined;
@@ -40,8 +40,8 @@ export interface AskedChange extends AskedView {
   ifMatch?: string | undefined;
 }
 
-/** One resource in an answer. */
-export interface ScimAnswer {
+/** One resource in a response. */
+export interface ScimResponse {
   type: ResourceTypeName;
   id: string;
   /** revision; the entity tag is `W/"<version>"` */
@@ -55,13 +55,13 @@ export interface ScimAnswer {
 /** The operations on one type of resource, the same for users and groups. `body` is parsed JSON. */
 export interface ScimResources {
   /** @throws ScimError 404 */
-  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimAnswer;
+  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimResponse;
   /** @throws ScimError 400, 409 */
-  create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer>;
+  create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimResponse>;
   /** @throws ScimError 400, 404, 409, 412 */
-  replace(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimAnswer>;
+  replace(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimResponse>;
   /** @throws ScimError 400, 404, 409, 412, 413 */
-  patch(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimAnswer>;
+  patch(caller: ScimCaller, id: string, change: AskedChange & { body: unknown }): Promise<ScimResponse>;
   /** @throws ScimError 404, 412 */
   remove(caller: ScimCaller, id: string, change: { ifMatch?: string | undefined }): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import type { Problem } from "../../platform/errors.ts";
 import { readSearchText, readUuid } from "./page.ts";
 
-/** Users in one answer; on the wire. */
+/** Users in one response; on the wire. */
 export const FACET_USERS_MAX = 10;
 
 export interface FacetQuery {

@@ -1,7 +1,7 @@
 // A scheduled job as the API and the commands show it.
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../platform/clock.ts";
-import type { JobAnswer, JobView } from "./jobs.ts";
+import type { JobResult, JobView } from "./jobs.ts";
 
 const TextOrNull = Type.Union([Type.String(), Type.Null()]);
 const TimeOrNull = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
@@ -33,4 +33,4 @@ export const jobDocument = (job: JobView) => ({
   error: job.error,
 });
 
-export const jobChangeDocument = ({ changed, job }: JobAnswer) => ({ changed, job: jobDocument(job) });
+export const jobChangeDocument = ({ changed, job }: JobResult) => ({ changed, job: jobDocument(job) });

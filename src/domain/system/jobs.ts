@@ -30,7 +30,7 @@ export const JOB_OVERDUE_MS = 5 * MINUTE_MS;
 export const isOverdue = ({ state, nextRunAtMs }: JobView, nowMs: number): boolean =>
   state === "due" && nowMs - nextRunAtMs > JOB_OVERDUE_MS;
 
-export interface JobAnswer {
+export interface JobResult {
   changed: boolean;
   job: JobView;
 }
@@ -48,7 +48,7 @@ export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: 
     actor: Actor,
     name: string,
     { expect, ...wanted }: JobChange & { expect: Expectation<JobView> | undefined },
-  ): Promise<JobAnswer> =>
+  ): Promise<JobResult> =>
     db.write((tx) => {
       const nowMs = clock.nowMs();
       const before = existing(tx, name);

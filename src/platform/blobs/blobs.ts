@@ -262,7 +262,7 @@ async function* list(root: string): AsyncGenerator<Digest> {
 
 /**
  * A link or a folder at the path of an artifact is not ours; storing the artifact again replaces it. Handing this to a thread of the
- * runtime would take several times as long as the answer.
+ * runtime would take several times as long as the response.
  */
 function statOrMissing(path: string): { size: number; mtimeMs: number } | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false });

@@ -12,7 +12,7 @@ export type WriteRequest =
   | { id: number };
 
 /** One for each request. */
-export interface WriteAnswer {
+export interface WriteResponse {
   id: number;
   digest?: string;
   failed?: { message: string; code: string | undefined };
@@ -55,7 +55,7 @@ export class WriteThread implements Disposable {
   }
 }
 
-type Answered = PromiseWithResolvers<WriteAnswer>;
+type Answered = PromiseWithResolvers<WriteResponse>;
 
 /** A thread from its start to its end. */
 class Running {
@@ -67,7 +67,7 @@ class Running {
 
   constructor() {
     this.#worker.unref();
-    this.#worker.on("message", (answer: WriteAnswer) => this.#settle(answer));
+    this.#worker.on("message", (response: WriteResponse) => this.#settle(response));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", () => this.#fail());
   }
@@ -78,9 +78,9 @@ class Running {
   }
 
   /** The memory of a piece moves to the thread. */
-  ask(request: WriteRequest): Promise<WriteAnswer> {
+  ask(request: WriteRequest): Promise<WriteResponse> {
     if (!this.isAlive) return Promise.reject(threadEnded());
-    const answered = Promise.withResolvers<WriteAnswer>();
+    const answered = Promise.withResolvers<WriteResponse>();
     this.#waiting.set(request.id, answered);
     this.#worker.postMessage(request, "piece" in request ? [request.piece.buffer] : []);
     return answered.promise;
@@ -90,12 +90,12 @@ class Running {
     void this.#worker.terminate().catch(() => {}); // the thread may have ended already
   }
 
-  #settle(answer: WriteAnswer): void {
-    const { id, failed } = answer;
+  #settle(response: WriteResponse): void {
+    const { id, failed } = response;
     const answered = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (failed) answered?.reject(Object.assign(new Error(failed.message), { code: failed.code }));
-    else answered?.resolve(answer);
+    else answered?.resolve(response);
   }
 
   #fail(cause?: unknown): void {

@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { codeOf } from "../errors.ts";
 import { UPLOAD_NICENESS, yieldToRequests } from "../programs/priority.ts";
-import type { WriteAnswer, WriteRequest } from "./write-thread.ts";
+import type { WriteRequest, WriteResponse } from "./write-thread.ts";
 
 const digests = new Map<number, Bun.CryptoHasher>();
 
@@ -22,7 +22,7 @@ function write(id: number, fd: number, piece: Uint8Array<ArrayBuffer>): void {
   piece.buffer.transfer(0); // frees the memory now, which the collector of this thread might do much later
 }
 
-function answerTo(request: WriteRequest): WriteAnswer {
+function responseTo(request: WriteRequest): WriteResponse {
   const { id } = request;
   if ("piece" in request) write(id, request.fd, request.piece);
   else if ("digest" in request) return { id, digest: hasherOf(id).digest("hex") };
@@ -33,12 +33,12 @@ function answerTo(request: WriteRequest): WriteAnswer {
 // Each byte that arrives also takes time of the thread that answers requests, so this thread sets the pace of uploads beside them.
 yieldToRequests(UPLOAD_NICENESS);
 parentPort?.on("message", (request: WriteRequest) => {
-  let answer: WriteAnswer;
+  let response: WriteResponse;
   try {
-    answer = answerTo(request);
+    response = responseTo(request);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    answer = { id: request.id, failed: { message, code: codeOf(error) } };
+    response = { id: request.id, failed: { message, code: codeOf(error) } };
   }
-  parentPort?.postMessage(answer);
+  parentPort?.postMessage(response);
 });

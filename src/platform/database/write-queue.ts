@@ -159,7 +159,7 @@ export class WriteQueue {
     if (this.#jobs.length === 0) for (const wake of this.#idle.splice(0)) wake();
   }
 
-  /** @returns an answer for each caller, to be given after COMMIT has returned */
+  /** @returns a response for each caller, to be given after COMMIT has returned */
   #commit(batch: readonly ShortJob[]): Answer[] {
     try {
       this.options.admit?.();
@@ -193,7 +193,7 @@ export class WriteQueue {
     }
   }
 
-  /** @returns the answer for the caller, as `#commit` */
+  /** @returns the response for the caller, as `#commit` */
   *#commitInSteps(job: LongJob): Steps<Answer> {
     const cache = this.writer.query<{ cache_size: number }, []>("PRAGMA cache_size").get();
     try {

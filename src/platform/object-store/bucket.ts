@@ -44,7 +44,7 @@ export interface Upload {
 
 export interface Download {
   key: string;
-  /** headers of the answer, whatever the object was stored with */
+  /** headers of the response, whatever the object was stored with */
   contentType: string;
   contentDisposition: string;
 }
@@ -64,7 +64,7 @@ export class Bucket {
     this.#requests = new StoreRequests(options);
   }
 
-  /** How far the store's clock is ahead of ours; undefined before its first answer. */
+  /** How far the store's clock is ahead of ours; undefined before its first response. */
   get clockOffsetMs(): number | undefined {
     return this.#requests.clockOffsetMs;
   }

@@ -8,7 +8,7 @@ const RETRY_AFTER_SECONDS = 30;
 export class StoreFailure extends Error {
   constructor(
     message: string,
-    /** HTTP status of the answer; undefined without one */
+    /** HTTP status of the response; undefined without one */
     readonly status?: number,
     /** code of the store's error document, such as `SignatureDoesNotMatch` */
     readonly code?: string,
@@ -18,7 +18,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** No answer in time, or one that says that the store is busy or broken. */
+/** No response in time, or one that says that the store is busy or broken. */
 export const unreachable = (failure: StoreFailure): DomainError =>
   unavailable("object_store.unreachable", "the object store is not available", failure);
 
@@ -26,7 +26,7 @@ export const unreachable = (failure: StoreFailure): DomainError =>
 export const refused = (failure: StoreFailure): DomainError =>
   unavailable("object_store.refused", "the object store refused the request", failure);
 
-/** The answer is not one that S3 defines. */
+/** The response is not one that S3 defines. */
 export const invalid = (what: string): DomainError =>
   unavailable(
     "object_store.invalid",

@@ -9,18 +9,18 @@ import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../outbound/outbound.ts"
 import { failureIn, invalid, networkFailure, refused, StoreFailure, unreachable } from "./failures.ts";
 import { errorCodeIn } from "./listing.ts";
 
-/** for the head of an answer, and for a body that is not an object; all attempts together */
+/** for the head of a response, and for a body that is not an object; all attempts together */
 export const ANSWER_TIMEOUT_MS = 10 * SECOND_MS;
 /** for a whole object of up to 128 MiB, in either direction: 18 Mbit/s */
 export const TRANSFER_TIMEOUT_MS = 60 * SECOND_MS;
 const TRANSFER_BYTES = 128 * 1024 * 1024;
-/** of an answer that is not an object: a list of 1,000 keys has at most about 1.5 MB */
+/** of a response that is not an object: a list of 1,000 keys has at most about 1.5 MB */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 export const STORE_OPERATIONS = ["head", "get", "put", "delete", "list", "head_bucket"] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
-/** `missing`: no such object, or no such bucket; `refused`: another 4xx; `invalid`: an answer that S3 does not define */
+/** `missing`: no such object, or no such bucket; `refused`: another 4xx; `invalid`: a response that S3 does not define */
 export const STORE_OUTCOMES = ["answered", "missing", "refused", "invalid", "unreachable"] as const;
 type StoreOutcome = (typeof STORE_OUTCOMES)[number];
 
@@ -28,7 +28,7 @@ type StoreOutcome = (typeof STORE_OUTCOMES)[number];
 export interface StoreCall {
   operation: StoreOperation;
   outcome: StoreOutcome;
-  /** until the head of the answer */
+  /** until the head of the response */
   durationMs: number;
   /** what failed, for the log */
   failure?: string | undefined;
@@ -53,7 +53,7 @@ export interface StoreMessage {
   headers?: Record<string, string>;
   /** pieces are sent once, as they come */
   body?: Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
-  /** the limit of a transfer instead of that of an answer: `transferMs` */
+  /** the limit of a transfer instead of that of a response: `transferMs` */
   transferTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -70,13 +70,13 @@ export class StoreRequests {
 
   constructor(private readonly dependencies: RequestDependencies) {}
 
-  /** How far the store's clock is ahead of ours, by the header `Date`; undefined before the first answer that has one. */
+  /** How far the store's clock is ahead of ours, by the header `Date`; undefined before the first response that has one. */
   get clockOffsetMs(): number | undefined {
     return this.#clockOffsetMs;
   }
 
   /**
-   * @returns the successful answer, whose body the caller reads; undefined for 404
+   * @returns the successful response, whose body the caller reads; undefined for 404
    * @throws DomainError `object_store.unreachable`, `object_store.refused`, `object_store.invalid`
    */
   async send(operation: StoreOperation, message: StoreMessage): Promise<Response | undefined> {
@@ -128,7 +128,7 @@ export class StoreRequests {
     throw invalid(`status ${status}`);
   }
 
-  /** The head must come within the limit of an answer; the body of a transfer may take longer. */
+  /** The head must come within the limit of a response; the body of a transfer may take longer. */
   async #answer(
     { method, url, headers, body, transferTimeoutMs, signal }: StoreMessage,
     answerTimeoutMs: number,

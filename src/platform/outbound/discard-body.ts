@@ -1,4 +1,4 @@
-// Leaves the body of an answer unread.
+// Leaves the body of a response unread.
 
 /** Ends the transfer. A connection that broke before does not matter, because nobody reads from it. */
 export async function discardBody(response: Pick<Response, "body"> | undefined): Promise<void> {

@@ -22,7 +22,7 @@ export interface NamedServerLimits {
   resolveMs: number;
   /** for a TCP connection, and for a TLS handshake with its connection */
   connectMs: number;
-  /** for an answer with its body, and for all of an event stream */
+  /** for a response with its body, and for all of an event stream */
   answerMs: number;
   /** size of a body or of an event stream */
   bodyBytesMax: number;
@@ -60,7 +60,7 @@ export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
-  /** from the first byte of the request to the first byte of the answer */
+  /** from the first byte of the request to the first byte of the response */
   durationMs: number;
 }
 
@@ -185,7 +185,7 @@ export class NamedServer implements Disposable {
 
   /**
    * Reads an event stream to its end.
-   * @returns the answer without a body, and the pieces as they arrived
+   * @returns the response without a body, and the pieces as they arrived
    * @throws like `ask`
    */
   async stream(path: string): Promise<{ status: number; pieces: readonly StreamPiece[] }> {

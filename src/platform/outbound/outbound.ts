@@ -45,12 +45,12 @@ export interface OutboundRequest {
   headers?: Record<string, string> | Headers;
   /** a stream with a header `content-length` is sent with that length */
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
-  /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the answer and its body together */
+  /** 1 to OUTBOUND_TIMEOUT_MAX_MS, for the response and its body together */
   timeoutMs: number;
   signal?: AbortSignal;
   /** verifies the certificate whatever the environment says, and refuses names of link-local addresses by default */
   tls?: PeerTls;
-  /** default: true; false leaves a content coding of the answer as it is */
+  /** default: true; false leaves a content coding of the response as it is */
   decompress?: boolean;
   /** default: a redirect is an error; `answered` returns it, and the caller calls `fetch` again with the new address */
   redirect?: "answered";
@@ -190,12 +190,12 @@ export function createOutbound({
           hasProxy: () => proxyFor(url, process.env) !== undefined,
           ...publicHosts,
         });
-      return await fetchAnswer(destinationName, url, bounded);
+      return await fetchResponse(destinationName, url, bounded);
     },
   };
 }
 
-async function fetchAnswer(destinationName: string, url: URL, request: OutboundRequest): Promise<Response> {
+async function fetchResponse(destinationName: string, url: URL, request: OutboundRequest): Promise<Response> {
   const { timeoutMs, tls, redirect, ...message } = request;
   const response = await fetch(url, {
     ...message,

@@ -50,7 +50,7 @@ export async function* download(
     ...(hosts.ca !== undefined && { ca: hosts.ca }),
   });
   try {
-    const response = await answerTo(request);
+    const response = await responseTo(request);
     requireStatus(response, bytesMax);
     let bytes = 0;
     for await (const chunk of response) {
@@ -87,8 +87,8 @@ function refuseLiteral({ hostname }: URL, { isPublic }: PublicHosts): void {
   if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
 }
 
-/** The reader gets errors after the start of the answer; the listeners keep an error from ending the process. */
-const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
+/** The reader gets errors after the start of the response; the listeners keep an error from ending the process. */
+const responseTo = (request: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     request.on("error", reject);
     request.on("response", (response) => {

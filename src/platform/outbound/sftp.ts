@@ -82,22 +82,22 @@ const signaturesOf = (type: string) =>
 
 function filesOf(sftp: SFTPWrapper): RemoteFiles {
   const open = (file: string, flags: "r" | "w" | "wx") =>
-    asked<Buffer>((answer) => sftp.open(file, flags, { mode: 0o600 }, answer));
+    asked<Buffer>((callback) => sftp.open(file, flags, { mode: 0o600 }, callback));
   const write = async (handle: Buffer, text: string) => {
     const bytes = Buffer.from(text);
-    await done((answer) => sftp.write(handle, bytes, 0, bytes.length, 0, answer));
-    await done((answer) => sftp.close(handle, answer));
+    await done((callback) => sftp.write(handle, bytes, 0, bytes.length, 0, callback));
+    await done((callback) => sftp.close(handle, callback));
   };
   const exists = async (path: string) =>
-    (await unlessMissing(asked<object>((answer) => sftp.stat(path, answer)))) !== undefined;
+    (await unlessMissing(asked<object>((callback) => sftp.stat(path, callback)))) !== undefined;
   const makeFolder = async (folder: string): Promise<void> => {
     if (folder === "" || (await exists(folder))) return;
     await makeFolder(folder.slice(0, folder.lastIndexOf("/")));
-    await done((answer) => sftp.mkdir(folder, { mode: 0o700 }, answer));
+    await done((callback) => sftp.mkdir(folder, { mode: 0o700 }, callback));
   };
   return {
     async list(folder) {
-      const found = await unlessMissing(asked<Listed[]>((answer) => sftp.readdir(folder, answer)));
+      const found = await unlessMissing(asked<Listed[]>((callback) => sftp.readdir(folder, callback)));
       return (found ?? []).map(({ filename: name, attrs }) => ({
         name,
         isFolder: (attrs.mode & ENTRY_TYPE) === FOLDER,
@@ -108,10 +108,10 @@ function filesOf(sftp: SFTPWrapper): RemoteFiles {
       const handle = await unlessMissing(open(file, "r"));
       if (!handle) return undefined;
       const bytes = Buffer.alloc(REMOTE_TEXT_BYTES_MAX);
-      const length = await asked<number>((answer) =>
-        sftp.read(handle, bytes, 0, bytes.length, 0, (error, read) => answer(error, read)),
+      const length = await asked<number>((callback) =>
+        sftp.read(handle, bytes, 0, bytes.length, 0, (error, read) => callback(error, read)),
       );
-      await done((answer) => sftp.close(handle, answer));
+      await done((callback) => sftp.close(handle, callback));
       return bytes.toString("utf8", 0, length);
     },
     async create(file, text) {
@@ -130,10 +130,10 @@ function filesOf(sftp: SFTPWrapper): RemoteFiles {
 type Listed = { filename: string; attrs: { mode: number; mtime: number } };
 type Failure = Error | null | undefined;
 
-const asked = <T>(question: (answer: (error: Failure, result: T) => void) => void): Promise<T> =>
+const asked = <T>(question: (callback: (error: Failure, result: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) => question((error, result) => (error ? reject(error) : resolve(result))));
 
-const done = (request: (answer: (error: Failure) => void) => void): Promise<void> =>
+const done = (request: (callback: (error: Failure) => void) => void): Promise<void> =>
   new Promise((resolve, reject) => request((error) => (error ? reject(error) : resolve())));
 
 /** @returns undefined if the peer answers that there is no such file */

@@ -3,7 +3,7 @@ declare module "ssh2" {
   import type { EventEmitter } from "node:events";
   import type { Server as NetServer } from "node:net";
 
-  type Answer<T extends unknown[] = []> = (error: Error | null | undefined, ...results: T) => void;
+  type Callback<T extends unknown[] = []> = (error: Error | null | undefined, ...results: T) => void;
 
   export interface Attributes {
     mode: number;
@@ -16,8 +16,13 @@ declare module "ssh2" {
   }
 
   export interface SFTPWrapper {
-    open(path: string, flags: "r" | "w" | "wx", attributes: { mode: number }, answer: Answer<[Buffer]>): void;
-    close(handle: Buffer, answer: Answer): void;
+    open(
+      path: string,
+      flags: "r" | "w" | "wx",
+      attributes: { mode: number },
+      callback: Callback<[Buffer]>,
+    ): void;
+    close(handle: Buffer, callback: Callback): void;
     read(
       ...request: [
         handle: Buffer,
@@ -25,7 +30,7 @@ declare module "ssh2" {
         offset: number,
         length: number,
         position: number,
-        answer: Answer<[number]>,
+        callback: Callback<[number]>,
       ]
     ): void;
     write(
@@ -35,12 +40,12 @@ declare module "ssh2" {
         offset: number,
         length: number,
         position: number,
-        answer: Answer,
+        callback: Callback,
       ]
     ): void;
-    stat(path: string, answer: Answer<[Attributes]>): void;
-    mkdir(path: string, attributes: { mode: number }, answer: Answer): void;
-    readdir(path: string, answer: Answer<[{ filename: string; attrs: Attributes }[]]>): void;
+    stat(path: string, callback: Callback<[Attributes]>): void;
+    mkdir(path: string, attributes: { mode: number }, callback: Callback): void;
+    readdir(path: string, callback: Callback<[{ filename: string; attrs: Attributes }[]]>): void;
   }
 
   export interface ConnectOptions {
@@ -54,7 +59,7 @@ declare module "ssh2" {
 
   export class Client extends EventEmitter {
     connect(options: ConnectOptions): this;
-    sftp(answer: Answer<[SFTPWrapper]>): void;
+    sftp(callback: Callback<[SFTPWrapper]>): void;
     destroy(): void;
   }
 

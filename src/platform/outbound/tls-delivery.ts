@@ -1,6 +1,6 @@
 // Sends bytes to a peer that only takes them, such as a syslog receiver, over one TLS connection. TLS delivers in order: a peer
 // that ends its side after ours has read everything, and one that stops earlier resets the connection or ends its side first. That
-// is all that a protocol without answers can say, so each delivery has its own connection.
+// is all that a protocol without responses can say, so each delivery has its own connection.
 import { isIP } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 

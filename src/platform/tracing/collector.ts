@@ -10,7 +10,7 @@ import type { Secret } from "../secret.ts";
 import type { Delivered } from "./span-queue.ts";
 
 export const SEND_TIMEOUT_MS = 10 * SECOND_MS;
-/** Maximum size of an answer, which only says how many spans were rejected. */
+/** Maximum size of a response, which only says how many spans were rejected. */
 export const ANSWER_BYTES_MAX = 64 * 1024;
 /** Another attempt may succeed (the protocol, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
@@ -35,7 +35,7 @@ export const collector =
   async (spans: readonly ReadableSpan[]): Promise<Delivered> => {
     try {
       const body = Buffer.from(JsonTraceSerializer.serializeRequest([...spans]) ?? []);
-      const answer = await outbound.fetch(destination, path, {
+      const response = await outbound.fetch(destination, path, {
         method: "POST",
         headers: {
           "content-type": "application/json",
@@ -45,12 +45,12 @@ export const collector =
         timeoutMs: SEND_TIMEOUT_MS,
         tls: tls(),
       });
-      if (answer.ok) return { taken: true, refused: Math.min(spans.length, await refusedIn(answer)) };
-      await discardBody(answer);
+      if (response.ok) return { taken: true, refused: Math.min(spans.length, await refusedIn(response)) };
+      await discardBody(response);
       return {
         taken: false,
-        isFinal: !RETRYABLE.has(answer.status),
-        error: `the collector answered ${answer.status}`,
+        isFinal: !RETRYABLE.has(response.status),
+        error: `the collector answered ${response.status}`,
       };
     } catch (error) {
       if (error instanceof DomainError)
@@ -60,13 +60,13 @@ export const collector =
     }
   };
 
-/** @returns how many spans a partial success names; an answer that cannot be read names none */
-async function refusedIn(answer: Response): Promise<number> {
-  if (Number(answer.headers.get("content-length") ?? ANSWER_BYTES_MAX + 1) > ANSWER_BYTES_MAX) {
-    await discardBody(answer);
+/** @returns how many spans a partial success names; a response that cannot be read names none */
+async function refusedIn(response: Response): Promise<number> {
+  if (Number(response.headers.get("content-length") ?? ANSWER_BYTES_MAX + 1) > ANSWER_BYTES_MAX) {
+    await discardBody(response);
     return 0;
   }
-  const bytes = await answer.bytes().catch(() => new Uint8Array());
+  const bytes = await response.bytes().catch(() => new Uint8Array());
   if (bytes.length === 0) return 0;
   try {
     const { partialSuccess } = JsonTraceSerializer.deserializeResponse(bytes);

@@ -42,7 +42,7 @@ function clientSpan(tracer: Tracer, method: string, destinationName: string): Sp
   return span;
 }
 
-/** An upstream whose requests are spans, up to the head of the answer. */
+/** An upstream whose requests are spans, up to the head of the response. */
 class TracedUpstream extends Upstream {
   constructor(
     options: UpstreamOptions,

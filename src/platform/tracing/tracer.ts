@@ -119,7 +119,7 @@ export interface Past {
 
 /** One part of a trace. */
 export class Span {
-  /** whether it outlasts the head of the answer: the forwarding of inference ends it */
+  /** whether it outlasts the head of the response: the forwarding of inference ends it */
   isHeld = false;
 
   constructor(

@@ -75,7 +75,7 @@ export const sessionCookie = (token: string, options: SessionCookieOptions): str
 export const expiredSessionCookie = (baseUrl: string): string =>
   sessionCookie("", { baseUrl, maxAgeSeconds: 0 });
 
-/** Sends the session cookie again with its full lifetime, unless the answer already sets it. */
+/** Sends the session cookie again with its full lifetime, unless the response already sets it. */
 export function renewSessionCookie(
   request: Request,
   response: Response,

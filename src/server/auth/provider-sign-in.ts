@@ -33,7 +33,7 @@ export function createProviderSignIn({ domain, baseUrl, clock }: RouteContext) {
       if (seconds > 0) throw tooManySignIns(seconds);
     },
 
-    /** @returns the address at the provider; the answer to this request gets the cookie @throws DomainError `sso.*` */
+    /** @returns the address at the provider; the response to this request gets the cookie @throws DomainError `sso.*` */
     async begin(request: Request, settings: SsoSettings, { next, ...asked }: Beginning): Promise<string> {
       const begun = await sso.provider.begin({ redirectUri: redirectUriOf(settings), ...asked });
       const sealed = sso.attempts.add(attemptsOf(request, baseUrl()), begun.attempt, next);

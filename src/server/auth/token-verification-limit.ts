@@ -159,7 +159,7 @@ export class TokenVerificationLimit {
   }
 }
 
-/** Nobody reads this answer; it counts as the caller's failure, and not as ours. */
+/** Nobody reads this response; it counts as the caller's failure, and not as ours. */
 const hungUp = () => new DomainError("invalid", "request.hung_up", "the caller has hung up");
 
 const busy = () =>

@@ -230,7 +230,7 @@ function createReaderOf({ domain, clock, baseUrl, consoleAuditors }: RouteContex
 
 type Frame = ReturnType<typeof createFrame>;
 
-/** @returns functions that make a reader of a request, and an answer of a page */
+/** @returns functions that make a reader of a request, and a response of a page */
 function createFrame(context: RouteContext, browser: Browser) {
   const { domain, baseUrl, clock, overview } = context;
   const readerOf = createReaderOf(context);

@@ -15,7 +15,7 @@ import { isInParts, type Kept, keptFields, SIGN_IN_FIELDS } from "./frame/kept-f
 
 export interface SignedInAgain {
   visitor: Visitor;
-  /** Set-Cookie values for the answer */
+  /** Set-Cookie values for the response */
   cookies: readonly string[];
 }
 

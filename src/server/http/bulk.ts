@@ -1,5 +1,5 @@
 // Operations on many rows: a list of ids, or a filter with the number that the caller expects. One request handles one slice;
-// the caller continues with the cursor of the answer. The area defines what a row is and what happens to it.
+// the caller continues with the cursor of the response. The area defines what a row is and what happens to it.
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { BULK_ROWS_MAX, type BulkSlice, toBulkResult } from "../../domain/shared/bulk.ts";
 import { DomainError, invariant, type Problem } from "../../platform/errors.ts";
@@ -57,7 +57,7 @@ interface BulkOperation<Filter, Selection> {
 
 /**
  * Runs one slice.
- * @returns the body of the answer
+ * @returns the body of the response
  * @throws DomainError `<reason>` for a wrong combination of members, `bulk.more_matching` if more rows match than expected
  */
 export async function runBulk<Filter extends object, Selection>(

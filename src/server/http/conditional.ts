@@ -1,12 +1,12 @@
 // Conditional requests (RFC 9110 section 13): bytes prepared once per revision, and 304 for callers that have them.
 import type { Expectation } from "../../domain/shared/expectation.ts";
 import { sha256Hex } from "../../platform/ids.ts";
-import { json, jsonBytes, preparedHeaders } from "./answers.ts";
 import type { HeaderParameter } from "./header-parameters.ts";
 import { HttpError } from "./problems/problem.ts";
+import { json, jsonBytes, preparedHeaders } from "./responses.ts";
 
-/** A prepared answer that many requests share. */
-export interface PreparedAnswer {
+/** A prepared response that many requests share. */
+export interface PreparedResponse {
   /** a Blob, because the runtime copies an array for each response */
   body: Blob;
   /** strong entity tag, including quotes */
@@ -60,7 +60,7 @@ const memberDigests = (tag: string): readonly string[] =>
   /^"[0-9a-f]{32}\.((?:[0-9a-f]{4})+)"$/.exec(tag)?.[1]?.match(/.{4}/g) ?? [];
 
 /** @param cacheControl for example `private, no-cache`: stored, but revalidated each time */
-export function prepareAnswer(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedAnswer {
+export function prepareResponse(bytes: Uint8Array<ArrayBuffer>, options: PreparedHeaders): PreparedResponse {
   const etag = options.etag ?? etagOf(bytes);
   const shared = sharedHeaders(etag, options);
   return {
@@ -82,20 +82,20 @@ const sharedHeaders = (etag: string, { cacheControl, others }: Omit<PreparedHead
 });
 
 /**
- * @returns a prepared answer that is rebuilt when the text changes; for content that depends on the clock and has no revision
+ * @returns a prepared response that is rebuilt when the text changes; for content that depends on the clock and has no revision
  */
-export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedAnswer {
-  let prepared: { text: string; answer: PreparedAnswer } | undefined;
+export function preparedText(current: () => string, headers: PreparedHeaders): () => PreparedResponse {
+  let prepared: { text: string; answer: PreparedResponse } | undefined;
   return () => {
     const text = current();
-    if (prepared?.text !== text) prepared = { text, answer: prepareAnswer(Buffer.from(text), headers) };
+    if (prepared?.text !== text) prepared = { text, answer: prepareResponse(Buffer.from(text), headers) };
     return prepared.answer;
   };
 }
 
 /** @returns 200 with the bytes, or 304 if If-None-Match matches */
-export function answerConditionally(request: Request, answer: PreparedAnswer): Response {
-  return hasCurrent(request, answer.etag) ? answerUnchanged(answer) : answerWhole(answer);
+export function respondConditionally(request: Request, response: PreparedResponse): Response {
+  return hasCurrent(request, response.etag) ? respondUnchanged(response) : respondWhole(response);
 }
 
 /** @returns whether If-None-Match matches the tag */
@@ -105,10 +105,13 @@ export function hasCurrent(request: Request, etag: string): boolean {
 }
 
 /** @returns 200 with the bytes */
-export const answerWhole = ({ body, headers }: PreparedAnswer): Response => new Response(body, { headers });
+export const respondWhole = ({ body, headers }: PreparedResponse): Response =>
+  new Response(body, { headers });
 
 /** @returns 304 */
-export const answerUnchanged = ({ unchangedHeaders }: Pick<PreparedAnswer, "unchangedHeaders">): Response =>
+export const respondUnchanged = ({
+  unchangedHeaders,
+}: Pick<PreparedResponse, "unchangedHeaders">): Response =>
   new Response(null, { status: 304, headers: unchangedHeaders });
 
 /** @returns 200 with JSON and its entity tag, or 304 if If-None-Match matches */

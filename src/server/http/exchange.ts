@@ -37,7 +37,7 @@ export interface Exchange {
   warning?: string;
   /** set by a sign-in at the provider: own path to continue at, which an error page leads back to */
   next?: string | undefined;
-  /** Set-Cookie values for whatever answer follows, an error included */
+  /** Set-Cookie values for whatever response follows, an error included */
   cookies?: readonly string[];
   /** set by the guard on SCIM routes, before the provider is known */
   scim: ScimExchange | undefined;

@@ -1,7 +1,7 @@
 // Request headers in the API document.
 import type { TSchema } from "@sinclair/typebox";
 
-/** One successful answer of an operation. */
+/** One successful response of an operation. */
 export interface Answer {
   description: string;
   schema?: TSchema;
@@ -20,7 +20,7 @@ export interface HeaderParameter {
   answers: Answers;
 }
 
-/** @returns the operation text with these headers and their answers added */
+/** @returns the operation text with these headers and their responses added */
 export const withHeaders = <Operation extends { "x-answers": Answers }>(
   documented: Operation,
   ...headers: readonly HeaderParameter[]

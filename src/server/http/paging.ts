@@ -9,7 +9,7 @@ import {
 import { UUID_PATTERN } from "../../platform/ids.ts";
 
 /**
- * An optional query parameter that the service validates, so that one answer names every problem.
+ * An optional query parameter that the service validates, so that one response names every problem.
  * @param schema JSON Schema for the API document
  */
 export const parameter = (schema: SchemaOptions) =>

@@ -1,9 +1,9 @@
-// Entity tags of what administrators read: each JSON answer under /admin has one, and a matching If-None-Match gets 304. Answers of a
+// Entity tags of what administrators read: each JSON response under /admin has one, and a matching If-None-Match gets 304. Answers of a
 // revision or a record set their own tag, see conditional.ts. Must not change what a route answers.
 import { setImmediate } from "node:timers/promises";
-import { json, jsonBytes } from "./answers.ts";
 import { IF_NONE_MATCH, unchanged, WHOLE_CHARACTERS } from "./conditional.ts";
 import { type Answers, type HeaderParameter, withHeaders } from "./header-parameters.ts";
+import { json, jsonBytes } from "./responses.ts";
 
 const JSON_TYPE = json({}).headers.get("content-type");
 /** Hashing these bytes takes a few milliseconds. */
@@ -13,7 +13,7 @@ const SLICE_BYTES = 1024 * 1024;
 const isAdministratorsRead = (method: string, path: string): boolean =>
   (method === "GET" || method === "HEAD") && path.startsWith("/admin/");
 
-/** @returns whether `tagged` must see the answer; false costs nothing */
+/** @returns whether `tagged` must see the response; false costs nothing */
 export const needsTag = (
   { method }: Request,
   route: string | undefined,
@@ -25,14 +25,14 @@ export const needsTag = (
   headers.get("content-type") === JSON_TYPE &&
   !headers.has("etag");
 
-/** @returns the answer with the entity tag of its bytes, or 304 if If-None-Match matches */
+/** @returns the response with the entity tag of its bytes, or 304 if If-None-Match matches */
 export async function tagged(request: Request, response: Response): Promise<Response> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   const etag = `"${await digestOf(bytes)}"`;
   return unchanged(request, etag) ?? jsonBytes(bytes, { etag });
 }
 
-/** Large answers are hashed in several turns of the event loop. */
+/** Large responses are hashed in several turns of the event loop. */
 async function digestOf(bytes: Uint8Array): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
@@ -42,20 +42,20 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
   return hasher.digest("hex").slice(0, WHOLE_CHARACTERS);
 }
 
-export interface DescribedAnswers {
+export interface DescribedResponses {
   "x-answers"?: Answers;
   /** optional request headers */
   "x-headers"?: readonly HeaderParameter[];
 }
 
-/** @returns the description of an operation; If-None-Match is added if its answer gets a tag here */
-export function withReadTag<T extends DescribedAnswers>(
+/** @returns the description of an operation; If-None-Match is added if its response gets a tag here */
+export function withReadTag<T extends DescribedResponses>(
   detail: T,
   { method, path }: { method: string; path: string },
 ): T {
-  const { "x-answers": answers = {}, "x-headers": headers = [] } = detail;
-  const answer = answers[200];
+  const { "x-answers": responses = {}, "x-headers": headers = [] } = detail;
+  const answer = responses[200];
   const isTagged = isAdministratorsRead(method, path) && answer !== undefined && !answer.mediaType;
   if (!isTagged || headers.includes(IF_NONE_MATCH)) return detail;
-  return { ...detail, ...withHeaders({ "x-answers": answers }, ...headers, IF_NONE_MATCH) };
+  return { ...detail, ...withHeaders({ "x-answers": responses }, ...headers, IF_NONE_MATCH) };
 }

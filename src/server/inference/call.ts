@@ -12,5 +12,5 @@ export interface Call {
   readonly arrivedAtMs: number;
 }
 
-/** Sends a request to the upstream. Never rejects, and releases `admitted` at the end of the answer. */
+/** Sends a request to the upstream. Never rejects, and releases `admitted` at the end of the response. */
 export type Forward = (call: Call) => Promise<Response>;

@@ -177,7 +177,7 @@ export interface RefusalExtras {
 /** @returns the status that the reason is answered with */
 export const statusOf = (reason: RefusalReason): number => TEXTS[reason].status;
 
-/** @returns the answer in the form of the API */
+/** @returns the response in the form of the API */
 export function refusal(
   reason: RefusalReason,
   dialect: Dialect,

@@ -11,7 +11,7 @@ import { createPeerAddresses, type ProxyTrust, type UntrustedPeer } from "./peer
 import { type Certificate, readCertificate, type TlsFiles } from "./tls.ts";
 
 /** Answers any request; never throws or rejects. */
-export type Answer = (
+export type Handler = (
   request: Request,
   addressOf: AddressOf,
   forwardingOf: ForwardingOf,
@@ -48,7 +48,7 @@ export interface Listener {
 /** Time for running requests to finish after a stop. */
 export const DRAIN_MS = 20_000;
 /**
- * Idle time after which a connection is closed. Waiting for an answer counts as idle, so this exceeds the slowest answer:
+ * Idle time after which a connection is closed. Waiting for a response counts as idle, so this exceeds the slowest answer:
  * fetching and checking a package source.
  */
 export const IDLE_TIMEOUT_SECONDS = 90;
@@ -75,13 +75,13 @@ export async function removeDeadSocket(where: Listen, flag = MAIN_FLAG): Promise
  * Starts to listen.
  * @throws DomainError `listen.in_use`, `listen.not_permitted`, `listen.bad_address`, `listen.bad_certificate`, `listen.key_exposed`
  */
-export function listen(answer: Answer, options: ListenOptions): Listener {
+export function listen(handler: Handler, options: ListenOptions): Listener {
   // The limit applies to the whole process; the runtime's types declare it read-only.
   Object.assign(http, { maxHeaderSize: HEADER_BYTES_MAX });
   const certificate = options.tls && readCertificate(options.tls);
   const { listen: where, flag = MAIN_FLAG } = options;
   if (certificate) refuseTaken(where, flag);
-  return new RunningListener(handlersFor(answer, options), { where, certificate, flag });
+  return new RunningListener(handlersFor(handler, options), { where, certificate, flag });
 }
 
 class RunningListener implements Listener {
@@ -159,7 +159,7 @@ function refuseTaken(where: Listen, flag: string): void {
   }
 }
 
-function handlersFor(answer: Answer, options: ListenOptions): Handlers {
+function handlersFor(handler: Handler, options: ListenOptions): Handlers {
   const addresses = createPeerAddresses(options);
   let note = options.noteUntrusted;
   const noteFirst = ({ headers }: Request, peer: () => string | null) => {
@@ -178,7 +178,7 @@ function handlersFor(answer: Answer, options: ListenOptions): Handlers {
         return known;
       };
       if (note) noteFirst(request, peer);
-      return answer(
+      return handler(
         request,
         () => addresses.addressOf(request.headers, peer()),
         () => addresses.forwardingOf(request.headers, peer()),

@@ -1,4 +1,4 @@
-// Counts answers and their durations. Counting adds to plain numbers, because the library would write the labels of each answer as
+// Counts answers and their durations. Counting adds to plain numbers, because the library would write the labels of each response as
 // text. The registry reads the numbers when it is asked.
 import { Counter, Histogram, type Registry } from "prom-client";
 import { UNMATCHED } from "../http/exchange.ts";
@@ -23,7 +23,7 @@ interface Answered {
 
 /**
  * @param routes routes whose series for success and server errors start at zero, created when the metrics are first read
- * @returns a function that counts one answer; create it once
+ * @returns a function that counts one response; create it once
  */
 export function createAnswerMetrics(
   metrics: Registry,

@@ -11,19 +11,19 @@ const fingerprintOf = (content: string): string =>
 /** Content of the style sheet, `text/css; charset=utf-8`. */
 export const styleSheetBody: string = styleSheet;
 
-/** Path of the style sheet. It contains the digest, so the answer may be cached forever. */
+/** Path of the style sheet. It contains the digest, so the response may be cached forever. */
 export const styleSheetPath = `/assets/${fingerprintOf(styleSheet)}-style.css`;
 
 /** Content of the program's own icon and logo, `image/svg+xml`. */
 export const iconBody: string = icon;
 
-/** Path of the icon. It contains the digest, so the answer may be cached forever. */
+/** Path of the icon. It contains the digest, so the response may be cached forever. */
 export const iconPath = `/assets/${fingerprintOf(icon)}-icon.svg`;
 
 /** Content of the script that asks the browser for a passkey, `text/javascript; charset=utf-8`. */
 export const passkeyScriptBody: string = passkeyScript;
 
-/** Path of the passkey script. It contains the digest, so the answer may be cached forever. */
+/** Path of the passkey script. It contains the digest, so the response may be cached forever. */
 export const passkeyScriptPath = `/assets/${fingerprintOf(passkeyScript)}-passkey.js`;
 
 const POLICY = [

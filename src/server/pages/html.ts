@@ -103,11 +103,11 @@ export function formFailure(error: unknown, request: Request): Failure {
   return failure;
 }
 
-const htmlAnswer = { description: "The page", schema: Type.String(), mediaType: "text/html" };
+const htmlResponse = { description: "The page", schema: Type.String(), mediaType: "text/html" };
 
 /** OpenAPI description of a page. */
 export const pageOperation = (operationId: string, summary: string) =>
-  operation(operationId, summary, { tags: ["Pages"], answers: { 200: htmlAnswer } });
+  operation(operationId, summary, { tags: ["Pages"], answers: { 200: htmlResponse } });
 
 /** OpenAPI description of a path that only redirects. */
 export const redirectOperation = (operationId: string, summary: string) =>
@@ -136,7 +136,7 @@ export const uploadRoute = (detail: ReturnType<typeof pageOperation>) =>
   ({ requires: "nobody", accepts: "upload", detail }) as const;
 
 /**
- * Creates the schema of a form or of a page's query. Validation never fails: handlers check the values, so that the answer is
+ * Creates the schema of a form or of a page's query. Validation never fails: handlers check the values, so that the response is
  * a page with instructions, and links may carry extra parameters.
  */
 export const formOf = <Fields extends Record<string, typeof FormField>>(fields: Fields) =>

@@ -26,7 +26,7 @@ export interface Frame {
   refreshTo?: string | undefined;
   /** wide layout for lists */
   isWide?: boolean;
-  /** path of a script; the answer needs the policy that allows it */
+  /** path of a script; the response needs the policy that allows it */
   script?: string | undefined;
 }
 

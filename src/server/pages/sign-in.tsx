@@ -169,7 +169,7 @@ export function proofPage(props: ProofProps): string {
   );
 }
 
-/** For a browser that returns a second time with the same answer of the provider. */
+/** For a browser that returns a second time with the same response of the provider. */
 export function alreadySignedInPage({ email, branding }: { email: string; branding: Branding }): string {
   return renderPage(
     { title: "You are already signed in", branding },

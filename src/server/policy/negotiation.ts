@@ -8,7 +8,7 @@ import {
 } from "../../domain/governance/wire.ts";
 import { HttpError } from "../http/problems/problem.ts";
 
-/** Headers that the answer depends on, including the credentials that identify the caller. */
+/** Headers that the response depends on, including the credentials that identify the caller. */
 export const POLICY_VARY = ["authorization", "cookie", CONTRACT_VERSION_HEADER, CAPABILITIES_HEADER].join(
   ", ",
 );

@@ -7,20 +7,20 @@ import {
   imagePath,
 } from "../../domain/system/branding-image.ts";
 import { BrandingSchema, toBranding } from "../../domain/system/model.ts";
-import { json } from "../http/answers.ts";
 import { readBytes } from "../http/bodies/body-text.ts";
 import {
-  answerConditionally,
   expectationOf,
   IF_MATCH,
   IF_NONE_MATCH,
-  type PreparedAnswer,
-  prepareAnswer,
+  type PreparedResponse,
+  prepareResponse,
   recordTag,
+  respondConditionally,
 } from "../http/conditional.ts";
 import { actorOf } from "../http/exchange.ts";
 import { withHeaders } from "../http/header-parameters.ts";
 import { HttpError } from "../http/problems/problem.ts";
+import { json } from "../http/responses.ts";
 import { operation } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
@@ -75,11 +75,11 @@ export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: R
   };
 
   return router
-    .get(imagePath("logo"), ({ request }) => answerConditionally(request, readers.logo()), {
+    .get(imagePath("logo"), ({ request }) => respondConditionally(request, readers.logo()), {
       requires: "nobody",
       detail: described.readLogo,
     })
-    .get(imagePath("icon"), ({ request }) => answerConditionally(request, readers.icon()), {
+    .get(imagePath("icon"), ({ request }) => respondConditionally(request, readers.icon()), {
       requires: "nobody",
       detail: described.readIcon,
     })
@@ -95,9 +95,9 @@ export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: R
     });
 }
 
-/** @returns a function that returns the answer with the image, prepared once per change; it throws HttpError 404 if there is none */
-function createReader(branding: RouteContext["domain"]["branding"], kind: ImageKind): () => PreparedAnswer {
-  let prepared: { revision: number; answer: PreparedAnswer | undefined } | undefined;
+/** @returns a function that returns the response with the image, prepared once per change; it throws HttpError 404 if there is none */
+function createReader(branding: RouteContext["domain"]["branding"], kind: ImageKind): () => PreparedResponse {
+  let prepared: { revision: number; answer: PreparedResponse | undefined } | undefined;
   return () => {
     const revision = branding.revision();
     if (prepared?.revision !== revision)
@@ -109,9 +109,9 @@ function createReader(branding: RouteContext["domain"]["branding"], kind: ImageK
 
 const prepare = (
   image: ReturnType<RouteContext["domain"]["branding"]["currentImage"]>,
-): PreparedAnswer | undefined =>
+): PreparedResponse | undefined =>
   image &&
-  prepareAnswer(image.bytes, {
+  prepareResponse(image.bytes, {
     contentType: image.mediaType,
     cacheControl: "public, no-cache",
     others: { "content-security-policy": IMAGE_POLICY, "cross-origin-resource-policy": "same-site" },

@@ -1,19 +1,19 @@
 // Branding: public reads from bytes prepared once per change, and replacement by administrators.
 import { Type } from "@sinclair/typebox";
 import { BRANDING_URL_LENGTH_MAX, BrandingSchema, toBranding } from "../../domain/system/model.ts";
-import { json } from "../http/answers.ts";
 import {
-  answerConditionally,
   expectationOf,
   IF_MATCH,
   IF_NONE_MATCH,
-  type PreparedAnswer,
-  prepareAnswer,
+  type PreparedResponse,
+  prepareResponse,
   recordTag,
+  respondConditionally,
 } from "../http/conditional.ts";
 import { DryRunParameters, isDryRun } from "../http/dry-run.ts";
 import { actorOf } from "../http/exchange.ts";
 import { withHeaders } from "../http/header-parameters.ts";
+import { json } from "../http/responses.ts";
 import { operation } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
@@ -30,23 +30,23 @@ const BrandingUpdate = Type.Object(
 /** @returns the operations getBranding and updateBranding */
 export function brandingRoutes({ router, domain }: RouteContext) {
   const { branding } = domain;
-  let prepared: { revision: number; answer: PreparedAnswer } | undefined;
+  let prepared: { revision: number; answer: PreparedResponse } | undefined;
 
-  const current = (): PreparedAnswer => {
+  const current = (): PreparedResponse => {
     const revision = branding.revision();
     if (prepared?.revision === revision) return prepared.answer;
     const shown = toBranding(branding.current());
-    const answer = prepareAnswer(Buffer.from(JSON.stringify(shown)), {
+    const response = prepareResponse(Buffer.from(JSON.stringify(shown)), {
       contentType: "application/json",
       cacheControl: "public, no-cache",
       etag: recordTag(shown),
     });
-    prepared = { revision, answer };
-    return answer;
+    prepared = { revision, answer: response };
+    return response;
   };
 
   return router
-    .get("/branding", ({ request }) => answerConditionally(request, current()), {
+    .get("/branding", ({ request }) => respondConditionally(request, current()), {
       requires: "nobody",
       detail: withHeaders(
         operation("getBranding", "Logo and icon of the organization", {

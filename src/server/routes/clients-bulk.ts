@@ -5,10 +5,10 @@ import { HEALTHS } from "../../domain/clients/model.ts";
 import type { RemovalKind, Selection } from "../../domain/clients/service.ts";
 import { BulkResult } from "../../domain/shared/bulk.ts";
 import { SEARCH_LENGTH_MAX } from "../../domain/shared/page.ts";
-import { json } from "../http/answers.ts";
 import { bulkBody, runBulk } from "../http/bulk.ts";
 import { actorOf } from "../http/exchange.ts";
 import { Uuid } from "../http/paging.ts";
+import { json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
@@ -34,7 +34,7 @@ const ClientBulk = bulkBody(ClientFilter, {});
 type Filter = NonNullable<Static<typeof ClientBulk>["filter"]>;
 
 const documented = operationsOf("Administration");
-const answers = {
+const responses = {
   200: {
     description:
       "The result of each workstation of this slice. A later slice has those that report in between, if they still match; those whose first report came after the first slice began stay",
@@ -46,12 +46,12 @@ const described = {
   remove: documented(
     "removeClients",
     "Remove many workstations from the inventory; they keep their logins",
-    answers,
+    responses,
   ),
   revoke: documented(
     "revokeClients",
     "Remove many workstations from the inventory and end their logins",
-    answers,
+    responses,
   ),
 };
 

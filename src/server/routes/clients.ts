@@ -25,9 +25,9 @@ import type { ClientQuery } from "../../domain/clients/service.ts";
 import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../domain/shared/page.ts";
 import { invariant } from "../../platform/errors.ts";
 import { runInTurns } from "../../platform/steps.ts";
-import { json, noContent } from "../http/answers.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../http/paging.ts";
+import { json, noContent } from "../http/responses.ts";
 import { operation, operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 

@@ -1,11 +1,11 @@
 // Lets a caller without a credential check the network path to the service: the address that the service sees, and whether a
-// proxy buffers an event stream. `quartermaster probe` reads both. The answers contain nothing but facts about the caller's own
+// proxy buffers an event stream. `quartermaster probe` reads both. The responses contain nothing but facts about the caller's own
 // connection.
 import { Type } from "@sinclair/typebox";
 import { SECOND_MS } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
-import { eventStream, json } from "../http/answers.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import { eventStream, json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 

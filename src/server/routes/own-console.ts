@@ -8,8 +8,8 @@ import {
   type SavedView,
   VIEWS_MAX,
 } from "../../domain/console/service.ts";
-import { json } from "../http/answers.ts";
 import { actorOf, principalOf } from "../http/exchange.ts";
+import { json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 

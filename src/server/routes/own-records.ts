@@ -4,10 +4,10 @@ import { AdminClientStatusPage, toAdminClientStatus } from "../../domain/clients
 import type { Explanation } from "../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../domain/harnesses/harnesses.ts";
 import { toPageEnvelope } from "../../domain/shared/page.ts";
-import { json } from "../http/answers.ts";
 import { refuseMissing } from "../http/bodies/missing-parameters.ts";
 import { principalOf } from "../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery } from "../http/paging.ts";
+import { json } from "../http/responses.ts";
 import { operationsOf } from "../openapi.ts";
 import { explanationDocument } from "../policy/explanation.ts";
 import type { RouteContext } from "../router.ts";

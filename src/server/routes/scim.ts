@@ -8,17 +8,17 @@ import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { isOwnId } from "../../platform/ids.ts";
 import { runInTurns } from "../../platform/steps.ts";
-import { noContent } from "../http/answers.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { unrouted } from "../http/problems/refusal.ts";
+import { noContent } from "../http/responses.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 import { type Admission, changingProviderOf, providerOf } from "../scim/admission.ts";
-import { changed, document, scimJson, shown } from "../scim/answers.ts";
 import { bulkCost } from "../scim/bulk-cost.ts";
 import { described, HIDDEN } from "../scim/documentation.ts";
 import { readGroupBody } from "../scim/group-body.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
+import { changed, document, scimJson, shown } from "../scim/responses.ts";
 import { readSearchMessage } from "../scim/search-message.ts";
 
 /** Adds all routes below /scim; the guard runs first, even for unknown paths. */

@@ -1,15 +1,15 @@
 // Health, metrics and the API document for operators and their tools.
 import { Type } from "@sinclair/typebox";
 import { DependencyHealth } from "../../domain/system/health.ts";
-import { json, plainText } from "../http/answers.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../http/conditional.ts";
+import { type PreparedResponse, prepareResponse, respondConditionally } from "../http/conditional.ts";
 import { HttpError } from "../http/problems/problem.ts";
+import { json, plainText } from "../http/responses.ts";
 import { type DocumentedRoute, openApiDocument, operation } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 
 const tags: [string] = ["System"];
 
-/** A text answer of one word: monitors and clients compare it. */
+/** A text response of one word: monitors and clients compare it. */
 const word = (description: string, ...texts: readonly string[]) => ({
   description,
   schema: Type.Union(texts.map((text) => Type.Literal(text))),
@@ -30,7 +30,7 @@ const unhealthy = (reason: string, message: string, failing: readonly string[] =
     problems: failing.map((name) => ({ pointer: `/${name}`, detail: `the check ${name} fails` })),
   });
 
-/** @returns the health endpoints, which answer one word each */
+/** @returns the health endpoints, which response one word each */
 export function healthRoutes(context: RouteContext) {
   storageHealthRoutes(context);
   const { router, readiness } = context;
@@ -94,9 +94,9 @@ function storageHealthRoutes({ router, domain: { health: state } }: RouteContext
     .get(
       "/health/credential-resolver",
       () => {
-        const answer = state.credentialResolver();
-        if (answer === "unhealthy") throw unhealthy("credential_resolver", answer);
-        return plainText(answer);
+        const response = state.credentialResolver();
+        if (response === "unhealthy") throw unhealthy("credential_resolver", response);
+        return plainText(response);
       },
       {
         requires: "nobody",
@@ -138,15 +138,15 @@ export function systemRoutes({ router, metrics, domain: { health: state } }: Rou
 
 /** Builds the document at the first request, when all routes are registered. */
 export function openApiRoutes({ router, baseUrl }: RouteContext, routes: () => readonly DocumentedRoute[]) {
-  let document: PreparedAnswer | undefined;
+  let document: PreparedResponse | undefined;
   return router.get(
     "/openapi.json",
     ({ request }) => {
-      document ??= prepareAnswer(Buffer.from(openApiDocument(routes(), { serverUrl: baseUrl() })), {
+      document ??= prepareResponse(Buffer.from(openApiDocument(routes(), { serverUrl: baseUrl() })), {
         contentType: "application/json",
         cacheControl: "public, no-cache",
       });
-      return answerConditionally(request, document);
+      return respondConditionally(request, document);
     },
     {
       requires: "nobody",

@@ -39,7 +39,7 @@ export async function readGroupBody(request: Request, intake: MemberIntake): Pro
   const decode = pieceDecoder();
   let refusal: unknown;
   for await (const bytes of readPieces(request, SCIM_BYTES_MAX["scim-group"])) {
-    if (refusal !== undefined) continue; // drops the rest, so that the caller reads the answer and may keep the connection
+    if (refusal !== undefined) continue; // drops the rest, so that the caller reads the response and may keep the connection
     try {
       await runInTurns(message.add(decode(bytes, { stream: true })));
       await setImmediate(); // pieces that have arrived already would come in the same turn

@@ -6,8 +6,8 @@ export const JSON_MEDIA_TYPE = "application/json";
 /** Accept ranges that match the SCIM media type. */
 const FITTING = new Set([SCIM_MEDIA_TYPE, "application/*", "*/*"]);
 
-/** @returns the media type of the answer; an Accept header never causes a refusal */
-export function answerMediaType(request: Request): string {
+/** @returns the media type of the response; an Accept header never causes a refusal */
+export function responseMediaType(request: Request): string {
   const accept = request.headers.get("accept");
   if (accept === null || accept === "*/*" || accept === SCIM_MEDIA_TYPE) return SCIM_MEDIA_TYPE;
   const ranges = accept.split(",").map((range) => range.split(";", 1)[0]?.trim().toLowerCase() ?? "");

@@ -3,7 +3,7 @@
 import { ScimError, type ScimType } from "../../domain/scim/errors.ts";
 import { scimErrorBody } from "../../domain/scim/messages/messages.ts";
 import { type Failure, failureOf, internalFailure } from "../http/problems/problem.ts";
-import { answerMediaType } from "./media-type.ts";
+import { responseMediaType } from "./media-type.ts";
 
 /** RFC 6750 section 3; the same for a missing and a wrong token. */
 const CHALLENGE = 'Bearer realm="scim"';
@@ -29,7 +29,7 @@ export function scimProblemResponse(failure: ScimFailure, request: Request): Res
   const { status, scimType, message, headers } = failure;
   const response = new Response(scimErrorBody(status, scimType, message), {
     status,
-    headers: { ...headers, "content-type": answerMediaType(request), "cache-control": "no-store" },
+    headers: { ...headers, "content-type": responseMediaType(request), "cache-control": "no-store" },
   });
   if (status === 401) response.headers.set("www-authenticate", CHALLENGE);
   if (status === 503 && !response.headers.has("retry-after")) {

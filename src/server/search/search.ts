@@ -13,7 +13,7 @@ import { runInTurnsUntil, type Steps } from "../../platform/steps.ts";
 
 /** Maximum number of hits of one kind. */
 export const HITS_MAX = 5;
-/** Time limit of a search. The answer names the kinds that were not finished. */
+/** Time limit of a search. The response names the kinds that were not finished. */
 const SEARCH_MS = 80;
 
 export const SEARCH_KINDS = [

@@ -1,4 +1,4 @@
-// Spans of inference requests, which end with the last byte of the answer instead of its head.
+// Spans of inference requests, which end with the last byte of the response instead of its head.
 import type { Span, Tracer } from "../../platform/tracing/tracer.ts";
 import type { Call, Forward } from "../inference/call.ts";
 import type { FinishedRequest } from "../inference/forwarding/open-calls.ts";

@@ -449,8 +449,8 @@ describe("DAT-3 keys", () => {
     expect(existsSync(bench.data)).toBe(false);
     expect(await outcomeOf(`backup restore moved.qmb ${withKeys}`)).toBe("2 confirmation.no_terminal");
     expect(existsSync(bench.data)).toBe(false);
-    const answer = await bench.json(`backup restore moved.qmb ${withKeys} ${restore}`);
-    expect(answer).toMatchObject({ replaced: null, undo: null, missing_sealing_key_ids: [] });
+    const response = await bench.json(`backup restore moved.qmb ${withKeys} ${restore}`);
+    expect(response).toMatchObject({ replaced: null, undo: null, missing_sealing_key_ids: [] });
     expect(await bench.json("sealing-keys list")).toMatchObject({ items: [{ state: "active", total: 1 }] });
     const [own, former] = [bench, carrier].map(({ data }) => join(data, "keys/bundle-signing-key.pem"));
     expect(readFileSync(own ?? "", "utf8")).toBe(readFileSync(former ?? "", "utf8"));

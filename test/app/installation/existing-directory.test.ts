@@ -207,12 +207,12 @@ const stateOf = (data: string): string =>
 async function stepsOfFirstStart(folder: string): Promise<string[]> {
   const data = join(folder, "data");
   const copies = new Map<string, string>();
-  const step = <T>(answer: T): T => {
+  const step = <T>(response: T): T => {
     const state = existsSync(data) ? stateOf(data) : "";
     const copy = join(folder, `step-${copies.size}`);
     if (!copies.has(state) && state !== "") cpSync(data, copy, { recursive: true });
     if (!copies.has(state)) copies.set(state, copy);
-    return answer;
+    return response;
   };
   await setUpIn(data, {
     clock: { nowMs: () => step(systemClock.nowMs()) },

@@ -91,8 +91,11 @@ function startBufferingProxy(upstream: () => string) {
       request.headers.set("x-forwarded-for", "192.0.2.7");
       const body = request.method === "POST" ? await request.arrayBuffer() : null;
       const { method, headers } = request;
-      const answer = await fetch(`${upstream()}${pathname}${search}`, { method, headers, body });
-      return new Response(await answer.arrayBuffer(), { status: answer.status, headers: answer.headers });
+      const response = await fetch(`${upstream()}${pathname}${search}`, { method, headers, body });
+      return new Response(await response.arrayBuffer(), {
+        status: response.status,
+        headers: response.headers,
+      });
     },
   });
 }

@@ -58,11 +58,11 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** Runs the sources in place of the compiled executable, which takes long to build. Each command is run only once. */
 function launcherIn(place: string): string {
   const path = join(place, "launcher");
-  const answer = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;
+  const response = `${place}/printed-$(echo "$*" | tr -c "[:alnum:]" _)`;
   const lines = [
     "#!/bin/sh",
-    `[ -f "${answer}" ] || ${productCommand().join(" ")} "$@" > "${answer}"`,
-    `cat "${answer}"`,
+    `[ -f "${response}" ] || ${productCommand().join(" ")} "$@" > "${response}"`,
+    `cat "${response}"`,
   ];
   writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o755 });
   return path;

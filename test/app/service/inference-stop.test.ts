@@ -54,12 +54,12 @@ async function serve(exchange: UpstreamExchange): Promise<void> {
     "content-type": "application/json",
   };
   const hasBody = method !== "GET" && body.length > 0;
-  const answer = await fetch(administration.origin + target, {
+  const response = await fetch(administration.origin + target, {
     method,
     headers,
     ...(hasBody && { body: String(body) }),
   });
-  await exchange.answer(answer.status, await answer.bytes());
+  await exchange.answer(response.status, await response.bytes());
 }
 
 function start(): Promise<Service> {

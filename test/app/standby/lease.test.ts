@@ -209,7 +209,7 @@ describe("STB-5 a holder", () => {
     expect(stored()).toMatchObject({ machine: "two", released: false });
   });
 
-  test("recognizes its own renewal if the answer was lost", async () => {
+  test("recognizes its own renewal if the response was lost", async () => {
     const one = machine(1, "one");
     await one.keeper.take(signal);
     let losses = 1;

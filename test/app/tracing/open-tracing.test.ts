@@ -11,7 +11,7 @@ import { openDatabase } from "../../../src/platform/database/database.ts";
 import { systemIds } from "../../../src/platform/ids.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { tracedDatabase } from "../../../src/platform/tracing/traced-database.ts";
-import { answerObserver } from "../../../src/server/tracing/traced-answer.ts";
+import { responseObserver } from "../../../src/server/tracing/traced-handler.ts";
 import { createBench } from "../../support/in-process.ts";
 import { certify } from "../../support/network/private-ca.ts";
 import { createTraceCollector } from "../../support/network/trace-collector.ts";
@@ -42,7 +42,7 @@ test("TRC-1 opens no tracer and wraps nothing if there is no collector", async (
   const observe = () => {};
   expect(tracedDatabase(db, undefined)).toBe(db);
   expect(tracedProvisioner(observe, undefined)).toBe(observe);
-  expect(answerObserver(undefined)).toBeUndefined();
+  expect(responseObserver(undefined)).toBeUndefined();
   expect(await metrics.metrics()).toContain("\nquartermaster_trace_spans_sent_total 0\n");
 });
 

@@ -33,7 +33,7 @@ let credentials: string[];
 beforeAll(async () => {
   administration = await LitellmGateway.start();
   administration.addUser(ACCOUNT.email);
-  gateway = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answerOfGateway });
+  gateway = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: responseOfGateway });
   collector = createTraceCollector();
   const service = await start();
   try {
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 /** One gateway: its model is defined here, and its administration works like the real one. */
-async function answerOfGateway(request: Request): Promise<Response> {
+async function responseOfGateway(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   if (pathname === CHAT) {
     receivedTraceHeaders.push(request.headers.get("traceparent"));

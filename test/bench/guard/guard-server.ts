@@ -5,9 +5,9 @@ import { Elysia } from "elysia";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createGuard } from "../../../src/server/auth/guard.ts";
 import { TokenVerificationLimit } from "../../../src/server/auth/token-verification-limit.ts";
-import { plainText } from "../../../src/server/http/answers.ts";
 import { BODY_TIMES } from "../../../src/server/http/bodies/body-end.ts";
 import { type Exchange, openExchange } from "../../../src/server/http/exchange.ts";
+import { plainText } from "../../../src/server/http/responses.ts";
 import { createRouter } from "../../../src/server/router.ts";
 import { openBeside } from "../tools/installation.ts";
 

@@ -31,7 +31,7 @@ const SHARE_MAX = 1.5;
 
 /** Milliseconds, all without the provider's signing. */
 interface Times {
-  /** from the request to the answer */
+  /** from the request to the response */
   took: number;
   /** for the token request; only the reference knows it */
   waited: number;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExistingInstallation, openExisting } from "../../../src/app/installation/installation.ts";
 import type { RequestedDeviceLogin } from "../../../src/domain/access/device-login/device-logins.ts";
-import type { TokenAnswer } from "../../../src/domain/access/service.ts";
+import type { TokenResponse } from "../../../src/domain/access/service.ts";
 import { OAUTH_CLIENT_ID, REQUESTABLE_SCOPES, SESSION_COOKIE } from "../../../src/domain/access/wire.ts";
 import type { Role } from "../../../src/domain/identity/model.ts";
 import type { User } from "../../../src/domain/identity/service.ts";
@@ -62,14 +62,14 @@ export async function logIn(
   installation: ExistingInstallation,
   workstations: number,
   actor = administratorOf(installation),
-): Promise<TokenAnswer[]> {
+): Promise<TokenResponse[]> {
   const { db, domain } = installation;
   const { deviceLogins, grants, sessions } = domain.access;
   const { id: loginSessionId } = await db.write(
     (tx) => sessions.open(tx, actor.id, { address: null, userAgent: null, isFresh: true }),
     "access",
   );
-  const one = async (): Promise<TokenAnswer> => {
+  const one = async (): Promise<TokenResponse> => {
     const { linkToken, deviceCode } = await requestLogin(installation);
     await deviceLogins.claim(actor, linkToken);
     await deviceLogins.decide(actor, { linkToken, loginSessionId, decision: "approve" });

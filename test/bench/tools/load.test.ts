@@ -8,7 +8,7 @@ test.each([
   ["a declared length", "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"],
   ["chunks", "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\nhello\nA;x=y\n0123456789\n0\n\n"],
   ["no body by its status", "HTTP/1.1 304 Not Modified\n\n"],
-])("an answer with %s is complete with its last byte and not before", (_, text) => {
+])("a response with %s is complete with its last byte and not before", (_, text) => {
   const whole = bytes(text);
   for (let length = 0; length < whole.length; length++) {
     expect(readAnswer(whole.subarray(0, length), false)).toBeUndefined();
@@ -16,7 +16,7 @@ test.each([
   expect(readAnswer(Buffer.concat([whole, bytes("HTTP")]), false)?.length).toBe(whole.length);
 });
 
-test("the answer to HEAD has no body, whatever length it declares", () => {
+test("the response to HEAD has no body, whatever length it declares", () => {
   const head = bytes("HTTP/1.1 200 OK\nContent-Length: 5\n\n");
   expect(readAnswer(head, true)).toEqual({ status: 200, length: head.length });
 });

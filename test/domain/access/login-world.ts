@@ -8,7 +8,7 @@ import { OAuthError } from "../../../src/domain/access/errors.ts";
 import { Logins } from "../../../src/domain/access/logins/logins.ts";
 import type { AccessSettings, LimitSettings } from "../../../src/domain/access/settings.ts";
 import { grants } from "../../../src/domain/access/tables.ts";
-import type { TokenAnswer } from "../../../src/domain/access/tokens/grant-messages.ts";
+import type { TokenResponse } from "../../../src/domain/access/tokens/grant-messages.ts";
 import { Grants } from "../../../src/domain/access/tokens/grants.ts";
 import { OAUTH_CLIENT_ID } from "../../../src/domain/access/wire.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
@@ -102,18 +102,18 @@ export async function requestApproved(world: LoginWorld, form: { scope?: string 
   return { ...login, browser };
 }
 
-export const redeem = (world: LoginWorld, deviceCode: string): Promise<TokenAnswer> =>
+export const redeem = (world: LoginWorld, deviceCode: string): Promise<TokenResponse> =>
   world.grants.redeem({ deviceCode, clientId: OAUTH_CLIENT_ID });
 
-export const refresh = (world: LoginWorld, refreshToken: string | undefined): Promise<TokenAnswer> =>
+export const refresh = (world: LoginWorld, refreshToken: string | undefined): Promise<TokenResponse> =>
   world.grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID });
 
 /** @returns the refresh token and the grant of another workstation of the user */
 export async function logIn(world: LoginWorld, form: { scope?: string } = {}) {
   const { deviceCode, browser } = await requestApproved(world, form);
-  const answer = await redeem(world, deviceCode);
-  const { claims } = world.tokens.read(answer.access_token);
-  return { ...answer, refreshToken: answer.refresh_token ?? "", grantId: claims.grant_id, browser };
+  const response = await redeem(world, deviceCode);
+  const { claims } = world.tokens.read(response.access_token);
+  return { ...response, refreshToken: response.refresh_token ?? "", grantId: claims.grant_id, browser };
 }
 
 /** @returns how an attempt failed: the OAuth code, or the reason; `fine` if it succeeded */

@@ -68,12 +68,13 @@ const operatorOf = ({ world }: GatewayServer): Actor => ({
 
 /** What the workstation of a user does in a day. */
 async function asAna({ request }: GatewayServer, { accessToken: token }: Caller, hostname: string) {
-  const answers = [
+  const responses = [
     await request("POST", "/client-status", { token, body: reportWith({ hostname }) }),
     await request("POST", "/gateway/key/ensure", { token }),
     await request("POST", "/gateway/token", { token }),
   ];
-  for (const answer of answers) if (!answer.ok) throw new Error(`${answer.url}: ${await answer.text()}`);
+  for (const response of responses)
+    if (!response.ok) throw new Error(`${response.url}: ${await response.text()}`);
 }
 
 async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller; operator: Actor }) {
@@ -87,7 +88,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
   const headers = { "idempotency-key": "one" };
   const comment = `${ANA} asked for it, ${JULIANA} agreed`;
   const policy = { base_revision, managed_yaml: managedText({ required: true }), comment };
-  const answers = [
+  const responses = [
     await request("POST", "/admin/invitations", { token, headers, body: invitation }),
     await request("PUT", "/admin/governance-config", { token, body: policy }),
     await request("PUT", "/admin/policy-draft", {
@@ -95,7 +96,7 @@ async function leaveTraces(face: GatewayServer, { ana, operator }: { ana: Caller
       body: { version: 0, managed_yaml: managedText({ required: false }) },
     }),
   ];
-  for (const answer of answers) if (!answer.ok) throw new Error(await answer.text());
+  for (const response of responses) if (!response.ok) throw new Error(await response.text());
   const source = { sourceRef: "guide.tar.gz", artifactId: "guide", sha256: "ab".repeat(32) };
   await domain.packageAdditions.start(actor, source);
   await keptViews(face, ana);

@@ -117,8 +117,8 @@ test("an address that contains the erased one keeps its rows", async () => {
   await erase(site);
   expect(tablesNaming(site.world, juliana.user, OTHER_HOST)).toEqual(before);
   expect(dumpOf(site.world).governance_revisions).toContain(`asked for it, ${JULIANA} agreed`);
-  const answer = await site.request("GET", "/me/logins", { token: juliana.accessToken });
-  expect(answer.status).toBe(200);
+  const response = await site.request("GET", "/me/logins", { token: juliana.accessToken });
+  expect(response.status).toBe(200);
 });
 
 test("the person's tokens and browser are refused at once", async () => {

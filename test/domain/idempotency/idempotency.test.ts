@@ -1,22 +1,22 @@
-// The size of one stored answer. Keys, repetitions and their number are tested in test/server/http/idempotency.test.ts.
+// The size of one stored response. Keys, repetitions and their number are tested in test/server/http/idempotency.test.ts.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ANSWER_BYTES_MAX, Idempotency } from "../../../src/domain/idempotency/service.ts";
 import { openSealing } from "../../../src/platform/crypto/sealing.ts";
 import { createIdentityWorld } from "../../support/identity-world.ts";
 
-test("an answer above the limit is a bug, and nothing is created", async () => {
+test("a response above the limit is a bug, and nothing is created", async () => {
   await using world = await createIdentityWorld();
   const sealing = openSealing({ directory: join(world.directory, "other-keys"), ids: world.ids });
   const idempotency = new Idempotency({ ...world, sealing });
   const { id } = await world.addUser("ana@example.org");
   const actor = { ...world.system, kind: "user", id } as const;
-  const form = { write: (answer: string) => answer, read: (text: string) => text };
+  const form = { write: (response: string) => response, read: (text: string) => text };
   /** Two of the bytes are one character. */
   const bytesOf = async (bytes: number) => {
     const once = { key: `key-${bytes}`, request: [], form, create: () => "é".padEnd(bytes - 1) };
-    const answer = await world.db.write((tx) => idempotency.once(tx, actor, once), "unobserved");
-    return Buffer.byteLength(answer);
+    const response = await world.db.write((tx) => idempotency.once(tx, actor, once), "unobserved");
+    return Buffer.byteLength(response);
   };
   for (const bytes of [ANSWER_BYTES_MAX - 1, ANSWER_BYTES_MAX]) expect(await bytesOf(bytes)).toBe(bytes);
   await expect(bytesOf(ANSWER_BYTES_MAX + 1)).rejects.toThrow("a kept answer is small");

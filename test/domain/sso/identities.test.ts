@@ -91,8 +91,8 @@ test("SSO-33 lists of logins tell how each browser signed in, and the account pa
   const { session } = await signedIn(site);
   const other = await site.signedIn("member");
   const methods = (cookie: string) =>
-    site.request("GET", "/me/logins", { cookie }).then(async (answer) => {
-      const { items } = (await answer.json()) as { items: { kind: string; method: string | null }[] };
+    site.request("GET", "/me/logins", { cookie }).then(async (response) => {
+      const { items } = (await response.json()) as { items: { kind: string; method: string | null }[] };
       return items.map(({ kind, method }) => `${kind} ${method}`).toSorted();
     });
   const account = async (cookie: string) =>
@@ -145,8 +145,8 @@ describe("SSO-27 a logout that the provider announces", () => {
     const ana = await signedIn(site);
     const workstation = await site.signInAgain(ana.user);
     await site.domain.sso.logout.apply({ ...token, tokenId: "1", subject: "subject-1" }, {});
-    const answer = await site.request("GET", "/governance-config", { token: workstation.accessToken });
-    expect(answer.status === 401 ? 401 : 200).toBe(status);
+    const response = await site.request("GET", "/governance-config", { token: workstation.accessToken });
+    expect(response.status === 401 ? 401 : 200).toBe(status);
   });
 });
 
@@ -165,7 +165,7 @@ describe("SSO-29 people confirm that they are still there", () => {
     const { grants, authenticator } = site.domain.access;
     const refresh = (refreshToken: string) =>
       grants.refresh({ refreshToken, clientId: OAUTH_CLIENT_ID }).then(
-        (answer) => answer.refresh_token ?? "",
+        (response) => response.refresh_token ?? "",
         (error: Error) => error,
       );
     site.world.clock.advance(hours * HOUR_MS - 1);

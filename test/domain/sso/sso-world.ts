@@ -66,9 +66,9 @@ export async function createSsoWorld(
         emails: [{ value: email, primary: true }],
         ...attributes,
       };
-      const answer = await server.request("POST", "/scim/v2/Users", { token: SCIM_TOKEN, body });
-      if (answer.status !== 201) throw new Error(await answer.text());
-      const { id } = (await answer.json()) as { id: string };
+      const response = await server.request("POST", "/scim/v2/Users", { token: SCIM_TOKEN, body });
+      if (response.status !== 201) throw new Error(await response.text());
+      const { id } = (await response.json()) as { id: string };
       return id;
     },
     userOf: (email: string) => domain.identity.findUserByEmail(world.db.read, world.organizationId, email),

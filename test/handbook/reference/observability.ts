@@ -10,7 +10,7 @@ const METRIC =
   /(?:\b(counter|gauge|histogram)\(\s*)?\{\s*name: "(quartermaster_[a-z_]+)",\s*help:\s*"([^"]+)"/gi;
 const EVENT = /\blog\.(info|warning|error)\(\s*"([a-z_]+\.[a-z_]+)"/g;
 
-/** Logged by the answer recorder, as a warning. */
+/** Logged by the response recorder, as a warning. */
 const WARNING_OF_REQUEST = /\.warning = "([a-z_]+\.[a-z_]+)"/g;
 
 const sources = [...new Bun.Glob("{src,cli}/**/*.ts").scanSync(ROOT)]

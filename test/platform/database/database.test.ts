@@ -42,11 +42,11 @@ const reasonOf = (failed: Promise<unknown>): Promise<unknown> =>
 
 test("a write returns the result of its function, and readers see the row", async () => {
   await using world = await createWorld();
-  const answer = await world.db.write((tx) => {
+  const response = await world.db.write((tx) => {
     add(tx, "a");
     return 42;
   });
-  expect(answer).toBe(42);
+  expect(response).toBe(42);
   expect(idsIn(world.db)).toEqual(["a"]);
 });
 

@@ -278,7 +278,7 @@ describe("credentials", () => {
   });
 });
 
-test("the difference of the clocks comes from the store's answers", async () => {
+test("the difference of the clocks comes from the store's responses", async () => {
   await using server = createS3Server({ nowMs: () => Date.now() + 120_000 });
   const bucket = bucketAt(server.origin);
   expect(bucket.clockOffsetMs).toBeUndefined();

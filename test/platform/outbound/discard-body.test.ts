@@ -30,20 +30,20 @@ async function outcomesOf(ask: () => Promise<unknown>): Promise<unknown[]> {
   for (let request = 0; request < REQUESTS; request += 1)
     seen.add(
       await ask().then(
-        (answer) => JSON.stringify(answer ?? "done"),
+        (response) => JSON.stringify(response ?? "done"),
         (error: unknown) => `threw ${error}`,
       ),
     );
   return [...seen];
 }
 
-test("an answer that breaks is discarded", async () => {
+test("a response that breaks is discarded", async () => {
   const discard = async () => await discardBody(await fetch(originOf(willing)));
   expect(await outcomesOf(discard)).toEqual(['"done"']);
   expect(await outcomesOf(() => discardBody(undefined))).toEqual(['"done"']);
 });
 
-test("a proxy that breaks its answer is healthy by its status", async () => {
+test("a proxy that breaks its response is healthy by its status", async () => {
   const health = createProxyHealth({
     clock: { nowMs: Date.now },
     outbound: doorTo(PROXY_DESTINATION, willing),
@@ -51,7 +51,7 @@ test("a proxy that breaks its answer is healthy by its status", async () => {
   expect(await outcomesOf(async () => (await health()).status)).toEqual(['"healthy"']);
 });
 
-test("a receiver of the audit log that breaks its answer has taken the entries", async () => {
+test("a receiver of the audit log that breaks its response has taken the entries", async () => {
   const signal = new AbortController().signal;
   const outbound = doorTo(RECEIVER_DESTINATION, willing);
   const receiver = httpsReceiver({
@@ -70,7 +70,7 @@ test("a collector of spans that breaks its refusal has refused them", async () =
   expect(await outcomesOf(() => deliver([]))).toEqual([JSON.stringify(refusal)]);
 });
 
-test("a store that breaks its answer has removed the object", async () => {
+test("a store that breaks its response has removed the object", async () => {
   expect(await outcomesOf(() => bucketAt(originOf(willing)).remove("key"))).toEqual(["true"]);
 });
 

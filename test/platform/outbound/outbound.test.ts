@@ -91,7 +91,7 @@ test("does not follow a redirect", async () => {
   expect(seen).toEqual(["GET /moved "]);
 });
 
-test("an answer of 304 is an answer, not a redirect", async () => {
+test("a response of 304 is a response, not a redirect", async () => {
   const outbound = createOutbound({ allowed: [peer()] });
   expect((await outbound.fetch("gateway", "/unchanged", { timeoutMs })).status).toBe(304);
 });

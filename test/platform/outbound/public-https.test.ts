@@ -21,17 +21,17 @@ const BODY = "0123456789";
 const OPEN = [{ name: "anywhere", origin: ANY_PUBLIC_HOST, why: "test" }];
 
 let server: TlsServer;
-let answerNothing: PromiseWithResolvers<Response>;
+let responseNothing: PromiseWithResolvers<Response>;
 
 beforeAll(async () => {
-  answerNothing = Promise.withResolvers();
+  responseNothing = Promise.withResolvers();
   server = await createTlsServer((request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/moved") return Response.redirect(server.origin(), 302);
     if (pathname === "/unchanged") return new Response(null, { status: 304 });
     if (pathname === "/missing") return new Response("no", { status: 404 });
     if (pathname === "/part") return new Response(BODY, { status: 206 });
-    if (pathname === "/never") return answerNothing.promise;
+    if (pathname === "/never") return responseNothing.promise;
     if (pathname === "/stalls") return new Response(stalling());
     if (pathname === "/unsized") return new Response(pieces());
     if (pathname === "/coded") return coded();
@@ -226,8 +226,8 @@ test.each([
   "",
   "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n00",
   "no HTTP at all\r\n\r\n",
-])("refuses an unreadable answer: %p", async (answer) => {
-  using raw = await createRawTlsServer(answer);
+])("refuses an unreadable answer: %p", async (response) => {
+  using raw = await createRawTlsServer(response);
   expect(await reasonOf(fetched(raw.origin(), { hosts: raw.hosts }))).toBe("outbound.failed");
 });
 

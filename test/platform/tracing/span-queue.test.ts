@@ -44,8 +44,8 @@ test("TRC-4 spans are sent in batches", async () => {
 });
 
 test("TRC-4 while the collector is down, spans queue up to the limit, later ones are dropped and counted, and the queue is sent when it is back", async () => {
-  let answer: Delivered = DOWN;
-  const { queue, end } = createQueue(async () => answer);
+  let response: Delivered = DOWN;
+  const { queue, end } = createQueue(async () => response);
   end(SPANS_WAITING_MAX);
   await queue.forceFlush();
   expect(queue.figures).toMatchObject({ waiting: SPANS_WAITING_MAX, error: "down", failingSinceMs: 1_000 });
@@ -53,7 +53,7 @@ test("TRC-4 while the collector is down, spans queue up to the limit, later ones
   end(1);
   expect(queue.figures).toMatchObject({ waiting: SPANS_WAITING_MAX, lastDroppedMs: 1_000 });
   expect(queue.figures.dropped.queue_full).toBe(1);
-  answer = TAKEN;
+  response = TAKEN;
   await queue.forceFlush();
   expect(queue.figures).toMatchObject({ waiting: 0, sent: SPANS_WAITING_MAX, error: null });
   await queue.shutdown();
@@ -90,8 +90,8 @@ test("TRC-4 shutdown tries once to send the queue, then drops it", async () => {
   expect(queue.figures.dropped.stopped).toBe(3);
 });
 
-async function delivered(end: TraceCollector, answer: () => Response, spans = 3) {
-  end.answer = answer;
+async function delivered(end: TraceCollector, response: () => Response, spans = 3) {
+  end.answer = response;
   const { url } = end;
   const outbound = createOutbound({ allowed: [{ name: "trace-collector", origin: url, why: "test" }] });
   const send = collector({
@@ -127,12 +127,15 @@ test.each([
   [401, {}, { sent: 0, waiting: 0, error: "the collector answered 401" }, 3],
   [503, {}, { sent: 0, waiting: 3, error: "the collector answered 503" }, 0],
   [429, {}, { sent: 0, waiting: 3, error: "the collector answered 429" }, 0],
-])("TRC-5 the answer %d %j decides what is sent, kept or dropped", async (status, body, figures, refused) => {
-  using end = createTraceCollector();
-  const found = await delivered(end, () => Response.json(body, { status }));
-  expect(found).toMatchObject(figures);
-  expect(found.dropped.refused).toBe(refused);
-});
+])(
+  "TRC-5 the response %d %j decides what is sent, kept or dropped",
+  async (status, body, figures, refused) => {
+    using end = createTraceCollector();
+    const found = await delivered(end, () => Response.json(body, { status }));
+    expect(found).toMatchObject(figures);
+    expect(found.dropped.refused).toBe(refused);
+  },
+);
 
 test("TRC-5 an unreachable collector is reported with the reason and without its address", async () => {
   const end = createTraceCollector();

@@ -76,7 +76,7 @@ describe("CON-71 the page of a user", () => {
     expect((await read(id)).html).not.toContain("data-dialog");
   });
 
-  test("CON-145 a link to set a password is on the answer only, which nothing stores", async () => {
+  test("CON-145 a link to set a password is on the response only, which nothing stores", async () => {
     const { id } = await member("link@example.com");
     const { status, headers, html } = await act(`${id}/password-link`);
     expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);

@@ -179,7 +179,7 @@ describe("CON-93 the backups", () => {
     expect(html).not.toContain("Idempotency-Key");
   });
 
-  test("makes no file for the form of somebody whose answers are as many as are kept", async () => {
+  test("makes no file for the form of somebody whose responses are as many as are kept", async () => {
     const busy = await site.signedIn("admin", { email: "busy@example.com" });
     const expiresAtMs = world.clock.nowMs() + 5_000;
     await world.db.write((tx) => {

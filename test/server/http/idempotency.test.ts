@@ -83,9 +83,9 @@ test("a repetition returns the original link to set a password, which still work
   const { user } = await face.signedIn("member", { email: "ben@example.com" });
   const { user: other } = await face.signedIn("member", { email: "eve@example.com" });
   const create = (id: string, key?: string) => face.post(`/admin/users/${id}/password-link`, { key });
-  const answers = await Promise.all([create(user.id, KEY), create(user.id, KEY)]);
-  const [first, second] = await Promise.all(answers.map(async (answer) => await answer.json()));
-  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  const responses = await Promise.all([create(user.id, KEY), create(user.id, KEY)]);
+  const [first, second] = await Promise.all(responses.map(async (answer) => await answer.json()));
+  expect(responses.map(({ status }) => status)).toEqual([201, 201]);
   expect(second).toEqual(first);
   const token = new Secret(new URL(first.password_url).searchParams.get("token") ?? "");
   expect(face.domain.identity.passwordLinks.getUser(token).id).toBe(user.id);

@@ -20,7 +20,7 @@ async function waitFor(isMet: () => boolean): Promise<void> {
 const post = (path: string, body: string, init: RequestInit = {}) =>
   fetch(site.origin + path, { method: "POST", body, ...init });
 
-describe("an answer is the upstream's, byte for byte (INF-1)", () => {
+describe("a response is the upstream's, byte for byte (INF-1)", () => {
   test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
     "forwards a stream of %s unchanged, with its usage and one row",
     async (_, recording) => {
@@ -279,7 +279,7 @@ describe("the head of a quiet event stream (INF-24)", () => {
     client.leave();
   });
 
-  test("is never sent with a comment inside an event, nor before other answers", async () => {
+  test("is never sent with a comment inside an event, nor before other responses", async () => {
     upstream.script = async (exchange) => {
       await exchange.head(200, EVENT_STREAM);
       await exchange.chunk("data: 1");

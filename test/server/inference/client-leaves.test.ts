@@ -44,7 +44,7 @@ describe.each(HOW)("a client that leaves by %s aborts the upstream (INF-27)", (h
     expect(site.held).toBe(0);
   });
 
-  test("aborts before the first byte of an answer that is not a stream", async () => {
+  test("aborts before the first byte of a response that is not a stream", async () => {
     upstream.script = (exchange) => exchange.head(200, [["content-length", "5"]]);
     const client = RawClient.post(site.port, CHAT.path, CHAT.request);
     const exchange = await upstream.exchange();
@@ -91,7 +91,7 @@ function connections(): number {
 /** in /proc/net/tcp */
 const ESTABLISHED = "01";
 
-test("a client that does not read the end of its answer does not hold the connection forever", async () => {
+test("a client that does not read the end of its response does not hold the connection forever", async () => {
   upstream.script = async (exchange) => {
     await exchange.head(200, EVENT_STREAM);
     while (exchange.isOpen) await exchange.chunk("x".repeat(60_000));

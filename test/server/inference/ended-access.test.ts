@@ -103,7 +103,7 @@ const GONE = JSON.stringify({
 });
 
 describe("INF-29 a key that was deleted at the gateway", () => {
-  test("is replaced while its requests wait, and the users see one answer each", async () => {
+  test("is replaced while its requests wait, and the users see one response each", async () => {
     const caller = await site.signedIn("member");
     const token = await site.tokenOf(caller);
     const deleted = new Set<string | undefined>();

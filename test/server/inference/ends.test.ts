@@ -94,7 +94,7 @@ describe("access that ends (INF-13)", () => {
     client.leave();
   });
 
-  test("resets an answer that is no stream", async () => {
+  test("resets a response that is no stream", async () => {
     upstream.script = async (exchange) => {
       await exchange.head(200, [["content-length", "100"]]);
       await exchange.write("{");

@@ -101,7 +101,7 @@ describe("INF-14 refused tokens are counted by address,", () => {
   });
 });
 
-test("all requests in progress are bounded, and a permit comes back with the end of an answer", async () => {
+test("all requests in progress are bounded, and a permit comes back with the end of a response", async () => {
   await using site = await createProxyServer({ proxy: { maxInFlight: 2 } });
   const open = hold(site);
   const tokens = await Promise.all([0, 1, 2].map(async () => site.tokenOf(await site.signedIn("member"))));

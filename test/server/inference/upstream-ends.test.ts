@@ -91,7 +91,7 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
       },
     ],
   ];
-  test.each(PARTS)("%s of another answer", async (_, script) => {
+  test.each(PARTS)("%s of another response", async (_, script) => {
     upstream.script = script;
     const client = RawClient.post(site.port, CHAT.path, "{}");
     await client.until(({ body }) => String(body) === "{");
@@ -101,7 +101,7 @@ describe("an upstream that dies never looks finished (INF-23)", () => {
   });
 });
 
-describe("failures before the first byte of an answer have a status (INF-30)", () => {
+describe("failures before the first byte of a response have a status (INF-30)", () => {
   test.each([
     ["closes the connection", "inference.upstream_reset", (exchange) => exchange.close()],
     ["resets the connection", "inference.upstream_reset", (exchange) => exchange.reset()],

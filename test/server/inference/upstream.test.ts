@@ -50,7 +50,7 @@ test("sends an event stream piece by piece", async () => {
   expect(await (await fetch(upstream.origin)).text()).toBe(CHAT.events.join(""));
 });
 
-test("resets a connection in the middle of an answer", async () => {
+test("resets a connection in the middle of a response", async () => {
   upstream.script = async (exchange) => {
     await exchange.head(200, [["content-length", "10"]]);
     await exchange.write("half");

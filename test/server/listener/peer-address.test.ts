@@ -171,14 +171,14 @@ test("multiple lines of one header are read as one list on a real socket", async
   const trust = { trustedProxies, forwardedHeader: "x-forwarded-for", report: raise } as const;
   const listener = listen(handle, { ...trust, listen: place });
   const { hostname, port } = new URL(listener.address);
-  const answer = await new Promise<string>((resolve) => {
+  const response = await new Promise<string>((resolve) => {
     const socket = connect({ host: hostname, port: Number(port) });
     let text = "";
     socket.on("data", (bytes) => (text += bytes)).on("close", () => resolve(text));
     const lines = "X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 203.0.113.7:4711\r\nConnection: close";
     socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n\r\n`);
   });
-  expect(answer).toEndWith("<203.0.113.7>");
+  expect(response).toEndWith("<203.0.113.7>");
   await listener.stop();
 });
 

@@ -1,4 +1,4 @@
-// The metrics of answers must read exactly as the library writes them for the same answers.
+// The metrics of responses must read exactly as the library writes them for the same responses.
 import { expect, test } from "bun:test";
 import { Counter, Histogram, Registry } from "prom-client";
 import { UNMATCHED } from "../../../src/server/http/exchange.ts";
@@ -40,7 +40,7 @@ async function wantedFor(answers: typeof ANSWERS): Promise<string> {
 
 const linesOf = (page: string): string[] => page.split("\n").sort();
 
-test("the page is what the library writes for the same answers, also when it is read again", async () => {
+test("the page is what the library writes for the same responses, also when it is read again", async () => {
   const metrics = new Registry();
   const count = createAnswerMetrics(metrics, []);
   expect(linesOf(await metrics.metrics())).toEqual(linesOf(await wantedFor([])));

@@ -174,15 +174,15 @@ test("CON-115 the console's stream is answered to everybody who reads its pages:
   await using open = await createTestServer({ consoleAuditors: () => ["auditor@example.com"] });
   const ask = async (role: "admin" | "member", email?: string) => {
     const { cookie } = await open.signedIn(role, email === undefined ? {} : { email });
-    const answer = await open.request("GET", "/console/events", { cookie });
-    await answer.body?.cancel();
-    return [answer.status, answer.headers.get("content-type")];
+    const response = await open.request("GET", "/console/events", { cookie });
+    await response.body?.cancel();
+    return [response.status, response.headers.get("content-type")];
   };
   expect(await ask("admin")).toEqual([200, "text/event-stream"]);
   expect(await ask("member", "auditor@example.com")).toEqual([200, "text/event-stream"]);
   expect((await ask("member", "ana@example.com"))[0]).toBe(403);
-  const answer = await open.request("GET", "/console/events");
-  expect([answer.status, answer.headers.get("location")]).toEqual([
+  const response = await open.request("GET", "/console/events");
+  expect([response.status, response.headers.get("location")]).toEqual([
     303,
     `/login?callbackURL=${encodeURIComponent("/console/events")}`,
   ]);
@@ -191,7 +191,7 @@ test("CON-115 the console's stream is answered to everybody who reads its pages:
 test("CON-115 the stream is answered to administrators only", async () => {
   const ask = ({ cookie }: { cookie: string }) => site.request("GET", "/admin/events", { cookie });
   expect((await ask(await site.signInAgain(member.user))).status).toBe(403);
-  const answer = await ask(await site.signInAgain(admin.user));
-  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-  await answer.body?.cancel();
+  const response = await ask(await site.signInAgain(admin.user));
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  await response.body?.cancel();
 });

@@ -16,8 +16,8 @@ const { db } = site.world;
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 
 const post = async (path: string, body: object) => {
-  const answer = await site.request("POST", path, { token: admin.accessToken, body });
-  return { status: answer.status, body: await answer.json() };
+  const response = await site.request("POST", path, { token: admin.accessToken, body });
+  return { status: response.status, body: await response.json() };
 };
 /** A workstation with its own login. */
 const workstation = async (host: string, caller?: typeof bob) => {
@@ -141,9 +141,9 @@ describe("CON-43 many workstations", () => {
       ["/filter/health", "/filter/q", "/filter/last_seen_from"],
     ],
   ])("%j is refused with the places", async (body, pointers) => {
-    const answer = await post("/admin/client-status/remove", body);
-    expect(answer.status).toBe(400);
-    const places = answer.body.errors?.map(({ pointer }: { pointer: string }) => pointer);
+    const response = await post("/admin/client-status/remove", body);
+    expect(response.status).toBe(400);
+    const places = response.body.errors?.map(({ pointer }: { pointer: string }) => pointer);
     expect(places.toSorted()).toEqual(pointers.toSorted());
   });
 

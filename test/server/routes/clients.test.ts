@@ -134,13 +134,13 @@ describe("a report", () => {
 
   test.each(LIMITS)("has a limit: %s accepts up to %d", async (pointer, max, membersOf) => {
     await using clients = await createClientsWorld();
-    const answerTo = async (amount: number) => {
+    const responseTo = async (amount: number) => {
       const response = await post(clients, clients.ana, { ...LEAST, ...membersOf(amount) });
       return [response.status, response.status === 204 ? [] : pointersIn(await response.json())];
     };
-    expect(await answerTo(max - 1)).toEqual([204, []]);
-    expect(await answerTo(max)).toEqual([204, []]);
-    expect(await answerTo(max + 1)).toEqual([422, [pointer]]);
+    expect(await responseTo(max - 1)).toEqual([204, []]);
+    expect(await responseTo(max)).toEqual([204, []]);
+    expect(await responseTo(max + 1)).toEqual([422, [pointer]]);
   });
 
   test("beyond several limits is refused with all of them at once", async () => {

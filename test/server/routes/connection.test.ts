@@ -19,8 +19,8 @@ async function seen(
   await using face = await createTestServer();
   const place = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
   const listener = listen(face.server.handle, { listen: place, ...trust, report: raise });
-  const answer = await fetch(`${listener.address}/connection`, { headers });
-  const document: unknown = await answer.json();
+  const response = await fetch(`${listener.address}/connection`, { headers });
+  const document: unknown = await response.json();
   await listener.stop();
   return document;
 }
@@ -49,8 +49,8 @@ describe("the connection", () => {
 
 describe("the event stream", () => {
   const open = async (face: Awaited<ReturnType<typeof createTestServer>>, address: string) => {
-    const answer = await face.request("GET", "/connection/events", { address });
-    return { answer, reader: answer.body?.getReader() };
+    const response = await face.request("GET", "/connection/events", { address });
+    return { answer: response, reader: response.body?.getReader() };
   };
 
   test("sends one event at once, a second one later, and ends", async () => {
@@ -73,9 +73,9 @@ describe("the event stream", () => {
     for (let count = 0; count < CONNECTION_STREAMS_PER_ADDRESS_MAX; count++)
       opened.push(await open(face, "192.0.2.1"));
     expect(opened.map(({ answer }) => answer.status)).toEqual(opened.map(() => 200));
-    const answer = await face.request("GET", "/connection/events", { address: "192.0.2.1" });
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "1"]);
-    expect(await answer.json()).toMatchObject({ reason: "connection.too_many_streams" });
+    const response = await face.request("GET", "/connection/events", { address: "192.0.2.1" });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await response.json()).toMatchObject({ reason: "connection.too_many_streams" });
     await opened[0]?.reader?.cancel();
     expect((await open(face, "192.0.2.1")).answer.status).toBe(200);
   });

@@ -428,7 +428,7 @@ describe("a body is refused as malformed", () => {
     expect([status, refused.detail]).toEqual([400, "the body is not UTF-8"]);
   });
 
-  test("refuses a malformed body while it arrives and reads the rest, so that the caller gets the answer", async () => {
+  test("refuses a malformed body while it arrives and reads the rest, so that the caller gets the response", async () => {
     const text = groupText(`${listOf(unknown(3_000))},${listOf(people)}`);
     let sent = 0;
     const body = inPieces(text, 20_000, async (at) => {

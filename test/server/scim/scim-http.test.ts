@@ -1,4 +1,4 @@
-// Tests SCIM over HTTP: authentication, rate limits, request parsing, response headers and methods. All answers below /scim
+// Tests SCIM over HTTP: authentication, rate limits, request parsing, response headers and methods. All responses below /scim
 // are SCIM messages.
 
 import { fullGC, heapStats } from "bun:jsc";
@@ -165,10 +165,10 @@ describe("a body", () => {
     ["application/x-www-form-urlencoded", 415],
   ])("sent as %p is answered %d", async (type, status) => {
     const scim = await sharedScim();
-    const answer = await post(scim, text, { "content-type": type });
-    expect(answer.status).toBe(status);
+    const response = await post(scim, text, { "content-type": type });
+    expect(response.status).toBe(status);
     if (status === 415)
-      expect([expectRefusal(answer), answer.headers.get("accept")]).toEqual([
+      expect([expectRefusal(response), response.headers.get("accept")]).toEqual([
         "415",
         expect.stringContaining("application/scim+json"),
       ]);
@@ -180,8 +180,8 @@ describe("a body", () => {
     ["unknown", text],
   ])("refuses a body with the encoding %s", async (encoding, body) => {
     const scim = await sharedScim();
-    const answer = await post(scim, body, { "content-encoding": encoding });
-    expect([expectRefusal(answer), answer.headers.get("accept-encoding")]).toEqual(["415", "identity"]);
+    const response = await post(scim, body, { "content-encoding": encoding });
+    expect([expectRefusal(response), response.headers.get("accept-encoding")]).toEqual(["415", "identity"]);
   });
 
   test.each([
@@ -278,14 +278,14 @@ describe("a response", () => {
     });
     const replaced = await scim.ask("PUT", `/Users/${made.body.id}`, { body: ADA });
     const read = await scim.ask("GET", `/Users/${made.body.id}`);
-    for (const [answer, status, version] of [
+    for (const [response, status, version] of [
       [made, 201, 1],
       [patched, 200, 2],
       [replaced, 200, 3],
       [read, 200, 3],
     ] as const) {
-      const { headers, body } = answer;
-      expect([answer.status, headers.get("location"), headers.get("etag")]).toEqual([
+      const { headers, body } = response;
+      expect([response.status, headers.get("location"), headers.get("etag")]).toEqual([
         status,
         location,
         `W/"${version}"`,
@@ -348,9 +348,9 @@ describe("conditional requests", () => {
       `/Users/${await scim.user("ada@example.com")}`,
       `/Groups/${await scim.group("Engineering")}`,
     ]) {
-      const answer = await scim.ask("GET", path, { headers: { "if-none-match": known } });
-      expect([answer.status, answer.headers.get("etag")]).toEqual([status, 'W/"1"']);
-      if (status === 304) expect([answer.text, answer.headers.get("content-type")]).toEqual(["", null]);
+      const response = await scim.ask("GET", path, { headers: { "if-none-match": known } });
+      expect([response.status, response.headers.get("etag")]).toEqual([status, 'W/"1"']);
+      if (status === 304) expect([response.text, response.headers.get("content-type")]).toEqual(["", null]);
     }
   });
 
@@ -372,9 +372,9 @@ describe("conditional requests", () => {
       changes.push(["PUT", path, body], ["PATCH", path, patch]);
     }
     for (const [method, path, body] of changes) {
-      const answer = await scim.ask(method, path, { body, headers });
-      expect([method, answer.status < 300]).toEqual([method, goesThrough]);
-      if (!goesThrough) expect(expectRefusal(answer)).toBe("412");
+      const response = await scim.ask(method, path, { body, headers });
+      expect([method, response.status < 300]).toEqual([method, goesThrough]);
+      if (!goesThrough) expect(expectRefusal(response)).toBe("412");
     }
     const path = changes[0]?.[1] ?? "";
     const removed = await scim.ask("DELETE", path, { headers: { "if-match": goesThrough ? "*" : known } });
@@ -408,14 +408,14 @@ describe("paths and methods", () => {
     expect([options.status, options.headers.get("allow"), options.text]).toEqual([204, allow, ""]);
     expect(options.headers.get("content-type")).toBeNull();
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "TRACE"]) {
-      const answer = await scim.ask(
+      const response = await scim.ask(
         method,
         path,
         method === "POST" || method.startsWith("P") ? { body: {} } : {},
       );
-      expect([method, answer.status === 405]).toEqual([method, !taken.includes(method)]);
-      if (answer.status === 405)
-        expect([expectRefusal(answer), answer.headers.get("allow")]).toEqual(["405", allow]);
+      expect([method, response.status === 405]).toEqual([method, !taken.includes(method)]);
+      if (response.status === 405)
+        expect([expectRefusal(response), response.headers.get("allow")]).toEqual(["405", allow]);
     }
     const head = await scim.ask("HEAD", path);
     expect(head.status === 405).toBe(!taken.includes("GET"));
@@ -499,9 +499,9 @@ describe("a query", () => {
       ["POST", "/Bulk", { Operations: [{ method: "DELETE", path: `/Users/${id}` }] }],
     ];
     for (const [method, path, body] of paths) {
-      const answer = await scim.ask(method, `${path}?${secret}`, { body });
-      expect([method, path, expectRefusal(answer)]).toEqual([method, path, "400 sensitive"]);
-      expect(answer.text).not.toContain(SCIM_TOKEN);
+      const response = await scim.ask(method, `${path}?${secret}`, { body });
+      expect([method, path, expectRefusal(response)]).toEqual([method, path, "400 sensitive"]);
+      expect(response.text).not.toContain(SCIM_TOKEN);
     }
     expect((await scim.ask("GET", `/Users/${id}`)).body.meta.version).toBe('W/"1"');
   });
@@ -554,11 +554,14 @@ describe("a query", () => {
     await scim.user("ada@example.com");
     const path = `/Users?filter=${encodeURIComponent('title co "x"')}`;
     const waiting = Array.from({ length: SCANS_WAITING_MAX + 5 }, () => scim.ask("GET", path));
-    const answers = await Promise.all(waiting);
-    const refused = answers.filter(({ status }) => status !== 200);
+    const responses = await Promise.all(waiting);
+    const refused = responses.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(0);
-    for (const answer of refused) {
-      expect([expectRefusal(answer), answer.headers.get("retry-after")]).toEqual(["503", expect.any(String)]);
+    for (const response of refused) {
+      expect([expectRefusal(response), response.headers.get("retry-after")]).toEqual([
+        "503",
+        expect.any(String),
+      ]);
     }
   });
 
@@ -631,10 +634,10 @@ describe("an internal error", () => {
       ["GET", "/Users"],
       ["POST", "/Users", ADA],
     ] as const) {
-      const answer = await scim.ask(method, path, { body });
-      expect([answer.status, answer.body.scimType]).toEqual([500, undefined]);
-      expect(answer.text).not.toMatch(/database|sqlite|statement|closed/i);
-      expect(expectRefusal(answer)).toBe("500");
+      const response = await scim.ask(method, path, { body });
+      expect([response.status, response.body.scimType]).toEqual([500, undefined]);
+      expect(response.text).not.toMatch(/database|sqlite|statement|closed/i);
+      expect(expectRefusal(response)).toBe("500");
     }
   });
 });

@@ -71,7 +71,7 @@ function keepNames({ keep }: Step, { body }: ScimAnswered, names: Names): void {
   for (const [at, name] of keep.entries()) names.set(name, idIn(body.Operations[at].location));
 }
 
-function answerOf({ status, headers, text }: ScimAnswered, names: Names): Answer {
+function responseOf({ status, headers, text }: ScimAnswered, names: Names): Answer {
   const shown = SHOWN_HEADERS.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, withNames(value, names)]];
@@ -86,9 +86,9 @@ async function held({ steps, userAgent, profile, ...rest }: Conversation): Promi
   const names: Names = new Map();
   const spoken: Step[] = [];
   for (const step of steps) {
-    const answer = await send(scim, step, { names, userAgent });
-    keepNames(step, answer, names);
-    spoken.push({ ...step, answer: answerOf(answer, names) });
+    const response = await send(scim, step, { names, userAgent });
+    keepNames(step, response, names);
+    spoken.push({ ...step, answer: responseOf(response, names) });
     scim.face.world.clock.advance(SECOND_MS);
   }
   return { ...rest, ...(profile && { profile }), userAgent, steps: spoken };

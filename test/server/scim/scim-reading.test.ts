@@ -4,7 +4,7 @@ import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
 import { parseMessage, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
 import { bulkCost } from "../../../src/server/scim/bulk-cost.ts";
-import { answerMediaType } from "../../../src/server/scim/media-type.ts";
+import { responseMediaType } from "../../../src/server/scim/media-type.ts";
 import { ATTRIBUTE_LIST_CHARACTERS_MAX, listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";
 import { providerIn } from "../../../src/server/scim/request-log.ts";
 import { readSearchMessage } from "../../../src/server/scim/search-message.ts";
@@ -207,7 +207,7 @@ test.each([
   ["", "application/scim+json"],
 ])("a caller that accepts %p is answered in %s", (accept, mediaType) => {
   const headers = accept === undefined ? {} : { accept };
-  expect(answerMediaType(new Request("http://localhost/", { headers }))).toBe(mediaType);
+  expect(responseMediaType(new Request("http://localhost/", { headers }))).toBe(mediaType);
 });
 
 test.each([

@@ -53,8 +53,8 @@ describe("a wrong operation on a group", () => {
   test("is refused if its name is unknown, and changes no member", async () => {
     const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
-    const answer = await patch(scim, `/Groups/${group}`, { op: "drop", path: "members", value: [] });
-    expect(expectRefusal(answer)).toBe("400 invalidSyntax");
+    const response = await patch(scim, `/Groups/${group}`, { op: "drop", path: "members", value: [] });
+    expect(expectRefusal(response)).toBe("400 invalidSyntax");
     expect(await scim.membersOf(group)).toEqual([ada, ben]);
   });
 
@@ -62,11 +62,11 @@ describe("a wrong operation on a group", () => {
     const scim = await sharedScim();
     const { ada, ben, group } = await engineering(scim);
     const cyd = await scim.user("cyd@example.com");
-    const answer = await patch(scim, `/Groups/${group}`, {
+    const response = await patch(scim, `/Groups/${group}`, {
       op: "remove",
       value: { members: [{ value: cyd }] },
     });
-    expect(expectRefusal(answer)).toBe("400 noTarget");
+    expect(expectRefusal(response)).toBe("400 noTarget");
     expect(await scim.membersOf(group)).toEqual([ada, ben]);
   });
 });
@@ -86,8 +86,8 @@ describe("a deactivation as text", () => {
   test("refuses a deactivation text that is not a boolean", async () => {
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com");
-    const answer = await patch(scim, `/Users/${id}`, { op: "replace", value: { active: "nope" } });
-    expect(expectRefusal(answer)).toBe("400 invalidValue");
+    const response = await patch(scim, `/Users/${id}`, { op: "replace", value: { active: "nope" } });
+    expect(expectRefusal(response)).toBe("400 invalidValue");
   });
 });
 
@@ -97,8 +97,8 @@ test.each([[{}], [{ active: null }]])(
     const scim = await sharedScim();
     const id = await scim.user("ada@example.com", { active: false });
     const body = { schemas: [CORE_USER], userName: "ada@example.com", title: "Engineer", ...active };
-    const answer = await scim.ask("PUT", `/Users/${id}`, { body });
-    expect([answer.status, answer.body.active, answer.body.title]).toEqual([200, false, "Engineer"]);
+    const response = await scim.ask("PUT", `/Users/${id}`, { body });
+    expect([response.status, response.body.active, response.body.title]).toEqual([200, false, "Engineer"]);
     expect(accountOf(scim, id).status).toBe("suspended");
   },
 );
@@ -193,8 +193,8 @@ test("parallel changes of one group lose no update", async () => {
   const ids = await Promise.all(Array.from({ length: 20 }, (_, at) => scim.user(`user${at}@example.com`)));
   const add = (value: string) =>
     patch(scim, `/Groups/${group}`, { op: "add", path: "members", value: [{ value }] });
-  const answers = await Promise.all(ids.map(add));
-  expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 204));
+  const responses = await Promise.all(ids.map(add));
+  expect(responses.map(({ status }) => status)).toEqual(ids.map(() => 204));
   expect(await scim.membersOf(group)).toEqual(ids.toSorted());
   const remove = (id: string) =>
     patch(scim, `/Groups/${group}`, { op: "remove", path: `members[value eq "${id}"]` });
@@ -228,9 +228,9 @@ describe("filters", () => {
 
   test("refuses a filter by an unknown attribute instead of answering with an empty list", async () => {
     const scim = await sharedScim();
-    const answer = await scim.ask("GET", `/Users?filter=${encodeURIComponent('nope eq "x"')}`);
-    expect(expectRefusal(answer)).toBe("400 invalidFilter");
-    expect(answer.body.detail).toContain("nope");
+    const response = await scim.ask("GET", `/Users?filter=${encodeURIComponent('nope eq "x"')}`);
+    expect(expectRefusal(response)).toBe("400 invalidFilter");
+    expect(response.body.detail).toContain("nope");
   });
 });
 
@@ -306,9 +306,9 @@ describe("the service", () => {
     await scim.user("ada@example.com", { externalId: "one" });
     await scim.group("Engineering");
     const conflict = async (path: string, body: object, name: string) => {
-      const answer = await scim.ask("POST", path, { body });
-      expect([name, expectRefusal(answer)]).toEqual([name, "409 uniqueness"]);
-      expect(answer.body.detail).toContain(name);
+      const response = await scim.ask("POST", path, { body });
+      expect([name, expectRefusal(response)]).toEqual([name, "409 uniqueness"]);
+      expect(response.body.detail).toContain(name);
     };
     await conflict("/Users", { userName: "ADA@example.com" }, "userName");
     await conflict("/Users", { userName: "ben@example.com", externalId: "one" }, "externalId");
@@ -351,7 +351,7 @@ describe("PATCH of a group", () => {
     const scim = await sharedScim();
     const id = await scim.group("Engineering");
     const Operations = [{ op: "replace", path: "displayName", value: "Research" }];
-    const answer = await scim.ask("PATCH", `/Groups/${id}`, { body: { schemas, Operations } });
-    expect(answer.status === 204 ? "204" : expectRefusal(answer)).toBe(outcome);
+    const response = await scim.ask("PATCH", `/Groups/${id}`, { body: { schemas, Operations } });
+    expect(response.status === 204 ? "204" : expectRefusal(response)).toBe(outcome);
   });
 });

@@ -243,22 +243,22 @@ async function expireLogin({ world }: ListeningServer, linkToken: string): Promi
 }
 
 async function inviteAs(admin: Account, baseUrl: string, email: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/admin/invitations`, {
+  const response = await fetch(`${baseUrl}/admin/invitations`, {
     method: "POST",
     headers: { "content-type": "application/json", cookie: `${SESSION_COOKIE}=${admin.session}` },
     body: JSON.stringify({ email, role: "member" }),
   });
-  return (await answer.json()).invitation_url;
+  return (await response.json()).invitation_url;
 }
 
 /** Starts a device login as a workstation does. */
 export async function beginDeviceLogin(baseUrl: string): Promise<Workstation> {
   const client = { client_id: OAUTH_CLIENT_ID, resource: baseUrl };
-  const answer = await sendForm(`${baseUrl}/api/auth/device/code`, {
+  const response = await sendForm(`${baseUrl}/api/auth/device/code`, {
     ...client,
     scope: REQUESTABLE_SCOPES.join(" "),
   });
-  const { device_code, user_code, verification_uri_complete } = await answer.json();
+  const { device_code, user_code, verification_uri_complete } = await response.json();
   return {
     deviceCode: device_code,
     userCode: user_code,

@@ -55,7 +55,7 @@ export const pathIn = (url: string): string => {
   return pathname + search;
 };
 
-/** The answer of presign. */
+/** The response of presign. */
 export interface PresignedOnWire {
   upload_id: string;
   upload_url: string;

@@ -11,7 +11,7 @@ import { createLog } from "../../../src/platform/observe/log.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";
 import type { Forwarding } from "../../../src/server/inference/forwarding/forwarding.ts";
 import type { InferenceHandler } from "../../../src/server/inference/handler.ts";
-import { type Answer, type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
+import { type Handler, type ListenOptions, listen } from "../../../src/server/listener/listen.ts";
 import {
   createGatewayServer,
   type GatewayServer,
@@ -88,7 +88,7 @@ export async function createProxyServer(options: ProxyServerOptions = {}): Promi
   });
   if (!inference) throw new Error("this service forwards");
   const { handler, forwarding } = inference;
-  const answer: Answer = (request, addressOf, forwardingOf, socket) =>
+  const answer: Handler = (request, addressOf, forwardingOf, socket) =>
     handler.answers(request)
       ? handler.handle(request, socket, addressOf)
       : face.server.handle(request, addressOf, forwardingOf);

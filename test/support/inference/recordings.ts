@@ -18,7 +18,7 @@ export interface Recording {
   /** whole events, each with its blank line */
   events: readonly string[];
   usage: RecordedUsage;
-  /** the same answer without streaming */
+  /** the same response without streaming */
   json: string;
 }
 

@@ -77,16 +77,16 @@ function serve(files: ServedFiles, root: string): void {
   const found = (handle: Buffer) => opened.get(Number(handle.toString()));
   const descriptor = (handle: Buffer) => Number(found(handle));
   const answering =
-    <Rest extends unknown[]>(answer: (request: number, ...rest: Rest) => void) =>
+    <Rest extends unknown[]>(response: (request: number, ...rest: Rest) => void) =>
     (request: number, ...rest: Rest) => {
       try {
-        answer(request, ...rest);
+        response(request, ...rest);
       } catch (error) {
         files.status(request, codeOf(error) === "ENOENT" ? STATUS.noSuchFile : STATUS.failure);
       }
     };
-  const on = <Rest extends unknown[]>(event: string, answer: (request: number, ...rest: Rest) => void) =>
-    files.on(event, answering(answer));
+  const on = <Rest extends unknown[]>(event: string, response: (request: number, ...rest: Rest) => void) =>
+    files.on(event, answering(response));
   const stat = (request: number, path: string) => files.attrs(request, attributesOf(join(root, path)));
   on("OPEN", (request, path: string, mode: number) =>
     keep(request, openSync(join(root, path), flagsOf(mode))),

@@ -16,9 +16,9 @@ export interface TlsServer extends Disposable {
 
 export const PUBLIC_NAME = "packages.example";
 
-/** @param answer the server's response @returns a server that listens on 127.0.0.1 until it is disposed */
+/** @param response the server's response @returns a server that listens on 127.0.0.1 until it is disposed */
 export async function createTlsServer(
-  answer: (request: Request) => Response | Promise<Response>,
+  response: (request: Request) => Response | Promise<Response>,
   { names = [PUBLIC_NAME] }: { names?: readonly string[] } = {},
 ): Promise<TlsServer> {
   const { cert, private: key } = await certificateFor(names);
@@ -30,20 +30,20 @@ export async function createTlsServer(
     fetch(request) {
       const { host, pathname } = new URL(request.url);
       seen.push(`${request.method} ${host} ${pathname}`);
-      return answer(request);
+      return response(request);
     },
   });
   return described({ port: Number(server.port), ca: cert, seen, stop: () => void server.stop(true) });
 }
 
-/** @param answer sent as it is, whatever is requested; then the connection is closed */
-export async function createRawTlsServer(answer: string): Promise<TlsServer> {
+/** @param response sent as it is, whatever is requested; then the connection is closed */
+export async function createRawTlsServer(response: string): Promise<TlsServer> {
   const { cert, private: key } = await certificateFor([PUBLIC_NAME]);
   const server = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
     tls: { cert, key },
-    socket: { data: (socket) => void socket.end(answer) },
+    socket: { data: (socket) => void socket.end(response) },
   });
   return described({ port: server.port, ca: cert, seen: [], stop: () => void server.stop(true) });
 }

@@ -71,9 +71,9 @@ export function createTraceCollector(tls?: Bun.TLSOptions): TraceCollector {
       collector.requests += 1;
       collector.headers = request.headers;
       const body: unknown = await request.json();
-      const answer = collector.answer();
-      if (answer.status === 200) take(body);
-      return answer;
+      const response = collector.answer();
+      if (response.status === 200) take(body);
+      return response;
     },
   });
   const take = (body: unknown): void => {

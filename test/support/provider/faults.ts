@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http";
  * response; `reset`: the connection ends within the response; `redirect`: to another origin; `garbage`: JSON that is cut off;
  * `list`: JSON that is not an object; `empty`: 204; `unauthorized`: 401 without JSON; `missing`: 404 with the correct body
  */
-export type AnswerFault =
+export type ResponseFault =
   | "down"
   | "html"
   | "huge"
@@ -24,10 +24,10 @@ export type AnswerFault =
 export type Overrides = Readonly<Record<string, unknown>>;
 
 export interface Faults {
-  discovery?: AnswerFault;
-  keys?: AnswerFault;
-  token?: AnswerFault;
-  userinfo?: AnswerFault;
+  discovery?: ResponseFault;
+  keys?: ResponseFault;
+  token?: ResponseFault;
+  userinfo?: ResponseFault;
   /** members of the discovery document */
   metadata?: Overrides;
   /** members of the document with the keys */
@@ -57,7 +57,7 @@ export interface Faults {
 const HUGE_BYTES = 10_000_000;
 
 /** Sends the faulty response. */
-export function spoil(response: ServerResponse, fault: Exclude<AnswerFault, "missing">): void {
+export function spoil(response: ServerResponse, fault: Exclude<ResponseFault, "missing">): void {
   const head = (status: number, type = "application/json", headers: Record<string, string> = {}) =>
     response.writeHead(status, { "content-type": type, ...headers });
   switch (fault) {

@@ -30,7 +30,7 @@ export async function giveApp(
 export async function givePasskey({ domain }: Pick<TestServer, "domain">, caller: Caller) {
   const authenticator = createAuthenticator(BASE_URL);
   const session = sessionOf(caller);
-  const answer = authenticator.create(await domain.access.ownFactors.startPasskey(session));
-  await domain.access.ownFactors.addPasskey(session, { answer, name: "Laptop" });
+  const response = authenticator.create(await domain.access.ownFactors.startPasskey(session));
+  await domain.access.ownFactors.addPasskey(session, { answer: response, name: "Laptop" });
   return authenticator;
 }

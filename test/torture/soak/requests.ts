@@ -10,10 +10,11 @@ export async function visit(
   path: string,
   init: RequestInit = {},
 ): Promise<{ status: number; body: string }> {
-  const answer = await fetch(path.startsWith("/") ? baseUrl + path : path, { redirect: "manual", ...init });
-  const body = await answer.text();
-  if (answer.status >= 500) throw new Error(`${path} was answered ${answer.status}: ${body.slice(0, 300)}`);
-  return { status: answer.status, body };
+  const response = await fetch(path.startsWith("/") ? baseUrl + path : path, { redirect: "manual", ...init });
+  const body = await response.text();
+  if (response.status >= 500)
+    throw new Error(`${path} was answered ${response.status}: ${body.slice(0, 300)}`);
+  return { status: response.status, body };
 }
 
 /** @returns the JSON of a success @throws for another response */

@@ -110,8 +110,8 @@ function refreshers(site: Site): () => Promise<void> {
 async function listen({ baseUrl }: Site, workstation: Workstation): Promise<void> {
   const hangUp = new AbortController();
   const path = `${baseUrl}/governance-config/events`;
-  const answer = await fetch(path, { headers: bearer(workstation), signal: hangUp.signal });
-  if (answer.status !== 200) throw new Error(`the events were answered ${answer.status}`);
+  const response = await fetch(path, { headers: bearer(workstation), signal: hangUp.signal });
+  if (response.status !== 200) throw new Error(`the events were answered ${response.status}`);
   await Bun.sleep(Math.random() * STREAM_MS);
   hangUp.abort();
 }
@@ -129,9 +129,13 @@ function sessionSteps(site: Site, workstations: readonly Workstation[]): Step[] 
     const announced = announcementOf(bytes, { session_id: crypto.randomUUID() });
     const headers = { ...bearer(workstation), ...JSON_TYPE };
     const body = JSON.stringify(announced);
-    const answer = await fetch(`${site.baseUrl}/session-uploads/presign`, { method: "POST", headers, body });
-    if (answer.status !== 200) throw new Error(`presign: ${answer.status} ${await answer.text()}`);
-    const target = await answer.json();
+    const response = await fetch(`${site.baseUrl}/session-uploads/presign`, {
+      method: "POST",
+      headers,
+      body,
+    });
+    if (response.status !== 200) throw new Error(`presign: ${response.status} ${await response.text()}`);
+    const target = await response.json();
     await succeed(site, target.upload_url, { method: "PUT", headers: target.headers, body: bytes });
     await succeed(site, target.complete_url, { method: "POST", headers: bearer(workstation) });
     const ids = await listed(workstation);
@@ -162,12 +166,12 @@ function inferenceSteps(site: Site, workstations: readonly Workstation[]): Step[
     tokens.set(workstation, { token, untilMs: performance.now() + TOKEN_MS });
     return token;
   };
-  const ask = async (answer: "json" | "paced", hangUp?: AbortSignal) => {
+  const ask = async (response: "json" | "paced", hangUp?: AbortSignal) => {
     const token = await tokenOf(one(workstations));
-    const headers = { authorization: `Bearer ${token}`, ...JSON_TYPE, [BENCH_HEADER]: answer };
+    const headers = { authorization: `Bearer ${token}`, ...JSON_TYPE, [BENCH_HEADER]: response };
     const body = JSON.stringify({
       model: "bench",
-      stream: answer === "paced",
+      stream: response === "paced",
       messages: [{ role: "user", content: "a".repeat(1_900) }],
     });
     const { status } = await visit(site, CHAT, {

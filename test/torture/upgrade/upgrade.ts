@@ -119,8 +119,8 @@ async function serve(command: readonly string[]) {
   const said = new Response(child.stderr).text();
   const deadlineMs = performance.now() + READY_MS_MAX;
   for (;;) {
-    const answer = await fetch(`${BASE_URL}/health`).catch(() => undefined);
-    if (answer?.ok) break;
+    const response = await fetch(`${BASE_URL}/health`).catch(() => undefined);
+    if (response?.ok) break;
     if (child.exitCode !== null || performance.now() > deadlineMs) {
       child.kill("SIGKILL");
       throw new Error(`${command.slice(0, 2).join(" ")} did not start: ${await said}`);

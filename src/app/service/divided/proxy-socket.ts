@@ -6,12 +6,12 @@ import type { Log } from "../../../platform/observe/log.ts";
 import type { Tracer } from "../../../platform/tracing/tracer.ts";
 import { canReadMetrics, type MetricsAccess } from "../../../server/auth/metrics-access.ts";
 import type { InferenceHandler } from "../../../server/inference/handler.ts";
-import { type Answer, type Listener, listen, removeDeadSocket } from "../../../server/listener/listen.ts";
-import { tracedAnswer } from "../../../server/tracing/traced-answer.ts";
+import { type Handler, type Listener, listen, removeDeadSocket } from "../../../server/listener/listen.ts";
+import { tracedHandler } from "../../../server/tracing/traced-handler.ts";
 import { tlsOf } from "../configuration/settings-reload.ts";
 import { PROXY_FLAG, startingProxy } from "../service-sockets.ts";
 
-/** For the last bytes of answers: inference has been drained before. */
+/** For the last bytes of responses: inference has been drained before. */
 const STOP_MS = 2_000;
 
 export interface ProxySocketParts extends MetricsAccess {
@@ -31,9 +31,9 @@ export interface ProxySocket {
 export async function openProxySocket(config: Config, log: Log): Promise<ProxySocket> {
   const where = config.get("gateway.proxy.listen");
   if (!where) throw new Error("gateway.proxy.listen is not set");
-  let answer: Answer = startingProxy;
+  let handler: Handler = startingProxy;
   await removeDeadSocket(where, PROXY_FLAG);
-  const listener = listen((...request) => answer(...request), {
+  const listener = listen((...request) => handler(...request), {
     listen: where,
     flag: PROXY_FLAG,
     tls: tlsOf(config),
@@ -45,11 +45,11 @@ export async function openProxySocket(config: Config, log: Log): Promise<ProxySo
     listener,
     address: listener.address,
     open(inference, { metrics, tracer, ...access }) {
-      const plain: Answer = (request, addressOf, _forwarding, socket) =>
+      const plain: Handler = (request, addressOf, _forwarding, socket) =>
         isForMetrics(request) && canReadMetrics(request, { address: addressOf(request) }, access)
           ? pageOf(metrics)
           : inference.handle(request, socket, addressOf);
-      answer = tracer ? tracedAnswer(plain, tracer) : plain;
+      handler = tracer ? tracedHandler(plain, tracer) : plain;
     },
     stop: () => listener.stop(STOP_MS),
   };

@@ -153,7 +153,7 @@ export class LeaseKeeper {
       const found = await object.read(requestSignal(this.#stop.signal));
       if (found && !this.#isOurs(found.lease))
         this.#lose(isReadable(found.lease) ? takenBy(found.lease) : damaged());
-      this.#etag = found?.etag; // our own change, whose answer was lost; the next renewal counts
+      this.#etag = found?.etag; // our own change, whose response was lost; the next renewal counts
       return false;
     } catch (error) {
       if (this.#stop.signal.aborted) return false;

@@ -11,7 +11,7 @@ const LeaseSchema = Type.Object({
   holder: StoredLine,
   /** for people */
   machine: StoredLine,
-  /** differs with each change, so that a holder recognizes its own change after an answer was lost */
+  /** differs with each change, so that a holder recognizes its own change after a response was lost */
   nonce: StoredLine,
   /** whether the holder has given it up */
   released: Type.Boolean(),

@@ -1,4 +1,4 @@
-// Limits how many package sources of repository connections a user may inspect in a window, because each answer reveals a little about
+// Limits how many package sources of repository connections a user may inspect in a window, because each response reveals a little about
 // hosts that only the operator can reach. The catalog receives it as a dependency.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";

@@ -7,7 +7,7 @@ import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { ATTEMPT_TTL_MS } from "./model.ts";
 import * as store from "./second-factor-store.ts";
 
-/** What the answer is for, and whose it is. */
+/** What the response is for, and whose it is. */
 export interface ChallengeUse {
   purpose: "prove" | "create";
   userId: string;

@@ -1,4 +1,4 @@
-// Sets up a factor: what the page shows, and the check of the answer. Nothing is stored in between: the secret of an
+// Sets up a factor: what the page shows, and the check of the response. Nothing is stored in between: the secret of an
 // authenticator app travels sealed through the form, bound to the user and to the session or sign-in that shows it.
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -114,7 +114,7 @@ export class FactorSetup {
   }
 
   /**
-   * @param given answer of the browser as JSON, and the name that the user chose
+   * @param given response of the browser as JSON, and the name that the user chose
    * @throws DomainError `second_factor.passkey_refused`; (from the function) `second_factor.passkey_known`,
    *   `second_factor.too_many_passkeys`
    */

@@ -142,7 +142,7 @@ const UsedPasskey = Type.Object({
   }),
 });
 
-const readAnswer = (text: string): unknown => {
+const readResponse = (text: string): unknown => {
   if (text.length > PASSKEY_ANSWER_LENGTH_MAX) return undefined;
   try {
     return JSON.parse(text);
@@ -151,16 +151,16 @@ const readAnswer = (text: string): unknown => {
   }
 };
 
-/** @returns undefined unless the text is an answer of `navigator.credentials.create()` */
+/** @returns undefined unless the text is a response of `navigator.credentials.create()` */
 export function readCreatedPasskey(text: string): Static<typeof CreatedPasskey> | undefined {
-  const answer = readAnswer(text);
-  return Value.Check(CreatedPasskey, answer) ? answer : undefined;
+  const response = readResponse(text);
+  return Value.Check(CreatedPasskey, response) ? response : undefined;
 }
 
-/** @returns undefined unless the text is an answer of `navigator.credentials.get()` */
+/** @returns undefined unless the text is a response of `navigator.credentials.get()` */
 export function readUsedPasskey(text: string): Static<typeof UsedPasskey> | undefined {
-  const answer = readAnswer(text);
-  return Value.Check(UsedPasskey, answer) ? answer : undefined;
+  const response = readResponse(text);
+  return Value.Check(UsedPasskey, response) ? response : undefined;
 }
 
 /** @returns the name of a passkey, trimmed and shortened; a fallback if it is empty */

@@ -1,5 +1,5 @@
-// Passkeys (W3C Web Authentication Level 3): the options for the browser, and the verification of its answers. The library is
-// loaded on first use, because most commands and requests never need it. Attestation is not requested, and an answer whose
+// Passkeys (W3C Web Authentication Level 3): the options for the browser, and the verification of its responses. The library is
+// loaded on first use, because most commands and requests never need it. Attestation is not requested, and a response whose
 // attestation has certificates is rejected: to verify them, the library would query revocation lists over the network.
 import type { AuthenticatorTransport } from "@simplewebauthn/server";
 import { passkeyRefused, passkeyWrong } from "./errors.ts";
@@ -22,7 +22,7 @@ async function library() {
   return { ...server, ...helpers };
 }
 
-/** Where the answer must come from. */
+/** Where the response must come from. */
 interface Expected {
   party: RelyingParty;
   /** whether a challenge in base64url is the expected one */
@@ -76,24 +76,28 @@ export async function requestOptions(options: {
 }
 
 /**
- * @param text answer of the browser as JSON
+ * @param text response of the browser as JSON
  * @throws DomainError `second_factor.passkey_refused`
  */
 export async function verifyCreation(
   text: string,
   { party, isChallenge }: Expected,
 ): Promise<CreatedPasskey> {
-  const answer = readCreatedPasskey(text);
-  if (!answer) throw passkeyRefused();
+  const credential = readCreatedPasskey(text);
+  if (!credential) throw passkeyRefused();
   const { decodeAttestationObject, decodeClientDataJSON, isoBase64URL, verifyRegistrationResponse } =
     await library();
   try {
-    const { attestationObject, clientDataJSON } = answer.response;
+    const { attestationObject, clientDataJSON } = credential.response;
     const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
     if (!FORMATS.includes(attestation.get("fmt")) || attestation.get("attStmt").get("x5c") !== undefined)
       throw new Error("certificates are not accepted");
     const { verified, registrationInfo } = await verifyRegistrationResponse({
-      response: { ...answer, response: { attestationObject, clientDataJSON }, clientExtensionResults: {} },
+      response: {
+        ...credential,
+        response: { attestationObject, clientDataJSON },
+        clientExtensionResults: {},
+      },
       expectedChallenge: isChallenge,
       expectedOrigin: party.origin,
       expectedRPID: party.id,
@@ -106,15 +110,15 @@ export async function verifyCreation(
       credentialId: id,
       publicKey: isoBase64URL.fromBuffer(publicKey),
       counter,
-      transports: (answer.response.transports ?? []).join(" "),
+      transports: (credential.response.transports ?? []).join(" "),
       challenge: decodeClientDataJSON(clientDataJSON).challenge,
     };
   } catch (cause) {
-    throw passkeyRefused(cause); // the library throws a plain Error for every fault of the answer
+    throw passkeyRefused(cause); // the library throws a plain Error for every fault of the response
   }
 }
 
-/** A correct answer to a challenge. */
+/** A correct response to a challenge. */
 export interface UsedPasskey {
   passkey: PasskeyRow;
   /** the new signature counter */
@@ -131,13 +135,13 @@ export async function verifyUse(
   text: string,
   { party, isChallenge, known }: Expected & { known: readonly PasskeyRow[] },
 ): Promise<UsedPasskey> {
-  const answer = readUsedPasskey(text);
-  const passkey = known.find(({ credentialId }) => credentialId === answer?.id);
-  if (!answer || !passkey) throw passkeyWrong();
+  const credential = readUsedPasskey(text);
+  const passkey = known.find(({ credentialId }) => credentialId === credential?.id);
+  if (!credential || !passkey) throw passkeyWrong();
   const { decodeClientDataJSON, isoBase64URL, verifyAuthenticationResponse } = await library();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response: { ...answer, clientExtensionResults: {} },
+      response: { ...credential, clientExtensionResults: {} },
       expectedChallenge: isChallenge,
       expectedOrigin: party.origin,
       expectedRPID: party.id,
@@ -149,7 +153,7 @@ export async function verifyUse(
       requireUserVerification: true,
     });
     if (!verified) throw passkeyWrong();
-    const { challenge } = decodeClientDataJSON(answer.response.clientDataJSON);
+    const { challenge } = decodeClientDataJSON(credential.response.clientDataJSON);
     return { passkey, counter: authenticationInfo.newCounter, challenge };
   } catch (cause) {
     throw passkeyWrong(cause); // as in verifyCreation

@@ -29,8 +29,8 @@ export interface RevokeRequest {
   clientId: string | undefined;
 }
 
-/** The answer of the token endpoint (RFC 6749 section 5.1). */
-export interface TokenAnswer {
+/** The response of the token endpoint (RFC 6749 section 5.1). */
+export interface TokenResponse {
   access_token: string;
   token_type: "Bearer";
   expires_in: number;

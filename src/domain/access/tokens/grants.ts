@@ -18,7 +18,13 @@ import { endGrants } from "../logins/end-logins.ts";
 import { DEVICE_LOGIN, deviceLoginIdIn, stateAt } from "../model.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { requireClient, requireIdentifiedClient, requireParameter, requireResource } from "./grant-checks.ts";
-import type { Caller, RedeemRequest, RefreshRequest, RevokeRequest, TokenAnswer } from "./grant-messages.ts";
+import type {
+  Caller,
+  RedeemRequest,
+  RefreshRequest,
+  RevokeRequest,
+  TokenResponse,
+} from "./grant-messages.ts";
 import * as store from "./grants-store.ts";
 import { repeat, rotate } from "./refresh-rotation.ts";
 import {
@@ -49,13 +55,13 @@ export interface GrantsDependencies {
   };
 }
 
-/** What a transaction granted; signed into an answer after the commit. */
+/** What a transaction granted; signed into a response after the commit. */
 interface Issued {
   user: User;
   grant: Pick<store.GrantRow, "id" | "clientId" | "resource" | "loginSessionId">;
   scope: string;
   refreshToken: string | undefined;
-  /** when the refresh token was first issued: earlier than `nowMs` in a repeated answer */
+  /** when the refresh token was first issued: earlier than `nowMs` in a repeated response */
   exchangedAtMs: number;
   nowMs: number;
 }
@@ -76,7 +82,7 @@ export class Grants {
    *   ended or the user is not active
    * @source RFC 8628 sections 3.4 and 3.5
    */
-  async redeem(request: RedeemRequest): Promise<TokenAnswer> {
+  async redeem(request: RedeemRequest): Promise<TokenResponse> {
     const deviceCode = requireParameter("device_code", request.deviceCode);
     const clientId = requireClient(request.clientId);
     const id = deviceLoginIdIn(deviceCode);
@@ -87,7 +93,7 @@ export class Grants {
     return await this.#exchange(polled.login, request);
   }
 
-  async #exchange(login: PolledLogin, request: RedeemRequest): Promise<TokenAnswer> {
+  async #exchange(login: PolledLogin, request: RedeemRequest): Promise<TokenResponse> {
     const resource = requireResource(
       request.resource,
       login.resource ?? this.dependencies.settings.baseUrl(),
@@ -106,7 +112,7 @@ export class Grants {
    * @throws OAuthError `invalid_request`, `invalid_client`, `invalid_grant` (sign in again), `invalid_target`, `invalid_scope`
    * @source RFC 6749 section 6; RFC 9700 section 4.14.2
    */
-  async refresh(request: RefreshRequest): Promise<TokenAnswer> {
+  async refresh(request: RefreshRequest): Promise<TokenResponse> {
     const text = requireParameter("refresh_token", request.refreshToken);
     const clientId = requireClient(request.clientId);
     const presented = readRefreshToken(text);
@@ -234,7 +240,7 @@ export class Grants {
     });
   }
 
-  #sign({ user, grant, scope, refreshToken, exchangedAtMs, nowMs }: Issued): TokenAnswer {
+  #sign({ user, grant, scope, refreshToken, exchangedAtMs, nowMs }: Issued): TokenResponse {
     const { accessTokens, settings } = this.dependencies;
     const ttlSeconds = settings.accessTokenTtlSeconds;
     const issuedAtMs = accessIssuedAtMs(exchangedAtMs, { nowMs, ttlSeconds });

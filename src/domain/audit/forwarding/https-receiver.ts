@@ -24,7 +24,7 @@ export interface HttpsReceiverOptions {
 
 export const httpsReceiver = ({ outbound, path, authorization, tls }: HttpsReceiverOptions): Receiver => ({
   async send(entries, signal) {
-    const answer = await outbound.fetch(RECEIVER_DESTINATION, path, {
+    const response = await outbound.fetch(RECEIVER_DESTINATION, path, {
       method: "POST",
       headers: {
         "content-type": "application/x-ndjson",
@@ -35,8 +35,8 @@ export const httpsReceiver = ({ outbound, path, authorization, tls }: HttpsRecei
       signal,
       tls: tls(),
     });
-    await discardBody(answer);
-    if (!answer.ok) throw refused(answer.status);
+    await discardBody(response);
+    if (!response.ok) throw refused(response.status);
   },
 });
 

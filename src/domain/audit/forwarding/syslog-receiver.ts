@@ -1,4 +1,4 @@
-// A syslog receiver over TLS: messages of RFC 5424 in the framing of RFC 5425. Syslog has no answers, so each batch has a connection
+// A syslog receiver over TLS: messages of RFC 5424 in the framing of RFC 5425. Syslog has no responses, so each batch has a connection
 // of its own, and counts as taken when the receiver has read all of it (platform/outbound/tls-delivery.ts).
 import { toRfc3339 } from "../../../platform/clock.ts";
 import type { Outbound, PeerTls } from "../../../platform/outbound/outbound.ts";

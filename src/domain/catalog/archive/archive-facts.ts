@@ -9,7 +9,7 @@ import {
 import { type ArchiveContents, type InspectOptions, inspectArchive } from "./archive.ts";
 import type { TarEntry } from "./tar.ts";
 
-/** Paths of the archive that an answer lists. */
+/** Paths of the archive that a response lists. */
 export const PATHS_LISTED_MAX = 1_000;
 
 export interface ArchiveFacts extends ArchiveContents {

@@ -18,7 +18,7 @@ export async function resolveRef(
   { repository, ref }: Pick<Coordinates, "repository" | "ref">,
 ): Promise<Resolved> {
   const commitOf = (named: NamedRef) => host.commit(ask, repository, named);
-  // A commit needs no other answer. If the repository has a fault, that is the error.
+  // A full commit id needs no branch or tag, so its request starts now. An error of the repository takes precedence over its error.
   const commitRequest = isCommit(ref) ? commitOf(namedRef(ref, {})) : undefined;
   commitRequest?.catch(() => undefined);
   const namedRequests = commitRequest

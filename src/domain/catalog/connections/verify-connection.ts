@@ -29,7 +29,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "source.key_unusable": "replace private_key of the connection with an RSA key of the GitHub App",
 };
 
-/** The answer to one question, in the form of `doctor`. */
+/** The response to one question, in the form of `doctor`. */
 export interface ConnectionFinding {
   /** name in snake_case */
   check: string;

@@ -1,5 +1,5 @@
 // Remembers the outcome of the last request to each repository connection, so that administrators and operators see which one
-// fails and since when. Outcomes that say nothing about the connection, such as an unknown branch, count as an answer.
+// fails and since when. Outcomes that say nothing about the connection, such as an unknown branch, count as a response.
 import { type Clock, MINUTE_MS } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
@@ -35,7 +35,7 @@ export class ConnectionStates {
     return reason === null ? { status: "ok", sinceMs } : { status: "failing", reason, sinceMs };
   }
 
-  /** @param error what the request threw; undefined for an answer */
+  /** @param error what the request threw; undefined for a response */
   async note(organizationId: string, connectionId: string, error?: unknown): Promise<void> {
     const { db, clock } = this.dependencies;
     const reason = failingReason(error) ?? null;

@@ -1,5 +1,4 @@
-// Fetches the archive of a commit from its host into a file, within the limits of every archive: from the API of the host, or through
-// git.
+// Fetches the archive of a commit into a file, from the API of its host or through git. The usual limits of archives apply.
 import { open } from "node:fs/promises";
 import { openInlineWriter } from "../../../platform/blobs/piece-writer.ts";
 import { isDiskFull } from "../../../platform/errors.ts";
@@ -19,7 +18,7 @@ export interface FetchedArchive {
   sizeBytes: number;
   sha256: string;
   compression: "gzip" | "none";
-  /** UTC milliseconds; undefined unless it is found out with the archive */
+  /** UTC milliseconds; undefined unless the archive came through git */
   committedAtMs?: number | undefined;
 }
 
@@ -34,7 +33,7 @@ interface Fetching {
 const GZIP_MAGIC = [0x1f, 0x8b];
 
 /**
- * @returns facts about the file that is in the folder then
+ * @returns facts about the file, which is written to the folder
  * @throws DomainError `source.*`, `artifact.disk_full`
  */
 export async function fetchHostArchive(requests: HostRequests, fetching: Fetching): Promise<FetchedArchive> {
@@ -51,7 +50,7 @@ export async function fetchHostArchive(requests: HostRequests, fetching: Fetchin
   return await writeArchive(requests.pieces(response), hostFileIn(folder));
 }
 
-/** The file is written by git itself, so it is read again for its digest. */
+/** Git writes the file itself, so this reads it again for its digest. */
 async function fetchThroughGit(
   requests: HostRequests,
   { coordinates: { repository, path }, commit, folder }: Fetching,
@@ -86,7 +85,7 @@ function refuseDiskFull(error: unknown): never {
   throw isDiskFull(error) ? diskFull(error) : error;
 }
 
-/** A sign-in page, for example; the first piece of an archive is longer than its magic number. */
+/** Refuses, for example, a sign-in page. The first piece of an archive is longer than its magic number. */
 function refuseText(piece: Uint8Array): void {
   if (GZIP_MAGIC.some((byte, at) => at < piece.byteLength && piece[at] !== byte)) throw answeredNoArchive();
 }

@@ -12,7 +12,7 @@ import { isCommit } from "../connections/coordinates.ts";
 import { sourceFault } from "../connections/faults.ts";
 import type { MirroredFile } from "./mirror-format.ts";
 
-/** Entries that an answer names as not acceptable. */
+/** Entries that a response names as not acceptable. */
 export const PROBLEMS_LISTED_MAX = 20;
 /** Links that are left out and listed. */
 export const SKIPPED_LISTED_MAX = 100;

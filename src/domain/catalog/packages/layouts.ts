@@ -186,7 +186,7 @@ const readAdapter = (place: Place, key: HarnessKey, problems: ProblemList): Pack
   return { ...bounds, ...layout, ...(variants.length > 0 ? { variants } : {}) };
 };
 
-/** Reads `adapters` of a package. @returns the valid ones in the shape of the answer, by harness */
+/** Reads `adapters` of a package. @returns the valid ones in the shape of the response, by harness */
 export const readAdapters = (members: ObjectReader): ManagedPackage["adapters"] => {
   const adapters: ManagedPackage["adapters"] = {};
   for (const [name, place] of members.entries("adapters", ADAPTERS_MAX)) {

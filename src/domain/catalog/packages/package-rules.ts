@@ -1,5 +1,5 @@
 // The rules of a package list, the same for the catalog and for published policies. All problems are reported together; valid
-// packages are returned in the shape of the answer. layouts.ts checks adapters, catalog-document.ts files.
+// packages are returned in the shape of the response. layouts.ts checks adapters, catalog-document.ts files.
 
 import type { Problem } from "../../../platform/errors.ts";
 import { UUID_PATTERN } from "../../../platform/ids.ts";
@@ -34,7 +34,7 @@ const PACKAGE_MEMBERS = [
 ];
 
 export interface CheckedPackages {
-  /** those without problems, in their order, in the shape of the answer */
+  /** those without problems, in their order, in the shape of the response */
   packages: ManagedPackage[];
   /** the first ones in order; a last line counts the rest */
   problems: Problem[];
@@ -126,7 +126,7 @@ const readPackage = (members: ObjectReader, firstById: Map<string, string>): Man
 /**
  * Checks a package list from outside: a catalog, or the packages of a policy.
  * @param list parsed JSON or YAML; pointers in the problems start at the list
- * @returns the packages without problems, in their order, in the shape of the answer
+ * @returns the packages without problems, in their order, in the shape of the response
  * @source handbook: catalog-file, Members; unknown members are refused
  */
 export const readPackages = (list: Place, problems: ProblemList): ManagedPackage[] => {

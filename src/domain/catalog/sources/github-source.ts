@@ -53,7 +53,7 @@ export const commitUrl = ({ owner, repository, ref }: GithubSource, { api }: Git
 
 export const COMMIT_MEDIA_TYPE = "application/vnd.github.sha";
 
-/** @throws DomainError `package_source.no_commit` unless `commit` is a valid answer of commitUrl */
+/** @throws DomainError `package_source.no_commit` unless `commit` is a valid response of commitUrl */
 export function archiveUrl(
   { owner, repository }: GithubSource,
   commit: string,

@@ -123,7 +123,7 @@ export class KeyAdministration {
     } catch (error) {
       throw error instanceof ProvisionerError ? failureFor(user, error) : error;
     }
-    await this.parts.keys.attempts?.drain(); // the answer can arrive before the attempt is done
+    await this.parts.keys.attempts?.drain(); // the response can arrive before the attempt is done
     const key = this.parts.directory.show(user);
     if (key.state !== "ready") throw keyNotCreated(key);
     return { changed: this.#versionOf(user) !== before, key };

@@ -110,7 +110,7 @@ export class Attempts {
     await Promise.allSettled(this.#running.values());
   }
 
-  /** @returns why the provisioner must be called; undefined if the row is the answer */
+  /** @returns why the provisioner must be called; undefined if the row is the response */
   reasonFor(
     row: KeyRow | undefined,
     options: AttemptOptions & { nowMs: number },

@@ -16,13 +16,13 @@ import * as store from "./store.ts";
 
 /** Shorter than the client's timeout of 15 s. After this time the caller gets the current state and the work continues. */
 const ENSURE_WAIT_MS = 12 * SECOND_MS;
-/** Suggested retry delay when the answer is sent before the work is done. */
+/** Suggested retry delay when the response is sent before the work is done. */
 const ASK_AGAIN_SECONDS = 2;
 
 /** About a kilobyte each. */
 const CACHED_ROWS_MAX = 10_000;
 
-export interface KeyAnswer {
+export interface KeyResponse {
   status: GatewayKeyStatus;
   /** suggested retry delay if there is no usable key */
   retryAfterSeconds?: number;
@@ -84,7 +84,7 @@ export class GatewayKeys {
    * @param manual ignores the retry delay after failures
    * @throws ProvisionerError when there is still no usable key; DomainError `storage.*`
    */
-  ensure({ actor, user, manual }: KeyRequest & { manual: boolean }): Promise<KeyAnswer> {
+  ensure({ actor, user, manual }: KeyRequest & { manual: boolean }): Promise<KeyResponse> {
     return this.#ensureKey(user, { actor, manual, force: false, replace: true });
   }
 
@@ -92,7 +92,7 @@ export class GatewayKeys {
    * Checks a stored key at the gateway, at most once a minute. A disowned key is removed but not replaced here.
    * @throws as `ensure`
    */
-  async validate({ actor, user }: KeyRequest): Promise<KeyAnswer> {
+  async validate({ actor, user }: KeyRequest): Promise<KeyResponse> {
     const row = this.#find(user);
     const nowMs = this.dependencies.clock.nowMs();
     const isRecent = row?.validatedAtMs != null && Math.abs(nowMs - row.validatedAtMs) < VALIDATE_EVERY_MS;
@@ -105,7 +105,7 @@ export class GatewayKeys {
    * @throws as `ensure`; DomainError `gateway.off`, `access.confirmation_needed`,
    *   `access.second_factor_enrollment_needed`
    */
-  async rotate({ actor, user, version }: KeyChange): Promise<KeyAnswer> {
+  async rotate({ actor, user, version }: KeyChange): Promise<KeyResponse> {
     const { mode, db, requireConfirmation } = this.dependencies;
     if (!mode) throw gatewayOff();
     requireConfirmation(db.read, actor);
@@ -169,7 +169,7 @@ export class GatewayKeys {
     return true;
   }
 
-  async #ensureKey(user: KeyHolder, options: AttemptOptions): Promise<KeyAnswer> {
+  async #ensureKey(user: KeyHolder, options: AttemptOptions): Promise<KeyResponse> {
     const { attempts } = this;
     if (!attempts) return { status: this.#view(user, undefined) };
     const row = this.#find(user);
@@ -204,7 +204,7 @@ export class GatewayKeys {
     return { retryAfterSeconds: Math.ceil(waitMs / SECOND_MS) };
   }
 
-  #answer(user: KeyHolder, row: KeyRow | undefined): KeyAnswer {
+  #answer(user: KeyHolder, row: KeyRow | undefined): KeyResponse {
     const status = this.#view(user, row);
     return row === undefined || row.state === "ready" ? { status } : { status, ...this.#retryOf(row) };
   }

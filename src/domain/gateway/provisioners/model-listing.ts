@@ -13,7 +13,7 @@ import { toDiagnosis } from "./diagnosis.ts";
 export const MODELS_LISTED_MAX = 5_000;
 /** Reading this many takes 1 ms. */
 const MODELS_PER_STEP = 250;
-/** Bytes of the answer with the list. */
+/** Bytes of the response with the list. */
 export const LISTING_BYTES_MAX = 1024 * 1024;
 export const DISPLAY_NAME_CHARACTERS_MAX = 512;
 /** Bytes of the metadata of one model as JSON. */
@@ -38,7 +38,7 @@ export interface ModelListing {
 
 /**
  * Why there is no list. `unsupported`: the provisioner has no such operation. `discovery_auth`: the gateway refuses its
- * credentials. `discovery_response`: the answer is not a list, or not a usable one. `unavailable`: there was no answer.
+ * credentials. `discovery_response`: the response is not a list, or not a usable one. `unavailable`: there was no response.
  */
 export const LISTING_CODES = ["unsupported", "discovery_auth", "discovery_response", "unavailable"] as const;
 export type ListingCode = (typeof LISTING_CODES)[number];
@@ -88,14 +88,14 @@ const Answer = Type.Object({
 });
 type WrittenModel = Static<typeof Answer>["models"][number];
 
-/** @throws ListingError `discovery_response` unless the whole answer is a usable list */
-export function* toModelListing(answer: unknown): Steps<ModelListing> {
-  if (!Value.Check(Answer, answer)) {
-    const [first] = Value.Errors(Answer, answer);
+/** @throws ListingError `discovery_response` unless the whole response is a usable list */
+export function* toModelListing(response: unknown): Steps<ModelListing> {
+  if (!Value.Check(Answer, response)) {
+    const [first] = Value.Errors(Answer, response);
     throw unusable(`the list of models is wrong at ${first?.path || "/"}`);
   }
   const models: ListedModel[] = [];
-  for (const [at, model] of answer.models.entries()) {
+  for (const [at, model] of response.models.entries()) {
     if (at % MODELS_PER_STEP === 0) yield;
     models.push(toModel(model, at));
   }
@@ -103,7 +103,7 @@ export function* toModelListing(answer: unknown): Steps<ModelListing> {
   const ids = models.map(({ id }) => id).toSorted();
   const twice = ids.find((id, at) => id === ids[at + 1]);
   if (twice !== undefined) throw unusable(`the model ${JSON.stringify(twice)} is listed twice`);
-  const given = answer.source_revision?.trim();
+  const given = response.source_revision?.trim();
   return { models, sourceRevision: given ? given : sha256Hex(canonicalJson(ids)) };
 }
 

@@ -59,9 +59,9 @@ export class ProvisionerCalls {
       const observation = () => ({ operation, ...whose, durationMs: performance.now() - startedMs });
       try {
         const timeoutMs = settings.provisioner.timeoutSeconds * SECOND_MS;
-        const answer = await call(provisioner, AbortSignal.timeout(timeoutMs));
+        const response = await call(provisioner, AbortSignal.timeout(timeoutMs));
         this.observe({ ...observation(), outcome: "succeeded" });
-        return answer;
+        return response;
       } catch (thrown) {
         const error = operation === "list_models" ? asListingError(thrown) : asProvisionerError(thrown);
         this.observe({ ...observation(), outcome: error.code, diagnosis: error.diagnosis });

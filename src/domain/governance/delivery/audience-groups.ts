@@ -20,7 +20,7 @@ export interface PolicyView {
 }
 
 /**
- * Limit for the bytes of cached documents; the group that was used least recently is built again. The answers built from them
+ * Limit for the bytes of cached documents; the group that was used least recently is built again. The responses built from them
  * take about as much again.
  */
 const VIEW_BYTES_KEPT_MAX = 32 * 1024 * 1024;

@@ -24,7 +24,7 @@ const GATEWAY_MEMBERS = ["type", "proxy_url", "token", "auth_style"];
 
 /** The readable part of an input. */
 export interface Draft {
-  /** in the shape of the answer, with defaults; members with problems are missing */
+  /** in the shape of the response, with defaults; members with problems are missing */
   document: GovernanceConfig;
   /** with pointers from the root of the document */
   problems: Problem[];

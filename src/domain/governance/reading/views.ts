@@ -1,4 +1,4 @@
-// A revision as administrators read it: complete answers as bytes, because writing a large document as YAML takes longer than
+// A revision as administrators read it: complete responses as bytes, because writing a large document as YAML takes longer than
 // other callers should wait. admin-view.ts and export.ts define their shapes.
 import { LRUCache } from "lru-cache";
 import { sha256Hex } from "../../../platform/ids.ts";

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Secret } from "../../../platform/secret.ts";
-import type { AnswerForm } from "../../idempotency/service.ts";
+import type { ResponseForm } from "../../idempotency/service.ts";
 import { type Invitation, ROLES } from "../model.ts";
 
 export interface InvitationWithToken {
@@ -25,7 +25,7 @@ const KeptInvitation = Type.Object({
   }),
 });
 
-export const INVITATION_FORM: AnswerForm<InvitationWithToken> = {
+export const INVITATION_FORM: ResponseForm<InvitationWithToken> = {
   write: ({ invitation, token }) => JSON.stringify({ invitation, token: token.reveal() }),
   read(text) {
     const { invitation, token } = Value.Parse(KeptInvitation, JSON.parse(text));

@@ -9,7 +9,7 @@ import { invariant, type Problem } from "../../../platform/errors.ts";
 import { randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
 import { runInBatches } from "../../../platform/steps.ts";
-import type { AnswerForm } from "../../idempotency/service.ts";
+import type { ResponseForm } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { IdentityDependencies } from "../dependencies.ts";
 import {
@@ -42,7 +42,7 @@ export interface PasswordLink extends LinkSecret {
 
 const StoredSecret = Type.Object({ token: Type.String(), expiresAtMs: Type.Integer() });
 
-const SECRET_FORM: AnswerForm<LinkSecret> = {
+const SECRET_FORM: ResponseForm<LinkSecret> = {
   write: ({ token, expiresAtMs }) => JSON.stringify({ token: token.reveal(), expiresAtMs }),
   read(text) {
     const { token, expiresAtMs } = Value.Parse(StoredSecret, JSON.parse(text));

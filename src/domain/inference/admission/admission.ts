@@ -36,7 +36,7 @@ export interface Admitted {
   /** external id and alias of the key, as the upstream knows it */
   readonly profileId: string | null;
   readonly profileName: string | null;
-  /** Returns the permits. Called after the last byte of the answer, or when the request ends without one. Idempotent. */
+  /** Returns the permits. Called after the last byte of the response, or when the request ends without one. Idempotent. */
   release(): void;
 }
 

@@ -1,5 +1,5 @@
 // Counts requests in progress, in total and by user. A permit is held from before the credential is read to the last byte of
-// the answer.
+// the response.
 
 export interface PermitLimits {
   /** all requests */

@@ -1,5 +1,5 @@
-// Keeps references to the first and last bytes of an answer while it is forwarded, so that its usage can be read without keeping
-// the whole answer. usage.ts reads them.
+// Keeps references to the first and last bytes of a response while it is forwarded, so that its usage can be read without keeping
+// the whole response. usage.ts reads them.
 
 export const HEAD_BYTES = 4 * 1024;
 export const TAIL_BYTES = 16 * 1024;
@@ -25,7 +25,7 @@ export class AnswerEnds {
     this.#dropOld();
   }
 
-  /** whether `head` and `tail` are both the whole answer */
+  /** whether `head` and `tail` are both the whole response */
   get isShort(): boolean {
     return this.#headBytes <= HEAD_BYTES && this.#headBytes === this.#allBytes;
   }
@@ -65,7 +65,7 @@ export class AnswerEnds {
   }
 }
 
-/** Most answers are one piece, which need not be copied. */
+/** Most responses are one piece, which need not be copied. */
 function joined(pieces: readonly Uint8Array[]): Buffer {
   const [only] = pieces;
   return only && pieces.length === 1

@@ -1,4 +1,4 @@
-// Reads the token counts of an answer from its first and its last bytes. It looks for complete `usage`
+// Reads the token counts of a response from its first and its last bytes. It looks for complete `usage`
 // objects as the three APIs write them, in event streams and JSON alike. Tokens are never estimated.
 import type { UsageSource } from "../log/record.ts";
 import type { AnswerEnds } from "./answer-ends.ts";
@@ -37,7 +37,7 @@ const BEGIN = /^\s*:\s*\{/;
 export const TOKENS_MAX = 1_000_000_000;
 
 /**
- * @param isWhole whether the answer came to its end
+ * @param isWhole whether the response came to its end
  * @returns the last usage; for Anthropic's messages together with that of `message_start`, which alone has the input
  */
 export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): Usage {
@@ -59,7 +59,7 @@ export function readUsage(ends: AnswerEnds, { isWhole }: { isWhole: boolean }): 
   };
 }
 
-/** A long JSON answer may state its usage first. */
+/** A long JSON response may state its usage first. */
 function otherwise(head: Buffer, isWhole: boolean): Usage {
   const first = firstUsage(head);
   return first ? { ...first, usageSource: isWhole ? "reported" : "partial" } : NO_USAGE;

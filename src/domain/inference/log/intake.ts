@@ -89,7 +89,7 @@ export class LogIntake {
     for (const row of rows) this.#count(row);
   }
 
-  /** A proxy that received no answer sends its rows again. The log ignores known ids, and the sums must ignore them too. */
+  /** A proxy that received no response sends its rows again. The log ignores known ids, and the sums must ignore them too. */
   #count(row: RequestRow): void {
     if (this.#counted.has(row.id)) return;
     this.#counted.set(row.id, true);
@@ -107,7 +107,7 @@ export class LogIntake {
   }
 }
 
-/** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which answer 422. */
+/** A proxy expects 400 for a bad row, so the body is not checked as that of other operations, which response 422. */
 function checked<T extends TSchema>(schema: T, body: unknown): Static<T> {
   if (Value.Check(schema, body)) return body;
   const problems = new Map<string, Problem>(); // the first of each member: a missing one is reported as mistyped too

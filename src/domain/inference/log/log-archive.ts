@@ -100,7 +100,7 @@ async function measure(bytes: AsyncIterable<Uint8Array>): Promise<Measured> {
   return { sizeBytes, sha256: hasher.digest("hex") };
 }
 
-/** Only operators call this, so the error shows the answer of the store. It has neither address nor bucket nor key id. */
+/** Only operators call this, so the error shows the response of the store. It has neither address nor bucket nor key id. */
 const explained = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     const failure = failureIn(error);

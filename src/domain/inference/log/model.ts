@@ -9,7 +9,7 @@ export const BATCH_MS = 200;
 export const COUNTED_MAX = 100_000;
 /** Time limit of one search. */
 export const SEARCH_MS_MAX = 5_000;
-/** Gaps in one answer. */
+/** Gaps in one response. */
 export const GAPS_MAX = 100;
 /** Models, harnesses and profiles in the facets. */
 export const FACET_VALUES_MAX = 200;

@@ -13,7 +13,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Whether the answer reported its tokens completely, only partly, or not at all. Tokens are never estimated. */
+/** Whether the response reported its tokens completely, only partly, or not at all. Tokens are never estimated. */
 export const USAGE_SOURCES = ["reported", "partial", "none"] as const;
 export type UsageSource = (typeof USAGE_SOURCES)[number];
 
@@ -65,7 +65,7 @@ export interface RequestRow {
   readonly upstreamCost: number | null;
 }
 
-/** The members of a request whose answer is unknown. */
+/** The members of a request whose response is unknown. */
 export const NO_ANSWER = {
   firstByteMs: null,
   requestBytes: null,

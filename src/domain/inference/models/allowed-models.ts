@@ -6,7 +6,7 @@ import type { ProxySettings } from "../settings.ts";
 /** @returns the ids; undefined if requests may name any model */
 export type AllowedModels = () => ReadonlySet<string> | undefined;
 
-/** @returns a function whose answer is the same object until another policy is published */
+/** @returns a function whose response is the same object until another policy is published */
 export function createAllowedModels({
   revisions,
   organizationId,

@@ -1,4 +1,4 @@
-// Bulk requests (RFC 7644 section 3.7): reads the message, runs its operations, and frames the answer. users.ts and groups.ts
+// Bulk requests (RFC 7644 section 3.7): reads the message, runs its operations, and frames the response. users.ts and groups.ts
 // execute single operations.
 import type { ScimCaller } from "../model.ts";
 import { BULK_RESPONSE } from "../wire.ts";

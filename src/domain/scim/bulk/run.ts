@@ -4,7 +4,7 @@ import { DomainError } from "../../../platform/errors.ts";
 import { runInTurns, type Steps } from "../../../platform/steps.ts";
 import { ScimError, scimNotFound } from "../errors.ts";
 import { etagOf, locationOf, scimErrorBody } from "../messages/messages.ts";
-import type { ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
+import type { ScimCaller, ScimResources, ScimResponse } from "../model.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import type { BulkOperation } from "./model.ts";
 import { type Dependent, planBulk, type Step } from "./plan.ts";
@@ -19,7 +19,7 @@ export interface BulkDependencies {
 
 /** unknown references that one refusal names */
 const NAMED_MAX = 10;
-/** The answer contains no attribute, so none needs to be read. */
+/** The response contains no attribute, so none needs to be read. */
 const ONLY_ID = { attributes: ["id"] };
 
 interface Numbered extends BulkOperation, Dependent {
@@ -92,15 +92,15 @@ export class BulkRun {
     const resources = this.#resources[target.type];
     switch (method) {
       case "POST": {
-        const answer = await resources.create(this.caller, body, ONLY_ID);
-        this.#ids.set(operation.creates ?? "", answer.id);
-        return successOf(answer, 201);
+        const response = await resources.create(this.caller, body, ONLY_ID);
+        this.#ids.set(operation.creates ?? "", response.id);
+        return successOf(response, 201);
       }
       case "PUT":
         return successOf(await resources.replace(this.caller, id, { body, ifMatch, ...ONLY_ID }), 200);
       case "PATCH": {
-        const answer = await resources.patch(this.caller, id, { body, ifMatch });
-        return successOf(answer, answer.json === undefined ? 204 : 200);
+        const response = await resources.patch(this.caller, id, { body, ifMatch });
+        return successOf(response, response.json === undefined ? 204 : 200);
       }
       default:
         await resources.remove(this.caller, id, { ifMatch });
@@ -111,8 +111,8 @@ export class BulkRun {
   async #addLater(operation: Numbered, later: ReadonlySet<string>): Promise<Success> {
     const body = addReferences(operation, (bulkId) => (later.has(bulkId) ? this.#idOf(bulkId) : undefined));
     const resources = this.#resources[operation.target?.type ?? "User"];
-    const answer = await resources.patch(this.caller, this.#idOf(operation.creates ?? "") ?? "", { body });
-    return successOf(answer, 201);
+    const response = await resources.patch(this.caller, this.#idOf(operation.creates ?? "") ?? "", { body });
+    return successOf(response, 201);
   }
 
   #idOf = (bulkId: string): string | undefined => this.#ids.get(bulkId);
@@ -161,7 +161,7 @@ function* numbered(operations: readonly BulkOperation[]): Steps<Numbered[]> {
   return found;
 }
 
-const successOf = ({ location, version }: ScimAnswer, status: number): Success => ({
+const successOf = ({ location, version }: ScimResponse, status: number): Success => ({
   status,
   location,
   version: etagOf(version),

@@ -23,7 +23,7 @@ interface AskedDiscovery extends AskedView {
   filter?: string | undefined;
 }
 
-export interface DiscoveryAnswer {
+export interface DiscoveryResponse {
   /** JSON text */
   json: string;
   /** strong, quotes included */
@@ -38,7 +38,7 @@ export interface Discovery {
    * @throws ScimError 403 for a filter, 404 for an unknown path, 400 invalidValue for the attributes
    * @source RFC 7644 section 4, SCIM-112 to SCIM-116
    */
-  answer(path: string, asked: AskedDiscovery): DiscoveryAnswer;
+  answer(path: string, asked: AskedDiscovery): DiscoveryResponse;
 }
 
 /** @returns discovery of one configuration; the documents are created on first use */

@@ -1,4 +1,4 @@
-// Instants in filter literals. platform/clock.ts writes instants in answers.
+// Instants in filter literals. platform/clock.ts writes instants in responses.
 
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9})\d*)?(Z|([+-])([01]\d|2[0-3]):([0-5]\d))?$/i;

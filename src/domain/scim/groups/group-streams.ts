@@ -16,7 +16,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** Each step reads and renders a slice of members and then gives others a turn. */
 const AFTER_EACH_STEP = 0;
 
-/** Creates the pieces of an answer from a snapshot of the database. */
+/** Creates the pieces of a response from a snapshot of the database. */
 export type ProducePieces = (snapshot: Connection) => Steps<string[]>;
 
 /** @source SCIM-122 */

@@ -7,11 +7,11 @@ import type { View } from "../messages/view.ts";
 import type { GroupRow } from "../model.ts";
 import { memberSlice, membersOfGroups } from "./members-store.ts";
 
-/** Members of all groups of an answer up to which they are read at once. */
+/** Members of all groups of a response up to which they are read at once. */
 export const WHOLE_GROUP_MEMBERS_MAX = 5_000;
 export const SLICE_MEMBERS = 1_000;
 
-/** @returns whether the groups show so many members that the answer takes several turns of the event loop */
+/** @returns whether the groups show so many members that the response takes several turns of the event loop */
 export const areLarge = (rows: readonly GroupRow[], view: View): boolean =>
   rows.reduce((sum, { memberCount }) => sum + memberCount, 0) > WHOLE_GROUP_MEMBERS_MAX &&
   view.shows("members");

@@ -7,7 +7,7 @@ import type { ScimDependencies } from "../dependencies.ts";
 import { locationOf, namesVersion } from "../messages/messages.ts";
 import { readGroup } from "../messages/read-resource.ts";
 import { readView, type View } from "../messages/view.ts";
-import type { AskedChange, AskedView, GroupRow, ScimAnswer, ScimCaller, ScimResources } from "../model.ts";
+import type { AskedChange, AskedView, GroupRow, ScimCaller, ScimResources, ScimResponse } from "../model.ts";
 import { readGroupPatch } from "../patch/patch-group.ts";
 import type { Roles } from "../roles/roles.ts";
 import { GroupChanges, type GroupUpdate, knownGroup } from "./group-changes.ts";
@@ -36,7 +36,7 @@ export class ScimGroups implements ScimResources {
     { actor: { organizationId } }: ScimCaller,
     id: string,
     { ifNoneMatch, ...asked }: AskedView & { ifNoneMatch?: string | undefined },
-  ): ScimAnswer {
+  ): ScimResponse {
     const view = readView("Group", asked);
     const { read } = this.dependencies.db;
     const row = knownGroup(read, { organizationId, id });
@@ -53,7 +53,7 @@ export class ScimGroups implements ScimResources {
     return method === "PATCH" ? patchIntake(users) : groupIntake(users);
   }
 
-  async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
+  async create({ actor }: ScimCaller, body: unknown, asked: AskedView): Promise<ScimResponse> {
     const view = readView("Group", asked);
     const group = await runInTurns(readGroup(body));
     return await this.#write(countOf(group.members ?? []), {
@@ -66,7 +66,7 @@ export class ScimGroups implements ScimResources {
     { actor }: ScimCaller,
     id: string,
     { body, ifMatch, ...asked }: AskedChange & { body: unknown },
-  ): Promise<ScimAnswer> {
+  ): Promise<ScimResponse> {
     const view = readView("Group", asked);
     const { displayName, externalId = null, members = [] } = await runInTurns(readGroup(body));
     const update = {
@@ -85,7 +85,7 @@ export class ScimGroups implements ScimResources {
     { actor, profile }: ScimCaller,
     id: string,
     { body, ifMatch, ...asked }: AskedChange & { body: unknown },
-  ): Promise<ScimAnswer> {
+  ): Promise<ScimResponse> {
     const view = readView("Group", asked);
     const update = await runInTurns(readGroupPatch(body, { id, profile }));
     const { organizationId } = actor;
@@ -112,12 +112,12 @@ export class ScimGroups implements ScimResources {
     removeFromAllGroups(tx, { userId, nowMs: this.dependencies.clock.nowMs() });
   }
 
-  /** @returns the answer that shows the group */
+  /** @returns the response that shows the group */
   #answer(
     connection: Connection,
     row: GroupRow,
     { organizationId, view }: { organizationId: string; view: View },
-  ): ScimAnswer {
+  ): ScimResponse {
     const shown = { view, baseUrl: this.dependencies.settings.baseUrl() };
     const json = areLarge([row], view)
       ? this.dependencies.streams.open((snapshot) =>
@@ -127,14 +127,14 @@ export class ScimGroups implements ScimResources {
     return { ...this.#bare(row), json };
   }
 
-  /** @returns the answer that names the group and its version without content */
-  #bare({ id, version }: GroupRow): ScimAnswer {
+  /** @returns the response that names the group and its version without content */
+  #bare({ id, version }: GroupRow): ScimResponse {
     const location = locationOf("Group", id, this.dependencies.settings.baseUrl());
     return { type: "Group", id, version, location, json: undefined };
   }
 
   /**
-   * The answer is composed inside the transaction: it shows the group as this request left it.
+   * The response is composed inside the transaction: it shows the group as this request left it.
    * @param reach users that the change may concern, as far as known before: many are not processed in one step
    */
   #write<T, Answer>(

@@ -1,4 +1,4 @@
-// Projection of answers: resolves `attributes` and `excludedAttributes` with the schema table. The parts of a resource form a
+// Projects responses: resolves `attributes` and `excludedAttributes` with the schema table. The parts of a resource form a
 // tree of canonical names; render.ts applies it, and queries use it to skip attributes.
 import { scimInvalid } from "../errors.ts";
 import type { AskedView, ScimObject, ScimValue } from "../model.ts";
@@ -14,7 +14,7 @@ export const VIEW_NAMES_MAX = 256;
 export interface Parts extends ReadonlyMap<string, Parts> {}
 
 export interface View {
-  /** whether nothing was requested that changes the answer */
+  /** whether the request leaves the default projection unchanged */
   readonly isDefault: boolean;
   /** whether the attribute, of the core or an extension, is shown at least in part; otherwise it need not be read */
   shows(name: string): boolean;
@@ -31,7 +31,7 @@ export interface RequestedNames {
 }
 
 /**
- * Splits the lists: each text may contain several names with commas between; empty ones count as absent.
+ * Splits the lists: each text contains names separated by commas. Empty names are ignored.
  * @throws ScimError 400 invalidValue if both are given, or too many names
  * @source RFC 7644 section 3.9, SCIM-67
  */
@@ -59,7 +59,7 @@ function namesIn(parameter: string, texts: readonly string[] | undefined): reado
 }
 
 /**
- * @param type of the resources in the answer; names that a type does not have are ignored
+ * @param type of the resources in the response; names that a type does not have are ignored
  * @throws ScimError 400 invalidValue
  * @source SCIM-67 to SCIM-70
  */
@@ -116,7 +116,7 @@ const DEFAULT_VIEW: View = viewOf((type) => DEFAULT_PARTS[type], {
   isDefault: true,
 });
 
-/** @returns the paths that the names mean in this type */
+/** @returns the paths of the names that this type has */
 const pathsOf = (type: ResourceTypeName, names: readonly string[]): ResolvedPath[] =>
   names.flatMap((name) => resolvePath(type, name) ?? []);
 
@@ -153,7 +153,7 @@ function excluded(type: ResourceTypeName, names: readonly string[]): Parts {
   return parts;
 }
 
-/** Removes a complex value without remaining parts. */
+/** Removes the attribute, and each complex value that has no parts left. */
 function drop(parts: MutableParts, [step, ...rest]: readonly string[]): void {
   const found = step === undefined ? undefined : parts.get(step);
   if (step === undefined || !found) return;
@@ -184,5 +184,3 @@ function projectValue(value: ScimValue, parts: Parts): ScimValue | undefined {
   const kept = project(value, parts);
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
-
-// Array.isArray alone does not narrow read-only lists.

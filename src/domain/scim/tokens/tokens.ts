@@ -7,7 +7,7 @@ import { type Ids, randomToken, sha256Hex } from "../../../platform/ids.ts";
 import { Secret } from "../../../platform/secret.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import type { Audit } from "../../audit/service.ts";
-import type { AnswerForm, Idempotency } from "../../idempotency/service.ts";
+import type { Idempotency, ResponseForm } from "../../idempotency/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { TokenRow } from "../tables.ts";
 import { TokenCheck, type TokenCheckDependencies } from "./token-check.ts";
@@ -39,7 +39,7 @@ export interface CreatedScimToken {
   view: ScimTokenView;
 }
 
-const CREATED_FORM: AnswerForm<CreatedScimToken> = {
+const CREATED_FORM: ResponseForm<CreatedScimToken> = {
   write: ({ token, view }) => JSON.stringify({ token: token.reveal(), view }),
   read(text) {
     const { token, view }: { token: string; view: ScimTokenView } = JSON.parse(text);

@@ -4,7 +4,7 @@ import type { Connection } from "../../../platform/database/database.ts";
 import { locationOf } from "../messages/messages.ts";
 import { namesManager, type Shown, userJson } from "../messages/render.ts";
 import type { View } from "../messages/view.ts";
-import type { ScimAnswer, UserRow } from "../model.ts";
+import type { ScimResponse, UserRow } from "../model.ts";
 import { groupsOfUsers, managersOfUsers, type NamedOfUser } from "./users-store.ts";
 
 /** @returns JSON texts of the users, in their order, each with its groups and its manager */
@@ -18,11 +18,11 @@ export function renderUsers(connection: Connection, rows: readonly UserRow[], sh
 }
 
 /** @param view undefined if the text is not needed */
-export function userAnswer(
+export function userResponse(
   connection: Connection,
   row: UserRow,
   { view, baseUrl }: { view: View | undefined; baseUrl: string },
-): ScimAnswer {
+): ScimResponse {
   const { id, version } = row;
   const json = view && renderUsers(connection, [row], { view, baseUrl }).join("");
   return { type: "User", id, version, location: locationOf("User", id, baseUrl), json };

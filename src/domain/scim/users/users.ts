@@ -10,10 +10,10 @@ import { readView, type View } from "../messages/view.ts";
 import type {
   AskedChange,
   AskedView,
-  ScimAnswer,
   ScimCaller,
   ScimObject,
   ScimResources,
+  ScimResponse,
   UserRow,
 } from "../model.ts";
 import { patchUser } from "../patch/patch-user.ts";
@@ -21,7 +21,7 @@ import { arrangedUser } from "../schema/document.ts";
 import { accountAddress } from "./emails.ts";
 import { emailColumns, type UserColumns, userColumns } from "./user-columns.ts";
 import { accountSummary, changedNames, userSummary } from "./user-summaries.ts";
-import { userAnswer } from "./user-views.ts";
+import { userResponse } from "./user-views.ts";
 import * as store from "./users-store.ts";
 
 export interface ScimUsersDependencies extends ScimDependencies {
@@ -44,7 +44,7 @@ export class ScimUsers implements ScimResources {
   constructor(private readonly dependencies: ScimUsersDependencies) {}
 
   /** @throws ScimError 400, 404 */
-  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimAnswer {
+  get(caller: ScimCaller, id: string, asked: AskedView & { ifNoneMatch?: string | undefined }): ScimResponse {
     const { read } = this.dependencies.db;
     const view = readView("User", asked);
     const row = foundUser(read, caller, id);
@@ -57,7 +57,7 @@ export class ScimUsers implements ScimResources {
    * @throws ScimError 400, 409
    * @source SCIM-14 and SCIM-15
    */
-  async create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimAnswer> {
+  async create(caller: ScimCaller, body: unknown, asked: AskedView): Promise<ScimResponse> {
     const view = readView("User", asked);
     const { doc: user } = readUser(body);
     const address = accountAddress(user);
@@ -72,12 +72,12 @@ export class ScimUsers implements ScimResources {
    * @throws ScimError 400, 404, 409, 412
    * @source SCIM-90 to SCIM-92
    */
-  replace(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimAnswer> {
+  replace(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimResponse> {
     return this.#change(caller, id, { change, made: (before) => replacing(before, change.body) });
   }
 
   /** @throws ScimError 400, 404, 409, 412, 413 */
-  patch(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimAnswer> {
+  patch(caller: ScimCaller, id: string, change: AskedBody): Promise<ScimResponse> {
     const target = { id, profile: caller.profile };
     return this.#change(caller, id, { change, made: (before) => patchUser(before, change.body, target) });
   }
@@ -101,8 +101,8 @@ export class ScimUsers implements ScimResources {
     }, "access");
   }
 
-  #answer(connection: Connection, row: UserRow, view: View | undefined): ScimAnswer {
-    return userAnswer(connection, row, { view, baseUrl: this.dependencies.settings.baseUrl() });
+  #answer(connection: Connection, row: UserRow, view: View | undefined): ScimResponse {
+    return userResponse(connection, row, { view, baseUrl: this.dependencies.settings.baseUrl() });
   }
 
   #admit(tx: Tx, { actor }: ScimCaller, { user, address }: { user: ScimObject; address: string }): UserRow {
@@ -135,7 +135,7 @@ export class ScimUsers implements ScimResources {
     caller: ScimCaller,
     id: string,
     { change, made }: { change: AskedChange; made: (before: ScimObject) => ScimObject },
-  ): Promise<ScimAnswer> {
+  ): Promise<ScimResponse> {
     const view = readView("User", change);
     return await this.dependencies.db.write((tx) => {
       const row = foundUser(tx, caller, id);

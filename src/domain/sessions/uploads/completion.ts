@@ -1,5 +1,5 @@
 // Completes an upload: the store or this service verifies that the bytes match the announcement, and one transaction makes them
-// the session's current version. If two callers complete it at once, one of them does the work and both get the same answer.
+// the session's current version. If two callers complete it at once, one of them does the work and both get the same response.
 import pLimit from "p-limit";
 import { DAY_MS } from "../../../platform/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";

@@ -47,7 +47,7 @@ export const withoutSecrets = (text: string, secrets: readonly string[]): string
     .filter((secret) => secret !== "")
     .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 
-/** A fault in the provider's answer that an operator can act on. */
+/** A fault in the provider's response that an operator can act on. */
 export type ProviderFault =
   | "certificate"
   | "certificate_name"
@@ -60,7 +60,7 @@ export type ProviderFault =
   | "issuer"
   | "endpoint";
 
-/** An error with the fault in the provider's answer. */
+/** An error with the fault in the provider's response. */
 export class ProviderFailure extends DomainError {
   fault: ProviderFault | undefined;
 }

@@ -35,13 +35,13 @@ export interface RequestDependencies {
   answerTimeoutMs?: number | undefined;
 }
 
-/** An answer with its body in memory. */
-interface ReadAnswer extends Pick<Response, "status" | "headers"> {
+/** A response with its body in memory. */
+interface ReadResponse extends Pick<Response, "status" | "headers"> {
   isOk: boolean;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-interface ObjectAnswer {
+interface ObjectResponse {
   isOk: boolean;
   status: number;
   members: JsonObject;
@@ -63,14 +63,14 @@ export class ProviderRequests {
     },
   ) {}
 
-  /** How far the provider's clock is ahead of ours, by the header `Date`; undefined before the first answer that has one. */
+  /** How far the provider's clock is ahead of ours, by the header `Date`; undefined before the first response that has one. */
   get clockOffsetMs(): number | undefined {
     return this.#clockOffsetMs;
   }
 
   /**
-   * Sends a request of the library, which reads the answer itself.
-   * @returns the answer with its whole body, whatever its status; 200 for 204 and 205, which cannot have a body
+   * Sends a request of the library, which reads the response itself.
+   * @returns the response with its whole body, whatever its status; 200 for 204 and 205, which cannot have a body
    * @throws DomainError `sso.provider_unreachable` (also for a status of 500 and above, and 429), `sso.provider_invalid`
    */
   async send(endpoint: ProviderEndpoint, url: string, message: Message = {}): Promise<Response> {
@@ -79,10 +79,10 @@ export class ProviderRequests {
   }
 
   /**
-   * @returns the JSON object in the answer; without members if the request failed and the answer is not a JSON object
-   * @throws like `send`; `sso.provider_invalid` if the request succeeded and the answer is not a JSON object
+   * @returns the JSON object in the response; without members if the request failed and the response is not a JSON object
+   * @throws like `send`; `sso.provider_invalid` if the request succeeded and the response is not a JSON object
    */
-  async object(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ObjectAnswer> {
+  async object(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ObjectResponse> {
     const { isOk, status, headers, bytes } = await this.#counted(endpoint, url, message);
     const text = utf8.decode(bytes);
     const members = parsed(text);
@@ -93,13 +93,13 @@ export class ProviderRequests {
   }
 
   /** @returns the JSON object and its text @throws like `object`; `sso.provider_invalid` if the request failed */
-  async json(endpoint: ProviderEndpoint, url: string): Promise<ObjectAnswer> {
+  async json(endpoint: ProviderEndpoint, url: string): Promise<ObjectResponse> {
     const answer = await this.object(endpoint, url, { headers: { accept: "application/json" } });
     if (!answer.isOk) throw providerInvalid(`${endpoint}: the status is ${answer.status}`, "status");
     return answer;
   }
 
-  async #counted(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ReadAnswer> {
+  async #counted(endpoint: ProviderEndpoint, url: string, message: Message): Promise<ReadResponse> {
     const startMs = performance.now();
     let outcome: RequestOutcome = "unreachable";
     try {
@@ -114,7 +114,7 @@ export class ProviderRequests {
     }
   }
 
-  async #answer(url: string, message: Message): Promise<ReadAnswer> {
+  async #answer(url: string, message: Message): Promise<ReadResponse> {
     const { origin, hostname } = new URL(url);
     const destination = this.peer.destinations().find((known) => known.origin === origin);
     if (!destination) throw providerInvalid(`${forLog(hostname)} is not a host of the provider`);

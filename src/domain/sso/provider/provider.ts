@@ -36,7 +36,7 @@ export interface ProviderDependencies {
   answerTimeoutMs?: number | undefined;
 }
 
-export interface SignInAnswer {
+export interface SignInResponse {
   redirectUri: string;
   /** query of the callback */
   query: URLSearchParams;
@@ -79,7 +79,7 @@ export class Provider {
    * @returns its claims, completed by userinfo where the rules need more
    * @throws DomainError `sso.*`, of failures.ts
    */
-  complete({ redirectUri, query, attempt }: SignInAnswer): Promise<VerifiedClaims> {
+  complete({ redirectUri, query, attempt }: SignInResponse): Promise<VerifiedClaims> {
     return this.#recorded(async (connection) => {
       const metadata = await connection.discovery.get();
       const code = readCode(query, attempt.state, metadata);

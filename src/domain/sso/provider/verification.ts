@@ -4,13 +4,13 @@ import { SECOND_MS } from "../../../platform/clock.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { SsoSettings } from "../settings.ts";
 import { OidcClient } from "./client/oidc-client.ts";
-import { answerRemedy } from "./discovery/answer-remedies.ts";
 import { destinationsOf } from "./discovery/destinations.ts";
 import { discoveryUrl, type ProviderMetadata } from "./discovery/metadata.ts";
+import { responseRemedy } from "./discovery/response-remedies.ts";
 import type { Connection } from "./provider.ts";
 import { TOKEN_ALGORITHMS } from "./tokens/provider-keys.ts";
 
-/** The answer to one question, in the form of `doctor`. */
+/** The response to one question, in the form of `doctor`. */
 export interface ProviderFinding {
   /** name in snake_case */
   check: string;
@@ -38,7 +38,7 @@ export async function verifyProvider(
   const found = await attempt(
     "discovery",
     () => discovery.reload(),
-    (error) => answerRemedy(error, discoveryUrl(settings.issuer)),
+    (error) => responseRemedy(error, discoveryUrl(settings.issuer)),
   );
   if ("failed" in found) return [found.failed, ...NEEDS_DISCOVERY.map(skipped), ...own];
   const metadata = found.value;
@@ -149,7 +149,7 @@ async function keysFinding(
   const found = await attempt(
     "keys",
     () => keys.reload(),
-    (error) => answerRemedy(error, keysEndpoint),
+    (error) => responseRemedy(error, keysEndpoint),
   );
   if ("failed" in found) return found.failed;
   return found.value > 0
@@ -192,14 +192,14 @@ async function clientFindings(
       ),
     ];
   const client = await OidcClient.create({ metadata, settings, requests });
-  const answer = await client
+  const response = await client
     .redeemNothing(redirectUri ?? "https://localhost/")
     .catch((error: unknown) => error);
-  const reason = answer instanceof DomainError ? answer.reason : undefined;
+  const reason = response instanceof DomainError ? response.reason : undefined;
   if (reason === "sso.code_rejected")
     return [ok("client", `the provider accepts ${settings.clientId} by ${method}`)];
   const detail =
-    answer instanceof DomainError ? detailOf(answer) : "the provider took a code that it did not issue";
+    response instanceof DomainError ? detailOf(response) : "the provider took a code that it did not issue";
   if (reason === "sso.client_rejected") return [failed("client", detail, CLIENT_REMEDY)];
   return [warning("client", `not certain: ${detail}`, CLIENT_REMEDY)];
 }

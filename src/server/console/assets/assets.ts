@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { invariant } from "../../../platform/errors.ts";
-import type { PreparedAnswer } from "../../http/conditional.ts";
-import { prepareAnswer } from "../../http/conditional.ts";
+import type { PreparedResponse } from "../../http/conditional.ts";
+import { prepareResponse } from "../../http/conditional.ts";
 import { type BrowserFile, browserFiles, PACKED } from "./bundle.ts";
 
 /** Path of every browser file, without its name. */
@@ -18,9 +18,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const CACHE_CONTROL = "public, max-age=31536000, immutable";
 
 interface Asset {
-  compressed: PreparedAnswer;
+  compressed: PreparedResponse;
   /** made on the first request of a browser without brotli */
-  plain(): PreparedAnswer;
+  plain(): PreparedResponse;
 }
 
 const embedded = embeddedFiles();
@@ -38,7 +38,7 @@ export const editorScriptPath = pathOf("editor-", ".js");
 export const consoleStylePath = pathOf("console-", ".css");
 
 /** @returns the file in the encoding that the browser reads; undefined if this version has no such file */
-export function findAsset(request: Request, name: string): PreparedAnswer | undefined {
+export function findAsset(request: Request, name: string): PreparedResponse | undefined {
   const asset = assets.get(name);
   if (!asset) return undefined;
   return acceptsBrotli(request) ? asset.compressed : asset.plain();
@@ -59,13 +59,13 @@ function assetOf(name: string, brotli: BrowserFile["brotli"]): Asset {
   const digest = /-([\w]+)\.\w+$/.exec(name)?.[1] ?? name;
   const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
   const prepare = (bytes: Uint8Array<ArrayBuffer>, encoding: string, others: Record<string, string>) =>
-    prepareAnswer(bytes, {
+    prepareResponse(bytes, {
       contentType,
       cacheControl: CACHE_CONTROL,
       etag: `"${digest}${encoding}"`,
       others: { vary: "accept-encoding", ...others },
     });
-  let plain: PreparedAnswer | undefined;
+  let plain: PreparedResponse | undefined;
   return {
     compressed: prepare(brotli, "-br", { "content-encoding": "br" }),
     plain: () => {

@@ -1,4 +1,4 @@
-// Shows how much of a large file is sent. Without the script, the browser sends the same form and shows the same answers.
+// Shows how much of a large file is sent. Without the script, the browser sends the same form and shows the same responses.
 import { pageOf } from "./trusted-html.ts";
 
 const PERCENT = 100;
@@ -57,7 +57,7 @@ function showProgress(form: HTMLFormElement) {
   return { bar, showStatus };
 }
 
-/** The answer is a page that explains the refusal. */
+/** The response is a page that explains the refusal. */
 function showPage(html: string): void {
   const page = pageOf(html);
   const main = page.querySelector("main");

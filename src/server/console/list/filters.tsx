@@ -18,7 +18,7 @@ interface FilterFormProps {
 /** Parameters that stay when the filters change. */
 const KEPT = ["sort", "columns", "per_page", ALL_FILTERS.name];
 
-/** A form with method GET: the address of its answer has the filters. */
+/** A form with method GET: the address of its response has the filters. */
 export function FilterForm({ filters, values, problems }: FilterFormProps) {
   const { url, usual } = useReader();
   if (filters.length === 0) return null;

@@ -36,7 +36,7 @@ export interface AudiencePageProps extends AudienceParts {
   hasGroups: boolean;
   outcome?: PasteOutcome | undefined;
   problems?: readonly Problem[];
-  /** of the answer with problems; 400 if omitted */
+  /** of the response with problems; 400 if omitted */
   status?: number;
   /** the same as a request; undefined for a package that is not in the draft yet */
   api?: ApiCall;

@@ -27,7 +27,7 @@ export interface CatalogPageProps {
   /** why the package was not added to the draft */
   error?: string | undefined;
   problems?: readonly Problem[];
-  /** of the answer, if something was refused */
+  /** of the response, if something was refused */
   status?: number | undefined;
 }
 

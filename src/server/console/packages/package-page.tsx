@@ -41,7 +41,7 @@ export interface PackagePageProps {
   /** why the last form was not saved */
   error?: string | undefined;
   problems?: readonly Problem[];
-  /** of the answer, if something was refused */
+  /** of the response, if something was refused */
   status?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Secrets that only the answer to a form shows: what the page says about a new one, and the page in place of one that has ended.
+// Secrets that only the response to a form shows: what the page says about a new one, and the page in place of one that has ended.
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { ANSWER_RETENTION_MS } from "../../../domain/idempotency/service.ts";

@@ -208,7 +208,7 @@ function NewInvitations({
 /** The result of one line. */
 export type InvitationResult = { address: string } & ({ link: string } | { refusal: string });
 
-/** @returns the answer to the form: a link or a reason for each address */
+/** @returns the response to the form: a link or a reason for each address */
 export const invitationResultPage = (results: readonly InvitationResult[]): ConsolePage => {
   const invited = results.filter((result) => "link" in result).length;
   return {

@@ -1,5 +1,5 @@
 // Ends an exchange whose request body is late, unread or chunked: how long an unauthenticated caller may take to send a body,
-// and when the connection closes after the answer. body-text.ts reads bodies.
+// and when the connection closes after the response. body-text.ts reads bodies.
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import type { BodyTimes, Exchange } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
@@ -34,11 +34,11 @@ const tooSlow = ({ unauthenticatedMs }: BodyTimes): HttpError =>
   );
 
 /**
- * Sends the answer so that no rest of the request body stays on a reused connection. After a chunked request the connection
+ * Sends the response so that no rest of the request body stays on a reused connection. After a chunked request the connection
  * is closed: the runtime parses trailer lines (RFC 9112 section 7.1.2) as the next request and answers 400, and a proxy would
  * give that answer to another client.
  * @param request as it was routed
- * @source RFC 9112 section 9.6: a server that closes early keeps reading, or the client may lose the answer
+ * @source RFC 9112 section 9.6: a server that closes early keeps reading, or the client may lose the response
  */
 export function endBody(
   request: Request,
@@ -85,7 +85,7 @@ function keepAlive(response: Response, until: Promise<unknown>): Response {
 }
 
 /**
- * A caller who has stopped sending may wait for the end of the answer, so silence ends the reading.
+ * A caller who has stopped sending may wait for the end of the response, so silence ends the reading.
  * @returns whether the body ended in time; one of too many small chunks is not read further
  */
 async function discard(
@@ -109,7 +109,7 @@ async function discard(
       if (!limit.allows(value)) stop(); // the next read ends
     }
   } catch {
-    // the caller has disconnected, so no one receives the answer
+    // the caller has disconnected, so no one receives the response
   } finally {
     clearTimeout(timer);
     clearTimeout(silence);

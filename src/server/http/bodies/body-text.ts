@@ -71,7 +71,7 @@ async function* chunksOf(
       yield value;
     }
   } finally {
-    reader?.releaseLock(); // body-end.ts reads the rest of a refused body, or the caller would not see the answer
+    reader?.releaseLock(); // body-end.ts reads the rest of a refused body, or the caller would not see the response
   }
 }
 
@@ -104,7 +104,7 @@ export async function* readPieces(request: Request, bytesMax: number): AsyncGene
 export const declaredLengthOf = ({ headers }: Request): number =>
   Number(headers.get("content-length") ?? Number.NaN);
 
-/** The caller disconnected or sent malformed HTTP. Nobody receives the answer, and it does not count as our failure. */
+/** The caller disconnected or sent malformed HTTP. Nobody receives the response, and it does not count as our failure. */
 function cutShort(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "AbortError") return error;
   return new HttpError(400, "request.cut_short", "the body is incomplete");

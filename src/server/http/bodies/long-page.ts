@@ -11,16 +11,16 @@ interface Answered {
   responseValue: unknown;
 }
 
-/** @returns the answer @throws HttpError in place of a page that refuses a long form and has more than PROBLEM_BYTES_MAX */
-export async function refuseLongPage({ request, body, responseValue: answer }: Answered): Promise<unknown> {
-  if (!(answer instanceof Response) || answer.status < 400) return answer;
-  if (charactersIn(body) <= ENTERED_CHARACTERS_MAX) return answer;
-  const bytes = await answer.bytes();
-  if (bytes.length <= PROBLEM_BYTES_MAX) return new Response(bytes, answer);
+/** @returns the response @throws HttpError in place of a page that refuses a long form and has more than PROBLEM_BYTES_MAX */
+export async function refuseLongPage({ request, body, responseValue: response }: Answered): Promise<unknown> {
+  if (!(response instanceof Response) || response.status < 400) return response;
+  if (charactersIn(body) <= ENTERED_CHARACTERS_MAX) return response;
+  const bytes = await response.bytes();
+  if (bytes.length <= PROBLEM_BYTES_MAX) return new Response(bytes, response);
   const reason = exchangeOf(request).refusal?.reason ?? "request.form_too_long";
   const message =
     "the form was refused, and what you entered is too long to show it again; go back one page, where your browser has it";
-  throw new HttpError(answer.status, reason, message);
+  throw new HttpError(response.status, reason, message);
 }
 
 /** @param body fields of a form */

@@ -38,7 +38,7 @@ export interface StreamedForm {
   fields: Readonly<Record<string, string>>;
   /** undefined if the form has none */
   file: FormFile | undefined;
-  /** Discards what nobody read, so that the sender gets the answer. */
+  /** Discards what nobody read, so that the sender gets the response. */
   end(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ function watch(parser: BusboyInstance) {
   return { fields, start, refusal: refusal.signal };
 }
 
-/** The rest of a refused form is read and not parsed, so that its sender gets the answer. */
+/** The rest of a refused form is read and not parsed, so that its sender gets the response. */
 async function* piecesUntil(
   refusal: AbortSignal,
   body: AsyncIterable<Uint8Array>,

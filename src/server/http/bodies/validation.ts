@@ -10,7 +10,7 @@ import { HttpError } from "../problems/problem.ts";
 import { repeatedIn } from "../query-names.ts";
 import { MeterSpent, metered } from "./metered.ts";
 
-/** Limit on collected problems; the answer says if there may be more. */
+/** Limit on collected problems; the response says if there may be more. */
 export const PROBLEMS_COUNTED_MAX = 1_000;
 /** Limit on the total length of inspected pointers: one name may fill a body, and each finding below it repeats the name. */
 export const POINTER_CHARACTERS_MAX = 256 * 1024;

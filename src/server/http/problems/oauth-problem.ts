@@ -2,7 +2,7 @@
 // The workstation client aborts on any other format.
 import { OAuthError } from "../../../domain/access/errors.ts";
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
-import { preparedHeaders } from "../answers.ts";
+import { preparedHeaders } from "../responses.ts";
 import { failureOf, internalFailure } from "./problem.ts";
 
 const TOKEN_PATH = `${ISSUER_PATH}/oauth2/token`;

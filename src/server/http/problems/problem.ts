@@ -1,4 +1,4 @@
-// Turns every failure into one RFC 9457 problem+json answer. This is the only place that maps failure kinds to HTTP status
+// Turns every failure into one RFC 9457 problem+json response. This is the only place that maps failure kinds to HTTP status
 // codes.
 import { DomainError, type ErrorKind, type Problem } from "../../../platform/errors.ts";
 import { excerpt } from "../../../platform/text/problem-list.ts";
@@ -69,7 +69,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The content of an error answer, independent of its media type. */
+/** The content of an error response, independent of its media type. */
 export interface Failure {
   status: number;
   reason: string;
@@ -125,7 +125,7 @@ function headersOf(error: DomainError, status: number): Record<string, string> {
 
 /**
  * @param members additional members for a path
- * @returns the answer with `Cache-Control: no-store`
+ * @returns the response with `Cache-Control: no-store`
  */
 export function problemResponse(
   failure: Failure,
@@ -153,7 +153,7 @@ export function problemResponse(
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 
-/** @returns the problems that fit into the answer, and a line that counts the omitted ones */
+/** @returns the problems that fit into the response, and a line that counts the omitted ones */
 function thatFit(problems: readonly Problem[], rest: object): object[] {
   const listed: object[] = [];
   let bytes = bytesOf(rest) + CLOSING_BYTES;
@@ -167,7 +167,7 @@ function thatFit(problems: readonly Problem[], rest: object): object[] {
   return listed;
 }
 
-/** The answer to a bug: only the request id, under which the log has the cause. */
+/** The response to a bug: only the request id, under which the log has the cause. */
 export const internalFailure: Failure = {
   status: 500,
   reason: "internal",
@@ -176,7 +176,7 @@ export const internalFailure: Failure = {
   headers: {},
 };
 
-/** The answer while the service starts, because the socket opens before the data is ready. The request body is not read. */
+/** The response while the service starts, because the socket opens before the data is ready. The request body is not read. */
 export const startingFailure: Failure = {
   status: 503,
   reason: "service.starting",

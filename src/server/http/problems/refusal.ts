@@ -1,4 +1,4 @@
-// Turns an error into an answer in the format of the path: all problems of the input, or only a request id if the error is
+// Turns an error into a response in the format of the path: all problems of the input, or only a request id if the error is
 // our bug.
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
@@ -80,7 +80,7 @@ function refuseProvider(error: unknown, request: Request): Response {
   return scimProblemResponse(failure, request);
 }
 
-/** @returns the answer while the service starts */
+/** @returns the response while the service starts */
 export function startingResponse(request: Request): Response {
   const target = routable(request);
   if (!target || dialectOf(new URL(target.url).pathname) !== "scim")
@@ -115,7 +115,7 @@ const EXHAUSTED = "memory.exhausted";
 /** Running requests release their memory within seconds. */
 const EXHAUSTED_RETRY_SECONDS = 5;
 
-/** The log has the memory limit; the answer does not reveal it. */
+/** The log has the memory limit; the response does not reveal it. */
 const outOfMemory = (cause: unknown): DomainError =>
   new DomainError("unavailable", EXHAUSTED, "the service does not have enough memory for this request", {
     hint: "try again in a moment; its log names the limit that was reached",

@@ -1,4 +1,4 @@
-// Builds the headers of an answer for the client. They are those of the upstream, except hop-by-hop headers, headers of the
+// Builds the headers of a response for the client. They are those of the upstream, except hop-by-hop headers, headers of the
 // upstream connection, headers that set state in the client, and headers that reveal internals of the gateway.
 import { namesIn } from "./request-headers.ts";
 

@@ -1,4 +1,4 @@
-// Forwards an admitted request and passes the answer on. Nothing is sent twice, with one exception: a request whose key the upstream
+// Forwards an admitted request and passes the response on. Nothing is sent twice, with one exception: a request whose key the upstream
 // disowned, which is sent again with the user's new key. Every call ends exactly once, whichever side ends it.
 import type { UsableKey } from "../../../domain/gateway/service.ts";
 import { AnswerEnds } from "../../../domain/inference/bodies/answer-ends.ts";
@@ -22,7 +22,7 @@ export interface ForwarderOptions extends RefusedKeyOptions, BodyOptions {
   calls: Pick<OpenCalls, "open" | "releaseBody">;
   /** models that the organization has assigned; undefined while none are, which allows all */
   allowedModels(): ReadonlySet<string> | undefined;
-  /** counts an answer of this service, not of the upstream */
+  /** counts a response of this service, not of the upstream */
   refused(reason: RefusalReason): void;
   /** called for an error that no step expected */
   report(error: unknown, requestId: string): void;
@@ -40,7 +40,7 @@ export class Forwarder {
     this.#headersFor = createRequestHeaders(options.settings);
   }
 
-  /** Never rejects; gives the permits of the call back when its answer has ended. */
+  /** Never rejects; gives the permits of the call back when its response has ended. */
   readonly forward = async (call: Call): Promise<Response> => {
     const open = this.options.calls.open(call);
     try {

@@ -1,4 +1,4 @@
-// The last event of a stream that we end: an error in the form of the API, never the event that marks an answer as complete. It
+// The last event of a stream that we end: an error in the form of the API, never the event that marks a response as complete. It
 // can only follow a complete event.
 import type { Dialect } from "../paths.ts";
 import { type RefusalReason, refusalBody } from "../refusals.ts";

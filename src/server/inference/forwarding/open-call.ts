@@ -5,10 +5,10 @@ import type { Outcome } from "../../../domain/inference/log/record.ts";
 import type { Call } from "../call.ts";
 import type { RefusalReason } from "../refusals.ts";
 
-/** `body`: the request is read; `head`: the upstream works; `answer`: its answer passes. */
+/** `body`: the request is read; `head`: the upstream works; `answer`: its response passes. */
 export type Phase = "body" | "head" | "answer" | "over";
 
-/** Why a call ends before its answer does. A client that has left gets no reason. */
+/** Why a call ends before its response does. A client that has left gets no reason. */
 export type Stop =
   | { readonly outcome: "client_closed"; readonly reason?: never }
   | { readonly outcome: Exclude<Outcome, "complete" | "client_closed">; readonly reason: RefusalReason };
@@ -46,14 +46,14 @@ export class OpenCall {
 
   requestBytes = 0;
   responseBytes = 0;
-  /** pieces of the answer */
+  /** pieces of the response */
   pieces = 0;
   /** status of the upstream's head */
   status: number | null = null;
-  /** status of our own answer in place of the upstream's; null if neither a refusal nor a head of the upstream led to it */
+  /** status of our own response in place of the upstream's; null if neither a refusal nor a head of the upstream led to it */
   ownStatus: number | null = null;
   isEventStream: boolean | null = null;
-  /** whether the answer says where it ends; otherwise the end of the connection looks like it */
+  /** whether the response says where it ends; otherwise the end of the connection looks like it */
   isFramed = true;
   /** the model that the body names */
   bodyModel: string | undefined;
@@ -111,7 +111,7 @@ export class OpenCall {
     this.phase = "answer";
   }
 
-  /** Notes a piece of the answer that is passed on. */
+  /** Notes a piece of the response that is passed on. */
   passed(piece: Uint8Array): void {
     this.lastPieceMs = this.options.nowMs();
     this.firstByteMs ??= this.lastPieceMs;

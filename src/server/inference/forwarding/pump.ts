@@ -1,4 +1,4 @@
-// Passes an answer on piece by piece: it neither joins nor splits pieces, and does not read ahead of the client. If the upstream
+// Passes a response on piece by piece: it neither joins nor splits pieces, and does not read ahead of the client. If the upstream
 // dies, the client's connection is reset. A stream that we end gets a last event where one is possible.
 
 import { ConnectionReset } from "../../listener/connection-reset.ts";
@@ -8,13 +8,13 @@ import type { OpenCall, Stop } from "./open-call.ts";
 /** Sends the head of a stream whose first event is late. */
 const COMMENT = new TextEncoder().encode(":\n\n");
 
-/** One piece of an answer, or its end. */
+/** One piece of a response, or its end. */
 interface Piece {
   done: boolean;
   value?: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Reads an answer; implemented by the stream reader of a response. */
+/** Reads a response; implemented by the stream reader of a response. */
 export interface AnswerReader {
   read(): Promise<Piece>;
 }

@@ -6,7 +6,7 @@ import type { ForwardingMetrics } from "./forwarding-metrics.ts";
 import type { OpenCall } from "./open-call.ts";
 import type { AnswerReader } from "./pump.ts";
 
-/** A longer answer is not about the key. */
+/** A longer response is not about the key. */
 export const REFUSAL_BYTES_MAX = 64 * 1024;
 
 export interface RefusedKeyOptions {
@@ -16,13 +16,13 @@ export interface RefusedKeyOptions {
   figures: Pick<ForwardingMetrics, "disowned" | "replayed">;
 }
 
-/** A new key, if there is one in time; or a reader of the whole answer, if it is not about the key and does not contain it. */
+/** A new key, if there is one in time; or a reader of the whole response, if it is not about the key and does not contain it. */
 export type RefusedKey =
   | { readonly replacement: UsableKey | undefined }
   | { readonly reader: AnswerReader }
   | { readonly tellsKey: true };
 
-/** @throws CallStopped; the runtime's error if the upstream ends the answer */
+/** @throws CallStopped; the runtime's error if the upstream ends the response */
 export async function readRefusedKey(
   open: OpenCall,
   response: Response,
@@ -44,7 +44,7 @@ export async function readRefusedKey(
 
 interface Read {
   pieces: Uint8Array<ArrayBuffer>[];
-  /** undefined at the end of the answer */
+  /** undefined at the end of the response */
   rest: AnswerReader | undefined;
 }
 

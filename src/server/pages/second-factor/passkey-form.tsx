@@ -10,7 +10,7 @@ export interface PasskeyFormProps {
   options: object;
   action: string;
   enctype?: "multipart/form-data" | undefined;
-  /** hidden fields in addition to the answer */
+  /** hidden fields in addition to the response */
   fields: Readonly<Record<string, string | undefined>>;
   verb: string;
   isPrimary?: boolean;

@@ -7,10 +7,10 @@ import {
 } from "../../../domain/access/discovery.ts";
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 import {
-  answerConditionally,
-  type PreparedAnswer,
-  prepareAnswer,
+  type PreparedResponse,
   preparedText,
+  prepareResponse,
+  respondConditionally,
 } from "../../http/conditional.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
@@ -41,31 +41,31 @@ export function discoveryRoutes({ router, domain, baseUrl }: RouteContext) {
   const openid = (suffix: string) => describe(`getOpenidProvider${suffix}`, "OpenID provider metadata");
 
   return router
-    .get("/.well-known/metaharness", ({ request }) => answerConditionally(request, metaharness()), {
+    .get("/.well-known/metaharness", ({ request }) => respondConditionally(request, metaharness()), {
       requires: "nobody",
       detail: describe("getMetaharness", "Where a client signs in, and the scopes that it may request"),
     })
     .get(
       "/.well-known/oauth-authorization-server",
-      ({ request }) => answerConditionally(request, authorizationServer()),
+      ({ request }) => respondConditionally(request, authorizationServer()),
       { requires: "nobody", detail: oauth("AtRoot") },
     )
     .get(
       `/.well-known/oauth-authorization-server${ISSUER_PATH}`,
-      ({ request }) => answerConditionally(request, authorizationServer()),
+      ({ request }) => respondConditionally(request, authorizationServer()),
       { requires: "nobody", detail: oauth("OfIssuer") },
     )
     .get(
       `${ISSUER_PATH}/.well-known/openid-configuration`,
-      ({ request }) => answerConditionally(request, openidProvider()),
+      ({ request }) => respondConditionally(request, openidProvider()),
       { requires: "nobody", detail: openid("BelowIssuer") },
     )
     .get(
       `/.well-known/openid-configuration${ISSUER_PATH}`,
-      ({ request }) => answerConditionally(request, openidProvider()),
+      ({ request }) => respondConditionally(request, openidProvider()),
       { requires: "nobody", detail: openid("OfIssuer") },
     )
-    .get(`${ISSUER_PATH}/jwks`, ({ request }) => answerConditionally(request, keys()), {
+    .get(`${ISSUER_PATH}/jwks`, ({ request }) => respondConditionally(request, keys()), {
       requires: "nobody",
       detail: describe("getJwks", "Public keys that verify access tokens (RFC 7517)"),
     });
@@ -75,10 +75,10 @@ export function discoveryRoutes({ router, domain, baseUrl }: RouteContext) {
  * Prepared at the first request, because the origin is known only once the listener has its port. It never changes
  * afterwards.
  */
-function whenAsked(document: () => unknown): () => PreparedAnswer {
-  let prepared: PreparedAnswer | undefined;
+function whenAsked(document: () => unknown): () => PreparedResponse {
+  let prepared: PreparedResponse | undefined;
   return () => {
-    prepared ??= prepareAnswer(
+    prepared ??= prepareResponse(
       Buffer.from(JSON.stringify(document())),
       cacheControl(DOCUMENT_MAX_AGE_SECONDS),
     );

@@ -18,9 +18,9 @@ import { DomainError, invariant } from "../../../platform/errors.ts";
 import { Secret } from "../../../platform/secret.ts";
 import { createBrowser } from "../../auth/browser.ts";
 import { expiredSessionCookie } from "../../auth/cookies.ts";
-import { json, noContent } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { parameter, Uuid } from "../../http/paging.ts";
+import { json, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
@@ -129,11 +129,11 @@ export function ownLoginRoutes(context: RouteContext) {
       async ({ request, params }) => {
         const id = params.id.toLowerCase();
         await ownLogins.end(actorOf(request), id);
-        const answer = noContent();
+        const response = noContent();
         if (id === principalOf(request).sessionId) {
-          answer.headers.append("set-cookie", expiredSessionCookie(baseUrl()));
+          response.headers.append("set-cookie", expiredSessionCookie(baseUrl()));
         }
-        return answer;
+        return response;
       },
       {
         requires: "governance:read",
@@ -159,11 +159,11 @@ export function ownLoginRoutes(context: RouteContext) {
         const current = new Secret(body.current_password);
         const next = new Secret(body.new_password);
         const changed = await passwordChanges.change(actorOf(request), { current, next, sessionId });
-        const answer = json({ login_sessions_ended: changed.sessionsEnded });
+        const response = json({ login_sessions_ended: changed.sessionsEnded });
         for (const cookie of Object.values(browser.cookiesOf(changed))) {
-          answer.headers.append("set-cookie", cookie);
+          response.headers.append("set-cookie", cookie);
         }
-        return answer;
+        return response;
       },
       { requires: "session", accepts: "json", body: PasswordChange, detail: described.changeOwnPassword },
     );

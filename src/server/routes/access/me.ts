@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../../domain/access/service.ts";
 import { ROLES } from "../../../domain/identity/model.ts";
 import { SECOND_MS } from "../../../platform/clock.ts";
-import { json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -3,12 +3,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AUTHORIZATION_PATH, ENDPOINT_PATHS } from "../../../domain/access/discovery.ts";
 import { OAuthError } from "../../../domain/access/errors.ts";
-import type { Access, Caller, TokenAnswer } from "../../../domain/access/service.ts";
+import type { Access, Caller, TokenResponse } from "../../../domain/access/service.ts";
 import { DEVICE_CODE_GRANT, ISSUER_PATH, REFRESH_GRANT } from "../../../domain/access/wire.ts";
 import { refuseForeignOrigin } from "../../auth/guard.ts";
-import { noStore } from "../../http/answers.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { oauthProblemResponse } from "../../http/problems/oauth-problem.ts";
+import { noStore } from "../../http/responses.ts";
 import { createTokenMetrics } from "../../metrics/token-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
@@ -34,7 +34,7 @@ const TokenForm = Type.Object(
 );
 const RevocationForm = Type.Object({ token: Field, token_type_hint: Field, client_id: Field }, open);
 
-const DeviceCodeAnswer = Type.Object({
+const DeviceCodeResponse = Type.Object({
   device_code: Type.String(),
   user_code: Type.String(),
   verification_uri: Type.String(),
@@ -42,7 +42,7 @@ const DeviceCodeAnswer = Type.Object({
   expires_in: Type.Integer(),
   interval: Type.Integer(),
 });
-const TokenAnswerSchema = Type.Object({
+const TokenResponseSchema = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal("Bearer"),
   expires_in: Type.Integer(),
@@ -80,13 +80,13 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
           verification_uri_complete: `${page}/${login.linkToken}`,
           expires_in: login.expiresInSeconds,
           interval: login.intervalSeconds,
-        } satisfies Static<typeof DeviceCodeAnswer>);
+        } satisfies Static<typeof DeviceCodeResponse>);
       },
       {
         requires: "nobody",
         accepts: "form",
         body: DeviceCodeForm,
-        detail: describe("requestDeviceLogin", "Begins a device login (RFC 8628)", DeviceCodeAnswer),
+        detail: describe("requestDeviceLogin", "Begins a device login (RFC 8628)", DeviceCodeResponse),
       },
     )
     .post(
@@ -105,7 +105,7 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
         requires: "nobody",
         accepts: "form",
         body: TokenForm,
-        detail: describe("requestToken", "Redeems a device login or refreshes a grant", TokenAnswerSchema),
+        detail: describe("requestToken", "Redeems a device login or refreshes a grant", TokenResponseSchema),
       },
     );
   revocationRoutes({ router, domain, baseUrl });
@@ -161,7 +161,7 @@ function grantTokens(
   grants: Access["grants"],
   request: Request,
   fields: Static<typeof TokenForm>,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const { grant_type, resource, scope } = fields;
   const shared = { clientId: clientOf(request, fields), resource, caller: callerOf(request) };
   if (grant_type === DEVICE_CODE_GRANT) return grants.redeem({ ...shared, deviceCode: fields.device_code });

@@ -6,8 +6,8 @@ import { LOGOUT_PATH } from "../../../domain/sso/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { createRates, type RateLimit } from "../../../platform/rate-limit.ts";
 import { unknownProvider } from "../../auth/provider-sign-in.ts";
-import { json } from "../../http/answers.ts";
 import { exchangeOf, noteRefusal } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

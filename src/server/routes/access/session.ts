@@ -11,8 +11,8 @@ import { Secret } from "../../../platform/secret.ts";
 import { createBrowser } from "../../auth/browser.ts";
 import { expiredSessionCookie } from "../../auth/cookies.ts";
 import { refuseForeignOrigin } from "../../auth/guard.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { counted } from "../../metrics/factor-metrics.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
@@ -100,7 +100,7 @@ export function sessionRoutes(context: RouteContext) {
   const { router, domain, baseUrl, countFactor } = context;
   const { sessions } = domain.access;
   const browser = createBrowser(context);
-  /** The mode alone decides, so that the answer reveals nothing about an address. */
+  /** The mode alone decides, so that the response reveals nothing about an address. */
   const loginMethod = (): Static<typeof LoginMethod> => {
     const { identityMode, provider } = domain.access.settings;
     if (identityMode === "password") return { method: "password" };
@@ -117,8 +117,8 @@ export function sessionRoutes(context: RouteContext) {
         const credential = { email: body.email, password: new Secret(body.password), code };
         const signingIn = browser.signIn(request, credential);
         const { session, user, cookie } = await counted(signingIn, code && { code }, countFactor);
-        const answer = { redirect: false, token: session.token, user: toSessionUser(user) } as const;
-        return json(answer satisfies Static<typeof SignedIn>, { headers: { "set-cookie": cookie } });
+        const response = { redirect: false, token: session.token, user: toSessionUser(user) } as const;
+        return json(response satisfies Static<typeof SignedIn>, { headers: { "set-cookie": cookie } });
       },
       { requires: "nobody", accepts: "json", body: SignIn, detail: described.signIn },
     )

@@ -12,9 +12,9 @@ import {
 } from "../../../domain/audit/reading/entry-document.ts";
 import { FILTER_LENGTH_MAX, readAfter, readAuditQuery } from "../../../domain/audit/reading/log-query.ts";
 import { toKeyedEnvelope } from "../../../domain/shared/page.ts";
-import { json, jsonLines } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { KeyedParameters, parameter } from "../../http/paging.ts";
+import { json, jsonLines } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -8,10 +8,10 @@ import {
 import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";
 import { BulkResult } from "../../../domain/shared/bulk.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
-import { json } from "../../http/answers.ts";
 import { bulkBody, runBulk } from "../../http/bulk.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

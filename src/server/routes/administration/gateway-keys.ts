@@ -1,4 +1,4 @@
-// API for the gateway keys of all users: the view of administrators, and what they do about one key or all. No answer contains a
+// API for the gateway keys of all users: the view of administrators, and what they do about one key or all. No response contains a
 // credential. routes/gateway/gateway.ts has the operations on the caller's own key.
 import { Type } from "@sinclair/typebox";
 import type { KeyResult } from "../../../domain/gateway/administration/administration.ts";
@@ -12,9 +12,9 @@ import {
 import { STORED_STATES } from "../../../domain/gateway/administration/stored-states.ts";
 import type { User } from "../../../domain/identity/service.ts";
 import { SEARCH_LENGTH_MAX, toKeyedEnvelope } from "../../../domain/shared/page.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { KeyedParameters, parameter, Uuid } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

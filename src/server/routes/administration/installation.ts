@@ -11,10 +11,10 @@ import {
   SettingList,
 } from "../../../domain/system/operations.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

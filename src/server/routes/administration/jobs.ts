@@ -1,8 +1,8 @@
 // API for the scheduled jobs of the service. The service starts a job that is due within two seconds.
 import { Type } from "@sinclair/typebox";
 import { JobChange, JobList, jobChangeDocument, jobDocument } from "../../../domain/system/job-document.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

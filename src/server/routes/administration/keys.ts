@@ -1,4 +1,4 @@
-// API for the keys of the service: those that sign tokens and those that seal secrets. No answer contains a key.
+// API for the keys of the service: those that sign tokens and those that seal secrets. No response contains a key.
 import { Type } from "@sinclair/typebox";
 import type { Domain } from "../../../domain/domain.ts";
 import { gatewayOff } from "../../../domain/gateway/service.ts";
@@ -13,8 +13,8 @@ import {
   signingKeyDocument,
   type TokenKey,
 } from "../../../domain/system/key-document.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -1,9 +1,9 @@
 // API for the overview of the installation: whether it is in order, and what changed last.
 
 import { Type } from "@sinclair/typebox";
-import { eventStream, json } from "../../http/answers.ts";
 import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../http/event-streams.ts";
 import { principalOf } from "../../http/exchange.ts";
+import { eventStream, json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import { ADMIN_EVENTS } from "../../overview/admin-events.ts";
 import { OverviewDocument, overviewDocument } from "../../overview/document.ts";

@@ -1,15 +1,15 @@
 // API for the search over everything that has a name.
 import { Type } from "@sinclair/typebox";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
-import { json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 import { HITS_MAX, SEARCH_KINDS } from "../../search/search.ts";
 
 const Kind = Type.Union(SEARCH_KINDS.map((kind) => Type.Literal(kind)));
-const SearchAnswer = Type.Object({
+const SearchResponse = Type.Object({
   items: Type.Array(
     Type.Object({
       kind: Kind,
@@ -35,7 +35,7 @@ const described = operationsOf("Administration")(
   "search",
   "Users, workstations, packages, MCP servers, revisions, groups and audit entries by name",
   {
-    200: { description: "What was found", schema: SearchAnswer },
+    200: { description: "What was found", schema: SearchResponse },
     429: { description: "Too many searches of this user" },
   },
 );

@@ -3,11 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { ImportPlanView, toImportPlanView } from "../../../domain/catalog/bundles/bundle-wire.ts";
 import { BUNDLE_UPLOAD_BYTES_MAX } from "../../../domain/catalog/bundles/pending-bundles.ts";
 import { readTrustedKeys } from "../../../platform/crypto/file-signatures.ts";
-import { json } from "../../http/answers.ts";
 import { refuseEncoded } from "../../http/bodies/body-text.ts";
 import { ARCHIVE_TIMES, declaredLength, streamBody } from "../../http/bodies/streamed-body.ts";
 import { DryRunParameters, isDryRun } from "../../http/dry-run.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import pLimit from "p-limit";
 import { ManagedPackage } from "../../../domain/catalog/model.ts";
 import { runInTurns, runSynchronously } from "../../../platform/steps.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
+import { type PreparedResponse, prepareResponse, respondConditionally } from "../../http/conditional.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
@@ -14,10 +14,10 @@ const ATTEMPTS_MAX = 5;
 
 export function catalogRoutes({ router, domain }: RouteContext) {
   const { catalog } = domain;
-  let prepared: { revision: number; organizationId: string; answer: PreparedAnswer } | undefined;
+  let prepared: { revision: number; organizationId: string; answer: PreparedResponse } | undefined;
   const one = pLimit(1);
 
-  const find = (organizationId: string): PreparedAnswer | undefined =>
+  const find = (organizationId: string): PreparedResponse | undefined =>
     prepared?.revision === catalog.revision() && prepared.organizationId === organizationId
       ? prepared.answer
       : undefined;
@@ -25,14 +25,14 @@ export function catalogRoutes({ router, domain }: RouteContext) {
   /**
    * The entries must be those of one revision: it reads them again if the catalog changed in the meantime, and at last all at once.
    */
-  const prepare = async (organizationId: string): Promise<PreparedAnswer> => {
+  const prepare = async (organizationId: string): Promise<PreparedResponse> => {
     for (let attempt = 1; ; attempt++) {
       const known = find(organizationId);
       if (known) return known;
       const revision = catalog.revision();
       const steps = catalog.listing(organizationId);
       const bytes = attempt < ATTEMPTS_MAX ? await runInTurns(steps) : runSynchronously(steps);
-      prepared = { revision, organizationId, answer: prepareAnswer(bytes, HEADERS) };
+      prepared = { revision, organizationId, answer: prepareResponse(bytes, HEADERS) };
       if (attempt === ATTEMPTS_MAX) return prepared.answer;
     }
   };
@@ -41,7 +41,7 @@ export function catalogRoutes({ router, domain }: RouteContext) {
     "/admin/package-catalog",
     async ({ request }) => {
       const { organizationId } = principalOf(request);
-      return answerConditionally(request, find(organizationId) ?? (await one(prepare, organizationId)));
+      return respondConditionally(request, find(organizationId) ?? (await one(prepare, organizationId)));
     },
     {
       requires: "administrator",

@@ -6,10 +6,10 @@ import { PROVIDERS } from "../../../domain/catalog/connections/connection.ts";
 import { SOURCE_REF_CHARACTERS_MAX } from "../../../domain/catalog/model.ts";
 import { UPLOAD_NAME_CHARACTERS_MAX } from "../../../domain/catalog/sources/package-sources.ts";
 import { SourceView, toSourceView } from "../../../domain/catalog/sources/source-wire.ts";
-import { json } from "../../http/answers.ts";
 import { refuseEncoded } from "../../http/bodies/body-text.ts";
 import { ARCHIVE_TIMES, declaredLength, streamBody } from "../../http/bodies/streamed-body.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -6,7 +6,7 @@ import type { Console } from "../../console/console.ts";
 import { CONSOLE } from "../../console/frame/navigation.ts";
 import { LABELS_PATH, labelSheet } from "../../console/list/labels.ts";
 import { THEME_COOKIE, THEMES } from "../../console/reader.ts";
-import { answerConditionally } from "../../http/conditional.ts";
+import { respondConditionally } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { operation } from "../../openapi.ts";
 import { FormField, formOf, formOperation, formRoute } from "../../pages/html.ts";
@@ -59,7 +59,7 @@ export function framePages({ router, baseUrl }: RouteContext, console: Console) 
         const asset = findAsset(request, params.name);
         if (!asset)
           throw new HttpError(404, "console.no_asset", "this version of the service has no such file");
-        return answerConditionally(request, asset);
+        return respondConditionally(request, asset);
       },
       {
         requires: "nobody",

@@ -58,7 +58,7 @@ export function identityPages(context: RouteContext, console: Console) {
   const create = async ({ actor }: Reader, input: TokenInput) => {
     try {
       const made = await tokens.create(actor, newTokenOf(input));
-      const now = tokens.checkRevoke(actor, made.view.id); // a repeated form has the view of its first answer
+      const now = tokens.checkRevoke(actor, made.view.id); // a repeated form has the view of its first response
       return now.state === "revoked"
         ? revokedTokenPage(now)
         : createdTokenPage({ ...made, scimUrl: scimUrl() });

@@ -1,7 +1,7 @@
 // The jobs of the service in the console.
 import { Type } from "@sinclair/typebox";
 import type { NamedEntry } from "../../../domain/audit/reading/entry-document.ts";
-import type { JobAnswer, JobView } from "../../../domain/system/jobs.ts";
+import type { JobResult, JobView } from "../../../domain/system/jobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import type { Reader } from "../../console/reader.ts";
@@ -86,7 +86,7 @@ export function jobPages(context: RouteContext, console: Console) {
     );
 }
 
-function noticeOf(act: JobAction, { changed, job: { name, state } }: JobAnswer): string {
+function noticeOf(act: JobAction, { changed, job: { name, state } }: JobResult): string {
   if (!changed) return `Nothing changed: ${name} is ${state} already.`;
   if (act === "run") return `${name} starts within two seconds.`;
   return act === "pause"

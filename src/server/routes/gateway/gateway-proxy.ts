@@ -5,8 +5,8 @@ import type { ResolvedKey } from "../../../domain/gateway/inference/key-resolver
 import { systemActor } from "../../../domain/gateway/keys/key-changes.ts";
 import type { DisownedReason } from "../../../domain/gateway/keys/keys.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
-import { json, noStore } from "../../http/answers.ts";
 import { exchangeOf } from "../../http/exchange.ts";
+import { json, noStore } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -3,10 +3,10 @@
 import { Type } from "@sinclair/typebox";
 import { ProxyHealth } from "../../../domain/gateway/inference/proxy-health.ts";
 import { GatewayKeyStatus } from "../../../domain/gateway/keys/key-status.ts";
-import type { KeyAnswer, KeyRequest } from "../../../domain/gateway/keys/keys.ts";
+import type { KeyRequest, KeyResponse } from "../../../domain/gateway/keys/keys.ts";
 import { forMembers, GatewayStatus } from "../../../domain/gateway/status.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 import { gatewayStatusOf, healthOf } from "./gateway-status.ts";
@@ -23,9 +23,9 @@ const EnsureRequest = Type.Object(
 );
 
 const describe = operationsOf("Gateway");
-const keyAnswers = { 200: { description: "State of the key", schema: GatewayKeyStatus } };
-const provisioningAnswers = {
-  ...keyAnswers,
+const keyResponses = { 200: { description: "State of the key", schema: GatewayKeyStatus } };
+const provisioningResponses = {
+  ...keyResponses,
   400: { description: "The gateway's configuration is not valid" },
   403: { description: "The gateway has no account for the caller" },
   409: { description: "The gateway has conflicting entries for the caller" },
@@ -40,33 +40,41 @@ export function gatewayKeyRoutes({ router, domain }: RouteContext) {
   return router
     .get("/gateway/key", ({ request }) => json(keys.status(ownKeyOf(request).user)), {
       requires: "governance:read",
-      detail: describe("getGatewayKey", "State of the caller's gateway key", keyAnswers),
+      detail: describe("getGatewayKey", "State of the caller's gateway key", keyResponses),
     })
     .post(
       "/gateway/key/ensure",
       async ({ request, body }) => {
         const manual = body.manual ?? false;
-        return toAnswer(await keys.ensure({ ...ownKeyOf(request), manual }));
+        return toResponse(await keys.ensure({ ...ownKeyOf(request), manual }));
       },
       {
         requires: "governance:read",
         accepts: "json-or-nothing",
         body: EnsureRequest,
-        detail: describe("ensureGatewayKey", "Give the caller a working gateway key", provisioningAnswers),
+        detail: describe("ensureGatewayKey", "Give the caller a working gateway key", provisioningResponses),
       },
     )
-    .post("/gateway/key/validate", async ({ request }) => toAnswer(await keys.validate(ownKeyOf(request))), {
-      requires: "governance:read",
-      accepts: "nothing",
-      detail: describe("validateGatewayKey", "Ask the gateway about the caller's key", provisioningAnswers),
-    })
-    .post("/gateway/key/rotate", async ({ request }) => toAnswer(await keys.rotate(ownKeyOf(request))), {
+    .post(
+      "/gateway/key/validate",
+      async ({ request }) => toResponse(await keys.validate(ownKeyOf(request))),
+      {
+        requires: "governance:read",
+        accepts: "nothing",
+        detail: describe(
+          "validateGatewayKey",
+          "Ask the gateway about the caller's key",
+          provisioningResponses,
+        ),
+      },
+    )
+    .post("/gateway/key/rotate", async ({ request }) => toResponse(await keys.rotate(ownKeyOf(request))), {
       requires: "governance:read",
       accepts: "nothing",
       detail: describe(
         "rotateGatewayKey",
         "Replace the caller's gateway key; the old one works until the new one exists",
-        provisioningAnswers,
+        provisioningResponses,
       ),
     })
     .post(
@@ -82,7 +90,7 @@ export function gatewayKeyRoutes({ router, domain }: RouteContext) {
         detail: describe(
           "revokeGatewayKey",
           "Revoke the caller's gateway key, here at once and at the gateway as soon as it is reachable",
-          keyAnswers,
+          keyResponses,
         ),
       },
     );
@@ -143,7 +151,7 @@ function ownKeyOf(request: Request): KeyRequest {
   return { actor, user: { id: principalOf(request).userId, email: actor.label } };
 }
 
-const toAnswer = ({ status, retryAfterSeconds }: KeyAnswer): Response =>
+const toResponse = ({ status, retryAfterSeconds }: KeyResponse): Response =>
   json(
     status,
     retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } },

@@ -3,9 +3,9 @@
 import { Type } from "@sinclair/typebox";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { DomainError, invariant } from "../../../platform/errors.ts";
-import { noContent, noStore } from "../../http/answers.ts";
-import { answerConditionally, preparedText } from "../../http/conditional.ts";
+import { preparedText, respondConditionally } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
+import { noContent, noStore } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
@@ -15,7 +15,7 @@ import type { RouteContext } from "../../router.ts";
  */
 const KEYS_CACHE_CONTROL = "public, max-age=60, stale-if-error=86400";
 
-const InferenceTokenAnswer = Type.Object({
+const InferenceTokenResponse = Type.Object({
   token: Type.String({ description: "JWT for the inference proxy" }),
   expires_at: Type.String({ format: "date-time" }),
   proxy_url: Type.String({ format: "uri" }),
@@ -31,7 +31,7 @@ export function inferenceRoutes({ router, domain }: RouteContext) {
   });
 
   return router
-    .get("/gateway/jwks", ({ request }) => answerConditionally(request, jwks()), {
+    .get("/gateway/jwks", ({ request }) => respondConditionally(request, jwks()), {
       requires: "nobody",
       detail: describe("getGatewayJwks", "Public keys that verify inference tokens (RFC 7517)", {
         200: { description: "The keys", schema: Type.Object({ keys: Type.Array(Type.Object({})) }) },
@@ -63,7 +63,7 @@ export function inferenceRoutes({ router, domain }: RouteContext) {
         requires: "workstation",
         accepts: "nothing",
         detail: describe("createInferenceToken", "A new inference token for the caller's workstation", {
-          200: { description: "The token", schema: InferenceTokenAnswer },
+          200: { description: "The token", schema: InferenceTokenResponse },
           409: { description: "Gateway mode is off" },
           503: { description: "Temporarily unavailable" },
         }),

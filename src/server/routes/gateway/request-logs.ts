@@ -18,9 +18,9 @@ import {
   toRequestLogItem,
 } from "../../../domain/inference/log/wire.ts";
 import { SEARCH_LENGTH_MAX, toPageEnvelope } from "../../../domain/shared/page.ts";
-import { json, noContent } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { PageParameters, parameter, toPageQuery, toWholeNumber } from "../../http/paging.ts";
+import { json, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

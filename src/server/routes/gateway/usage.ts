@@ -3,9 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { GROUPS } from "../../../domain/inference/usage/model.ts";
 import { toUsageDocument, UsageDocument } from "../../../domain/inference/usage/wire.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { json } from "../../http/answers.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
@@ -21,7 +21,7 @@ const AdminParameters = Type.Object({ ...period, group_by: group("user") }, { ad
 const OwnParameters = Type.Object({ ...period, group_by: group("day") }, { additionalProperties: false });
 
 const describe = operationsOf("Gateway");
-const answers = { 200: { description: "Sums", schema: UsageDocument } };
+const responses = { 200: { description: "Sums", schema: UsageDocument } };
 
 /** @returns the operations on usage */
 export function usageRoutes({ router, domain }: RouteContext) {
@@ -38,7 +38,7 @@ export function usageRoutes({ router, domain }: RouteContext) {
       {
         requires: "administrator",
         query: AdminParameters,
-        detail: describe("getGatewayUsage", "Inference usage of the organization", answers),
+        detail: describe("getGatewayUsage", "Inference usage of the organization", responses),
       },
     )
     .get(
@@ -51,7 +51,7 @@ export function usageRoutes({ router, domain }: RouteContext) {
       {
         requires: "governance:read",
         query: OwnParameters,
-        detail: describe("getOwnGatewayUsage", "Inference usage of the caller", answers),
+        detail: describe("getOwnGatewayUsage", "Inference usage of the caller", responses),
       },
     );
 }

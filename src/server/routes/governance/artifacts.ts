@@ -2,10 +2,10 @@
 // runtime implements ranges and conditional ranges (RFC 9110 section 14) with the entity tag set here.
 import { Type } from "@sinclair/typebox";
 import { type ArtifactLink, LINK_TTL_SECONDS } from "../../../domain/governance/delivery/artifact-links.ts";
-import { json } from "../../http/answers.ts";
 import { namesTag } from "../../http/conditional.ts";
 import { principalOf } from "../../http/exchange.ts";
 import { Uuid } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
@@ -53,7 +53,7 @@ export function artifactRoutes({ router, domain, baseUrl }: RouteContext) {
       "/artifacts/:digest",
       async ({ request, params, query }) => {
         const link = { digest: params.digest, expires: Number(query.expires), signature: query.signature };
-        return fileAnswer(request, await artifactLinks.open(link));
+        return fileResponse(request, await artifactLinks.open(link));
       },
       {
         requires: "nobody",
@@ -79,7 +79,7 @@ const pathOf = ({ digest, expires, signature }: ArtifactLink): string =>
   `/artifacts/${digest}?${new URLSearchParams({ expires: String(expires), signature })}`;
 
 /** Clients compare the digest, so intermediaries must not transform the bytes. */
-function fileAnswer(request: Request, { path, digest }: { path: string; digest: string }): Response {
+function fileResponse(request: Request, { path, digest }: { path: string; digest: string }): Response {
   const etag = `"${digest}"`;
   const shared = { etag, "cache-control": "private, no-transform" };
   const known = request.headers.get("if-none-match");

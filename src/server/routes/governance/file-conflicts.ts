@@ -1,8 +1,8 @@
 // Places where the policy does not follow the configuration file: both values, and keeping those of the policy. Taking a value of
 // the file is a save of the draft (policy-draft.ts).
 import { Type } from "@sinclair/typebox";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -14,11 +14,11 @@ import {
 } from "../../../domain/governance/reading/admin-view.ts";
 import { type Revision, readHarnessKey } from "../../../domain/governance/service.ts";
 import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
-import { jsonBytes } from "../../http/answers.ts";
 import { IF_MATCH, IF_NONE_MATCH, jsonConditionally, unchanged } from "../../http/conditional.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { KeyedParameters, parameter } from "../../http/paging.ts";
+import { jsonBytes } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import { publishOnBaseRevision } from "../../policy/base-revision.ts";
 import type { RouteContext } from "../../router.ts";

@@ -8,18 +8,18 @@ import type { Delivery, PolicyTag, PolicyView } from "../../../domain/governance
 import { GovernanceConfig } from "../../../domain/governance/model.ts";
 import { REQUIRED_CLIENT_VERSION_HEADER } from "../../../domain/governance/wire.ts";
 import { noToken } from "../../auth/guard.ts";
-import { eventStream, json } from "../../http/answers.ts";
 import {
-  answerUnchanged,
-  answerWhole,
   hasCurrent,
-  type PreparedAnswer,
-  prepareAnswer,
+  type PreparedResponse,
+  prepareResponse,
+  respondUnchanged,
+  respondWhole,
   unchangedHeaders,
 } from "../../http/conditional.ts";
 import { STREAMS_PER_LOGIN_MAX, STREAMS_PER_USER_MAX } from "../../http/event-streams.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { failureOf } from "../../http/problems/problem.ts";
+import { eventStream, json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import {
   createNegotiation,
@@ -45,7 +45,7 @@ export function governanceRoutes({ router, domain, metrics, streams }: RouteCont
       "/governance-config",
       async ({ request }) => {
         try {
-          const response = await answerPolicy(own, request);
+          const response = await respondWithPolicy(own, request);
           count(response.status);
           return response;
         } catch (error) {
@@ -89,8 +89,8 @@ export function governanceRoutes({ router, domain, metrics, streams }: RouteCont
 
 interface Dependencies {
   delivery: Delivery;
-  /** cached answers by view */
-  prepared: WeakMap<PolicyView, PreparedAnswer>;
+  /** cached responses by view */
+  prepared: WeakMap<PolicyView, PreparedResponse>;
   /** headers of 304 answers by entity tag */
   unchanged: LRUCache<string, Headers>;
   refuseOldClient: RefuseOldClient;
@@ -101,14 +101,14 @@ const UNCHANGED_KEPT_MAX = 1_024;
 const CACHE_CONTROL = "private, no-cache";
 
 /** @returns a promise in gateway mode */
-function answerPolicy(own: Dependencies, request: Request): Response | Promise<Response> {
+function respondWithPolicy(own: Dependencies, request: Request): Response | Promise<Response> {
   const { delivery } = own;
   const principal = principalOf(request);
   const tag = delivery.tagFor(principal);
   own.refuseOldClient(request, tag.common);
   if (tag.common.gateway) return answerForOne(delivery, request, delivery.viewFor(principal));
-  if (hasCurrent(request, tagOf(tag))) return answerUnchanged(unchangedOf(own.unchanged, tag));
-  return answerWhole(preparedOf(own.prepared, delivery.viewFor(principal)));
+  if (hasCurrent(request, tagOf(tag))) return respondUnchanged(unchangedOf(own.unchanged, tag));
+  return respondWhole(preparedOf(own.prepared, delivery.viewFor(principal)));
 }
 
 const tagOf = ({ name }: Pick<PolicyTag, "name">): string => `"${name}"`;
@@ -129,10 +129,10 @@ function unchangedOf(kept: Dependencies["unchanged"], tag: PolicyTag): { unchang
   return { unchangedHeaders: headers };
 }
 
-function preparedOf(prepared: Dependencies["prepared"], view: PolicyView): PreparedAnswer {
+function preparedOf(prepared: Dependencies["prepared"], view: PolicyView): PreparedResponse {
   const known = prepared.get(view);
   if (known) return known;
-  const answer = prepareAnswer(view.bytes, {
+  const answer = prepareResponse(view.bytes, {
     etag: tagOf(view),
     contentType: "application/json",
     cacheControl: CACHE_CONTROL,
@@ -168,7 +168,7 @@ const RESULTS: Readonly<Record<number, string>> = {
 };
 const FAILED = "failed";
 
-/** @returns a function that counts a fetch by the status of its answer; create it once */
+/** @returns a function that counts a fetch by the status of its response; create it once */
 function createFetchMetrics(
   metrics: Registry,
   { identity, governance }: Pick<Domain, "identity" | "governance">,

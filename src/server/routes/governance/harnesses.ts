@@ -1,13 +1,13 @@
 // The registry of supported harnesses, for callers that may read the policy; prepared once per change of the harness facts.
 import { HarnessMetadata, harnessMetadata } from "../../../domain/governance/document/harness-metadata.ts";
 import type { Harness } from "../../../domain/harnesses/harnesses.ts";
-import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
+import { prepareResponse, respondConditionally } from "../../http/conditional.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 
 export function harnessRoutes({ router, domain }: RouteContext) {
-  const prepared = answerOf(() => domain.harnesses.harnesses());
-  return router.get("/harness-metadata", ({ request }) => answerConditionally(request, prepared()), {
+  const prepared = responseOf(() => domain.harnesses.harnesses());
+  return router.get("/harness-metadata", ({ request }) => respondConditionally(request, prepared()), {
     requires: "governance:read",
     detail: operation("getHarnessMetadata", "Registry of supported coding agents", {
       tags: ["Configuration"],
@@ -22,17 +22,17 @@ export function harnessRoutes({ router, domain }: RouteContext) {
   });
 }
 
-/** @returns a function that provides the answer and rebuilds it when the facts change */
-function answerOf(inForce: () => readonly Harness[]) {
-  let known: { harnesses: readonly Harness[]; answer: ReturnType<typeof prepareAnswer> } | undefined;
+/** @returns a function that provides the response and rebuilds it when the facts change */
+function responseOf(inForce: () => readonly Harness[]) {
+  let known: { harnesses: readonly Harness[]; answer: ReturnType<typeof prepareResponse> } | undefined;
   return () => {
     const harnesses = inForce();
     if (known?.harnesses !== harnesses) {
-      const answer = prepareAnswer(Buffer.from(JSON.stringify(harnessMetadata(harnesses))), {
+      const response = prepareResponse(Buffer.from(JSON.stringify(harnessMetadata(harnesses))), {
         contentType: "application/json",
         cacheControl: "private, no-cache",
       });
-      known = { harnesses, answer };
+      known = { harnesses, answer: response };
     }
     return known.answer;
   };

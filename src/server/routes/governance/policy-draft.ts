@@ -22,9 +22,9 @@ import {
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
-import { json, jsonOfParts } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { parameter } from "../../http/paging.ts";
+import { json, jsonOfParts } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -6,8 +6,8 @@ import { HARNESS_KEYS } from "../../../domain/harnesses/harnesses.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { IdentityStatus } from "../../../domain/identity/model.ts";
 import { OidcStatus } from "../../../domain/sso/service.ts";
-import { json } from "../../http/answers.ts";
+import { json } from "../../http/responses.ts";
 import { operation } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

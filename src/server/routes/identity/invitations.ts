@@ -1,4 +1,4 @@
-// Invitations for administrators. Only the answer that creates an invitation contains its link.
+// Invitations for administrators. Only the response that creates an invitation contains its link.
 import { Type } from "@sinclair/typebox";
 import type { InvitationWithToken } from "../../../domain/identity/invitations/invitation-form.ts";
 import {
@@ -12,7 +12,6 @@ import {
 } from "../../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { json, noContent } from "../../http/answers.ts";
 import {
   expectationOf,
   IF_MATCH,
@@ -25,6 +24,7 @@ import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { PageParameters, parameter, toPageQuery } from "../../http/paging.ts";
+import { json, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -1,15 +1,15 @@
-// Links with which a user sets a new password, for administrators. Only the answer that creates a link contains it.
+// Links with which a user sets a new password, for administrators. Only the response that creates a link contains it.
 import { Type } from "@sinclair/typebox";
 import { passwordUrl } from "../../../domain/identity/model.ts";
 import {
   PasswordLinkDocument,
   toPasswordLinkDocument,
 } from "../../../domain/identity/password-links/password-links.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { Uuid } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -13,11 +13,11 @@ import { ScimTokenList, ShownScimToken, tokenDocument } from "../../../domain/sc
 import { CONFIGURED, EXPIRY_DAYS_MAX, LABEL_LENGTH_MAX } from "../../../domain/scim/tokens/token-model.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
 import { parseExactTime } from "../../../platform/clock.ts";
-import { json, noContent } from "../../http/answers.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from "../../http/idempotency.ts";
 import { PageParameters, toPageQuery, Uuid } from "../../http/paging.ts";
+import { json, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

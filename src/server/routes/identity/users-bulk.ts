@@ -4,9 +4,9 @@ import { PROVISIONING_SOURCES, ROLES, USER_STATUSES } from "../../../domain/iden
 import { BULK_USER_ACTIONS, type UserSelection } from "../../../domain/identity/users/bulk-changes.ts";
 import { BulkResult } from "../../../domain/shared/bulk.ts";
 import { SEARCH_LENGTH_MAX } from "../../../domain/shared/page.ts";
-import { json } from "../../http/answers.ts";
 import { bulkBody, runBulk } from "../../http/bulk.ts";
 import { actorOf } from "../../http/exchange.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

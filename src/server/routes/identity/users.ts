@@ -14,7 +14,6 @@ import {
 } from "../../../domain/identity/model.ts";
 import { toPageEnvelope } from "../../../domain/shared/page.ts";
 import { runInTurns } from "../../../platform/steps.ts";
-import { json, jsonList, noContent } from "../../http/answers.ts";
 import {
   expectationOf,
   IF_MATCH,
@@ -27,6 +26,7 @@ import { DryRunParameters, isDryRun } from "../../http/dry-run.ts";
 import { actorOf, principalOf } from "../../http/exchange.ts";
 import { withHeaders } from "../../http/header-parameters.ts";
 import { PageParameters, parameter, toPageQuery, Uuid } from "../../http/paging.ts";
+import { json, jsonList, noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -8,7 +8,7 @@ import type { Browser, Visitor } from "../../auth/browser.ts";
 import { attemptCookie, expiredSessionCookie } from "../../auth/cookies.ts";
 import { readOwnPath } from "../../auth/own-path.ts";
 import { CONSOLE } from "../../console/frame/navigation.ts";
-import { answerConditionally, prepareAnswer } from "../../http/conditional.ts";
+import { prepareResponse, respondConditionally } from "../../http/conditional.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { operation } from "../../openapi.ts";
 import {
@@ -187,12 +187,12 @@ export function accountPages({ router, domain, baseUrl, hasConsole }: RouteConte
 /** @returns the style sheet, the icon and the script under names that change with their content */
 export function assetRoutes({ router }: RouteContext) {
   const cacheControl = "public, max-age=31536000, immutable";
-  const styleSheet = prepareAnswer(Buffer.from(styleSheetBody), {
+  const styleSheet = prepareResponse(Buffer.from(styleSheetBody), {
     contentType: "text/css; charset=utf-8",
     cacheControl,
   });
-  const icon = prepareAnswer(Buffer.from(iconBody), { contentType: "image/svg+xml", cacheControl });
-  const passkeyScript = prepareAnswer(Buffer.from(passkeyScriptBody), {
+  const icon = prepareResponse(Buffer.from(iconBody), { contentType: "image/svg+xml", cacheControl });
+  const passkeyScript = prepareResponse(Buffer.from(passkeyScriptBody), {
     contentType: "text/javascript; charset=utf-8",
     cacheControl,
   });
@@ -202,15 +202,15 @@ export function assetRoutes({ router }: RouteContext) {
       answers: { 200: { description: summary, schema: Type.String(), mediaType } },
     });
   return router
-    .get(styleSheetPath, ({ request }) => answerConditionally(request, styleSheet), {
+    .get(styleSheetPath, ({ request }) => respondConditionally(request, styleSheet), {
       requires: "nobody",
       detail: describe("getStyleSheet", "Style sheet of the pages", "text/css"),
     })
-    .get(passkeyScriptPath, ({ request }) => answerConditionally(request, passkeyScript), {
+    .get(passkeyScriptPath, ({ request }) => respondConditionally(request, passkeyScript), {
       requires: "nobody",
       detail: describe("getPasskeyScript", "Script of the pages that ask for a passkey", "text/javascript"),
     })
-    .get(iconPath, ({ request }) => answerConditionally(request, icon), {
+    .get(iconPath, ({ request }) => respondConditionally(request, icon), {
       requires: "nobody",
       detail: describe("getIcon", "Icon and logo of pages without branding", "image/svg+xml"),
     });

@@ -1,7 +1,7 @@
 // The handbook as pages. They describe the product, not this installation, so they are public.
 import { Type } from "@sinclair/typebox";
 import { CHAPTERS } from "../../../handbook/contents.ts";
-import { answerConditionally, type PreparedAnswer, prepareAnswer } from "../../http/conditional.ts";
+import { type PreparedResponse, prepareResponse, respondConditionally } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
 import { contentSecurityPolicy } from "../../pages/assets.ts";
 import { chapterPage, contentsPage, HELP_PATH } from "../../pages/help.tsx";
@@ -17,13 +17,13 @@ const HEADERS = {
 
 /** @returns the pages; each is rendered once, at its first request, because the content is part of the program */
 export function helpPages({ router }: RouteContext) {
-  const kept = new Map<string, PreparedAnswer>();
+  const kept = new Map<string, PreparedResponse>();
   const answer = (request: Request, name: string, make: () => string | undefined): Response => {
     const html = kept.has(name) ? undefined : make();
-    if (html !== undefined) kept.set(name, prepareAnswer(Buffer.from(html), HEADERS));
+    if (html !== undefined) kept.set(name, prepareResponse(Buffer.from(html), HEADERS));
     const prepared = kept.get(name);
     if (prepared === undefined) throw noChapter();
-    return answerConditionally(request, prepared);
+    return respondConditionally(request, prepared);
   };
   return router
     .get(

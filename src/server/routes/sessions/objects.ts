@@ -3,11 +3,11 @@
 import { Type } from "@sinclair/typebox";
 import type { AddressParameters, OpenedObject } from "../../../domain/sessions/service.ts";
 import { refuseForeignOrigin } from "../../auth/guard.ts";
-import { noContent } from "../../http/answers.ts";
 import { refuseEncoded } from "../../http/bodies/body-text.ts";
 import { streamBody } from "../../http/bodies/streamed-body.ts";
 import { namesTag } from "../../http/conditional.ts";
 import { HttpError } from "../../http/problems/problem.ts";
+import { noContent } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 

@@ -5,9 +5,9 @@ import { PAGE_ENTRIES_MAX } from "../../../domain/sessions/transcript/limits.ts"
 import { cursorOf, ENTRY_KINDS } from "../../../domain/sessions/transcript/model.ts";
 import { toRfc3339 } from "../../../platform/clock.ts";
 import { viewerOf } from "../../auth/viewer.ts";
-import { json } from "../../http/answers.ts";
 import { actorOf } from "../../http/exchange.ts";
 import { parameter, Uuid } from "../../http/paging.ts";
+import { json } from "../../http/responses.ts";
 import { operationsOf } from "../../openapi.ts";
 import type { RouteContext } from "../../router.ts";
 import { nullable, SessionPath } from "./schemas.ts";

@@ -284,7 +284,7 @@ describe("a shell that has sourced the script", () => {
         `${prepare}; . <(quartermaster completion ${shell})\r`,
         ...TYPED.map(([line]) => `quartermaster ${line}\t${HOME_KEY}echo \r`),
         "exit\r",
-      ].map((answer) => ({ after: "$ ", answer })),
+      ].map((response) => ({ after: "$ ", answer: response })),
     });
     for (const [, completed] of TYPED)
       expect(screen).toMatch(new RegExp(`^quartermaster ${completed} ?$`, "m"));

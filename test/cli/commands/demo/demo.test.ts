@@ -133,8 +133,8 @@ describe("leaves nothing behind", () => {
   test.concurrent("leaves nothing behind when it is interrupted during the start", async () => {
     const place = createPlace();
     // The line after Ctrl-C lets the start go on.
-    const answers = [{ after: "Starting", answer: "\u0003\n" }];
-    const options = { command: HELD_COMMAND, env: environmentAt(place), answers };
+    const responses = [{ after: "Starting", answer: "\u0003\n" }];
+    const options = { command: HELD_COMMAND, env: environmentAt(place), answers: responses };
     const { screen, exitCode } = await runOnTerminal(["demo"], options);
     expect(screen).toMatch(/error:\S* interrupted/);
     expect(exitCode).toBe(130);
@@ -150,8 +150,11 @@ describe("leaves nothing behind", () => {
 
   test.concurrent("leaves nothing behind when Ctrl-C is pressed twice", async () => {
     const place = createPlace();
-    const answers = [{ after: "signing in", answer: "\u0003\u0003" }];
-    const { screen, exitCode } = await runOnTerminal(["demo"], { env: environmentAt(place), answers });
+    const responses = [{ after: "signing in", answer: "\u0003\u0003" }];
+    const { screen, exitCode } = await runOnTerminal(["demo"], {
+      env: environmentAt(place),
+      answers: responses,
+    });
     expect([0, 130]).toContain(exitCode); // the system may deliver both as one signal
     await expectNothingLeft(place, screen);
   });

@@ -54,12 +54,12 @@ async function command(line: string): Promise<Record<string, unknown>> {
 }
 
 async function signIn(): Promise<string> {
-  const answer = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
+  const response = await fetch(`${service.baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }),
   });
-  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  return response.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
 /** @returns the administrator's own key, from the API of the service */

@@ -51,12 +51,12 @@ const builtin = (provisioner: object = {}) => ({
 });
 
 async function signedIn({ baseUrl }: RunningService) {
-  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
+  const response = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }),
   });
-  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
   return async (method: string, path: string) =>
     await fetch(`${baseUrl}${path}`, { method, headers: { cookie, origin: baseUrl } });
 }

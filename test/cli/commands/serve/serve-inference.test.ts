@@ -132,8 +132,8 @@ test(
     );
     for (const client of clients) await client.until(({ text }) => text.includes("message_start"));
     expect(credentials).toHaveLength(clients.length);
-    const answer = await post("/inference/responses", {}, { authorization: `Bearer ${token}` });
-    expect(answer.status).toBe(200);
+    const response = await post("/inference/responses", {}, { authorization: `Bearer ${token}` });
+    expect(response.status).toBe(200);
     for (const client of clients) client.leave();
     while (ended < clients.length) await Bun.sleep(1);
     credentials.length = 0;
@@ -153,8 +153,8 @@ test(
     const send = (path: string) =>
       fetch(`${proxy_url}${path}`, { method: "POST", headers, body: '{"model":"model-a","stream":true}' });
 
-    const answer = await send("/responses?x=1");
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await send("/responses?x=1");
+    expect([response.status, await response.json()]).toEqual([
       200,
       { usage: { input_tokens: 3, output_tokens: 4 } },
     ]);

@@ -74,8 +74,8 @@ async function sendBatches({ baseUrl }: RunningService): Promise<void> {
       headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
       body: JSON.stringify({ events: Array.from({ length: EVENTS_MAX }, event) }),
     });
-  const answers = await Promise.all(Array.from({ length: BATCHES }, send));
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 204));
+  const responses = await Promise.all(Array.from({ length: BATCHES }, send));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 204));
 }
 
 test(

@@ -48,8 +48,8 @@ beforeAll(async () => {
       const { method } = exchange;
       const headers = { authorization: exchange.header("authorization") ?? "" };
       const sent = method === "GET" ? {} : { body: body.toString() };
-      const answer = await fetch(`${admin.origin}${exchange.target}`, { method, headers, ...sent });
-      return await exchange.answer(answer.status, await answer.text());
+      const response = await fetch(`${admin.origin}${exchange.target}`, { method, headers, ...sent });
+      return await exchange.answer(response.status, await response.text());
     }
     if (!admin.accepts(keyIn(exchange)))
       return await exchange.answer(401, '{"error":{"type":"token_not_found_in_db"}}');
@@ -107,9 +107,9 @@ const chat = (token: string, body: object = {}) =>
 
 /** @returns the status of a whole response */
 async function statusOf(token: string, body: object = {}): Promise<number> {
-  const answer = await chat(token, body);
-  await answer.text();
-  return answer.status;
+  const response = await chat(token, body);
+  await response.text();
+  return response.status;
 }
 
 async function expectRefused(token: string): Promise<void> {

@@ -330,7 +330,7 @@ test("only one of two simultaneous decisions applies", async () => {
   expect(onlyRow(world)?.state).toBe("approved");
 });
 
-test("an expired link gives the same answer as an unknown one", async () => {
+test("an expired link gives the same response as an unknown one", async () => {
   await using world = await createLoginWorld();
   const { linkToken, userCode } = await requestLogin(world);
   const { actor } = await signIn(world);

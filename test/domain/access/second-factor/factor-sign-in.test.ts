@@ -213,14 +213,16 @@ test("an attempt ends after ten minutes, and the oldest of many ends earlier", a
   expect(await prove(world, last, codeNow(world, app))).toBe(OVER);
 });
 
-test("a passkey signs in and its answer counts once", async () => {
+test("a passkey signs in and its response counts once", async () => {
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const attempt = await attemptOf(world);
-  const answer = passkey.get(await requestOf(world, attempt));
-  expect(await world.factorSignIns.prove(attempt, { passkey: answer })).toMatchObject({ factor: "passkey" });
-  expect(await prove(world, attempt, { passkey: answer })).toBe(OVER);
-  expect(await prove(world, await attemptOf(world), { passkey: answer })).toBe(WRONG);
+  const response = passkey.get(await requestOf(world, attempt));
+  expect(await world.factorSignIns.prove(attempt, { passkey: response })).toMatchObject({
+    factor: "passkey",
+  });
+  expect(await prove(world, attempt, { passkey: response })).toBe(OVER);
+  expect(await prove(world, await attemptOf(world), { passkey: response })).toBe(WRONG);
 });
 
 test.each<[string, Lie]>([
@@ -233,8 +235,8 @@ test.each<[string, Lie]>([
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const attempt = await attemptOf(world);
-  const answer = passkey.get(await requestOf(world, attempt), lie);
-  expect(await prove(world, attempt, { passkey: answer })).toBe(WRONG);
+  const response = passkey.get(await requestOf(world, attempt), lie);
+  expect(await prove(world, attempt, { passkey: response })).toBe(WRONG);
 });
 
 test("a passkey whose counter does not grow is refused as a copy", async () => {
@@ -248,12 +250,12 @@ test("a passkey whose counter does not grow is refused as a copy", async () => {
   expect(await prove(world, second, { passkey: copied })).toBe(WRONG);
 });
 
-test("an answer to the challenge of another sign-in, an expired one, or of another purpose is refused", async () => {
+test("a response to the challenge of another sign-in, an expired one, or of another purpose is refused", async () => {
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const [one, other] = [await attemptOf(world), await attemptOf(world)];
-  const answer = passkey.get(await requestOf(world, one));
-  expect(await prove(world, other, { passkey: answer })).toBe(WRONG);
+  const response = passkey.get(await requestOf(world, one));
+  expect(await prove(world, other, { passkey: response })).toBe(WRONG);
   const creation = await world.ownFactors.startPasskey(await sessionOf(world));
   expect(
     await prove(world, one, { passkey: passkey.get({ ...creation, rpId: "control.example.com" }) }),
@@ -267,10 +269,10 @@ test("an answer to the challenge of another sign-in, an expired one, or of anoth
 
 test.each(["", "{", "null", "[]", '{"id":1}', "x".repeat(20_000)])(
   "text that is no passkey answer is a wrong one: %p",
-  async (answer) => {
+  async (response) => {
     await using world = await createFactorWorld();
     await addPasskey(world);
-    expect(await prove(world, await attemptOf(world), { passkey: answer })).toBe(WRONG);
+    expect(await prove(world, await attemptOf(world), { passkey: response })).toBe(WRONG);
   },
 );
 
@@ -279,8 +281,8 @@ test("a passkey of another user is refused", async () => {
   await addPasskey(world);
   const attempt = await attemptOf(world);
   const stranger = createAuthenticator(BASE_URL);
-  const answer = stranger.get(await requestOf(world, attempt));
-  expect(await prove(world, attempt, { passkey: answer })).toBe(WRONG);
+  const response = stranger.get(await requestOf(world, attempt));
+  expect(await prove(world, attempt, { passkey: response })).toBe(WRONG);
 });
 
 test("a code that is sent along with the password signs in at once; a wrong one and none do not", async () => {
@@ -341,8 +343,8 @@ test("a user who must have a factor gets the session with the first one, and can
 test("the first factor may be a passkey", async () => {
   await using world = await createFactorWorld({ secondFactor: "everyone" });
   const attempt = await attemptOf(world);
-  const answer = createAuthenticator(BASE_URL).create(await world.factorSignIns.startPasskey(attempt));
-  const signedIn = await world.factorSignIns.addPasskey(attempt, { answer, name: "" });
+  const response = createAuthenticator(BASE_URL).create(await world.factorSignIns.startPasskey(attempt));
+  const signedIn = await world.factorSignIns.addPasskey(attempt, { answer: response, name: "" });
   expect(world.factors.view(world.db.read, world.user).passkeys).toMatchObject([{ name: "Passkey" }]);
   expect(signedIn.kind).toBe("passkey");
 });

@@ -54,8 +54,8 @@ export async function addApp(world: AccessWorld, user: User = world.user): Promi
 export async function addPasskey(world: AccessWorld, user: User = world.user) {
   const session = await sessionOf(world, { user });
   const authenticator = createAuthenticator(BASE_URL);
-  const answer = authenticator.create(await world.ownFactors.startPasskey(session));
-  await world.ownFactors.addPasskey(session, { answer, name: "Laptop" });
+  const response = authenticator.create(await world.ownFactors.startPasskey(session));
+  await world.ownFactors.addPasskey(session, { answer: response, name: "Laptop" });
   return authenticator;
 }
 

@@ -112,8 +112,8 @@ test("a passkey answer confirms one session, once", async () => {
     await sessionOf(world, { isFresh: false }),
   ];
   const options = (await world.ownFactors.passkeyRequest(session)) ?? {};
-  const answer = passkey.get(options, { counter: 0 });
-  const confirm = (which: OwnSession) => outcomeOf(world.ownFactors.confirm(which, { passkey: answer }));
+  const response = passkey.get(options, { counter: 0 });
+  const confirm = (which: OwnSession) => outcomeOf(world.ownFactors.confirm(which, { passkey: response }));
   expect(await confirm(other)).toBe("access.second_factor_wrong");
   expect(await confirm(session)).toBe("done");
   expect(await confirm(session)).toBe("access.second_factor_wrong");
@@ -218,8 +218,8 @@ test.each<[string, Lie]>([
 ])("a new passkey %s is refused", async (_name, lie) => {
   await using world = await createFactorWorld();
   const session = await sessionOf(world);
-  const answer = createAuthenticator(BASE_URL).create(await world.ownFactors.startPasskey(session), lie);
-  const outcome = await outcomeOf(world.ownFactors.addPasskey(session, { answer, name: "x" }));
+  const response = createAuthenticator(BASE_URL).create(await world.ownFactors.startPasskey(session), lie);
+  const outcome = await outcomeOf(world.ownFactors.addPasskey(session, { answer: response, name: "x" }));
   expect(outcome).toBe("second_factor.passkey_refused");
 });
 
@@ -230,21 +230,23 @@ test.each([
   await using world = await createFactorWorld();
   const session = await sessionOf(world);
   const options = await world.ownFactors.startPasskey(session);
-  const answer = createAuthenticator(BASE_URL).create(options, { attestation });
-  const refusal = await world.ownFactors.addPasskey(session, { answer, name: "x" }).catch((error) => error);
+  const response = createAuthenticator(BASE_URL).create(options, { attestation });
+  const refusal = await world.ownFactors
+    .addPasskey(session, { answer: response, name: "x" })
+    .catch((error) => error);
   expect(refusal).toMatchObject({ reason: "second_factor.passkey_refused" });
   expect(String(refusal.cause)).toContain("certificates are not accepted");
 });
 
-test("the answer of a new passkey counts once, and a user has a limited number of them", async () => {
+test("the response of a new passkey counts once, and a user has a limited number of them", async () => {
   await using world = await createFactorWorld();
   const session = await sessionOf(world);
   const authenticator = createAuthenticator(BASE_URL);
-  const answer = authenticator.create(await world.ownFactors.startPasskey(session));
+  const response = authenticator.create(await world.ownFactors.startPasskey(session));
   const add = (text: string) =>
     outcomeOf(world.ownFactors.addPasskey(session, { answer: text, name: " A\nB " }));
-  expect(await add(answer)).toBe("done");
-  expect(await add(answer)).toBe("second_factor.passkey_refused");
+  expect(await add(response)).toBe("done");
+  expect(await add(response)).toBe("second_factor.passkey_refused");
   const again = authenticator.create(await world.ownFactors.startPasskey(session));
   expect(await add(again)).toBe("second_factor.passkey_known");
   expect(world.factors.view(world.db.read, world.user).passkeys).toMatchObject([{ name: "A B" }]);
@@ -348,8 +350,8 @@ test("the sweep removes expired sign-ins and answered challenges", async () => {
   await using world = await createFactorWorld();
   const passkey = await addPasskey(world);
   const attempt = await attemptOf(world);
-  const answer = passkey.get(await requestOf(world, attempt));
-  await world.factorSignIns.prove(attempt, { passkey: answer });
+  const response = passkey.get(await requestOf(world, attempt));
+  await world.factorSignIns.prove(attempt, { passkey: response });
   await attemptOf(world);
   const left = () =>
     [signInAttempts, spentChallenges].map((table) => world.db.read.select().from(table).all().length);

@@ -1,4 +1,4 @@
-// The texts that a browser sends with a passkey: its name and the answer of the authenticator.
+// The texts that a browser sends with a passkey: its name and the response of the authenticator.
 import { expect, test } from "bun:test";
 import {
   PASSKEY_ANSWER_LENGTH_MAX,
@@ -29,10 +29,10 @@ test.each([
   [-1, true],
   [0, true],
   [1, false],
-])("an answer of the maximum length %d is read: %p", (more, isRead) => {
+])("a response of the maximum length %d is read: %p", (more, isRead) => {
   const part = { clientDataJSON: "AA", authenticatorData: "AA", signature: "AA" };
-  const answer = { id: "AA", rawId: "AA", type: "public-key", response: part, padding: "" };
-  const length = PASSKEY_ANSWER_LENGTH_MAX + more - JSON.stringify(answer).length;
-  const text = JSON.stringify({ ...answer, padding: "x".repeat(length) });
+  const response = { id: "AA", rawId: "AA", type: "public-key", response: part, padding: "" };
+  const length = PASSKEY_ANSWER_LENGTH_MAX + more - JSON.stringify(response).length;
+  const text = JSON.stringify({ ...response, padding: "x".repeat(length) });
   expect(readUsedPasskey(text) !== undefined).toBe(isRead);
 });

@@ -32,8 +32,8 @@ test("an approved code gives tokens whose claims name the approving session", as
   await using world = await createLoginWorld();
   world.clock.advance(999);
   const { deviceCode, browser } = await requestApproved(world);
-  const answer = await redeem(world, deviceCode);
-  expect(answer).toEqual({
+  const response = await redeem(world, deviceCode);
+  expect(response).toEqual({
     access_token: expect.any(String),
     token_type: "Bearer",
     expires_in: 900,
@@ -41,12 +41,12 @@ test("an approved code gives tokens whose claims name the approving session", as
     refresh_token: expect.stringMatching(/^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/),
     scope: USER_SCOPES.join(" "),
   });
-  expect(world.tokens.read(answer.access_token).claims).toMatchObject({
+  expect(world.tokens.read(response.access_token).claims).toMatchObject({
     aud: BASE_URL,
     sub: world.user.subject,
     sid: browser.loginSessionId,
-    scope: answer.scope,
-    exp: answer.expires_at,
+    scope: response.scope,
+    exp: response.expires_at,
   });
   expect(audited(world, "grant.create")).toMatchObject([{ actorId: world.user.id }]);
 });
@@ -55,16 +55,16 @@ test("a login that was stored without a resource is for this service", async () 
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world);
   await world.db.write((tx) => tx.update(deviceLogins).set({ resource: null }).run(), "access");
-  const answer = await redeem(world, deviceCode);
-  expect(world.tokens.read(answer.access_token).claims.aud).toBe(BASE_URL);
+  const response = await redeem(world, deviceCode);
+  expect(world.tokens.read(response.access_token).claims.aud).toBe(BASE_URL);
 });
 
 test("a refresh token requires offline access", async () => {
   await using world = await createLoginWorld();
   const { deviceCode } = await requestApproved(world, { scope: "governance:read" });
-  const answer = await redeem(world, deviceCode);
-  expect(answer.scope).toBe("governance:read");
-  expect(answer).not.toHaveProperty("refresh_token");
+  const response = await redeem(world, deviceCode);
+  expect(response.scope).toBe("governance:read");
+  expect(response).not.toHaveProperty("refresh_token");
   expect(world.db.read.select().from(refreshTokens).all()).toEqual([]);
 });
 

@@ -99,10 +99,10 @@ class Workstation {
   }
 
   async #refresh(process: Process, refreshToken: string): Promise<void> {
-    const answer = await refresh(this.world, refreshToken);
-    if (this.#given.has(answer.refresh_token)) this.repeated += 1;
-    this.#given.add(answer.refresh_token);
-    const session = { refreshToken: answer.refresh_token ?? "", expiresAt: answer.expires_at };
+    const response = await refresh(this.world, refreshToken);
+    if (this.#given.has(response.refresh_token)) this.repeated += 1;
+    this.#given.add(response.refresh_token);
+    const session = { refreshToken: response.refresh_token ?? "", expiresAt: response.expires_at };
     this.#after(this.draw(TRAVEL_MS_MAX), () => {
       process.keep(session);
       this.file = session;

@@ -134,12 +134,12 @@ test("a suspended user cannot refresh, not even after being resumed", async () =
 test("ten processes that refresh one token at the same moment all get the same successor", async () => {
   await using world = await createLoginWorld();
   const { refreshToken, grantId } = await logIn(world);
-  const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(world, refreshToken)));
-  expect(new Set(answers.map(({ refresh_token }) => refresh_token)).size).toBe(1);
-  for (const { access_token } of answers)
+  const responses = await Promise.all(Array.from({ length: 10 }, () => refresh(world, refreshToken)));
+  expect(new Set(responses.map(({ refresh_token }) => refresh_token)).size).toBe(1);
+  for (const { access_token } of responses)
     expect(await world.authenticator.bearer(access_token)).toBeDefined();
   expect(tokenRows(world)).toBe(2);
-  expect(await refusalOf(refresh(world, answers[0]?.refresh_token))).toBe("fine");
+  expect(await refusalOf(refresh(world, responses[0]?.refresh_token))).toBe("fine");
   expect(revokedReasonOf(world, grantId)).toBeNull();
 });
 
@@ -228,7 +228,7 @@ test.each([
   [FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP, "invalid_grant"],
 ] as const)(
   "a family with %p tokens within one grace window answers the oldest: %p",
-  async (tokens, answer) => {
+  async (tokens, response) => {
     await using world = await createLoginWorld();
     const { refreshToken } = await logIn(world);
     let current: string | undefined = refreshToken;
@@ -237,7 +237,7 @@ test.each([
       ({ refresh_token: current } = await refresh(world, current));
     }
     expect(tokenRows(world)).toBeLessThan(FAMILY_TOKENS_MAX + ROTATIONS_PER_CLEANUP);
-    expect(await refusalOf(refresh(world, refreshToken))).toBe(answer);
+    expect(await refusalOf(refresh(world, refreshToken))).toBe(response);
   },
 );
 

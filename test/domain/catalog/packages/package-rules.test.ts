@@ -484,7 +484,7 @@ describe("messages name the valid form", () => {
   });
 });
 
-describe("the shape of the answer", () => {
+describe("the shape of the response", () => {
   test("contains defaults and nothing invented", () => {
     const variants = [{ introduced: "2.0.12", plugin_dir: "p" }];
     const input = valid({

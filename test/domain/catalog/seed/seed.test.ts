@@ -121,7 +121,7 @@ describe("a seeded catalog", () => {
     expect(ids()).toEqual(["b", "a"]);
   });
 
-  test("is listed as the bytes of its entries in the shape of the answer", async () => {
+  test("is listed as the bytes of its entries in the shape of the response", async () => {
     expect(Buffer.from(runSynchronously(catalog.listing(world.organizationId))).toString()).toBe("[]");
     await seed([{ id: "a", sha256: "A".repeat(64) }]);
     expect(

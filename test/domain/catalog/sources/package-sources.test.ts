@@ -283,7 +283,7 @@ describe("a public repository", () => {
     expect(await reasonOf("github:owner/unknown@main")).toBe("outbound.refused");
   });
 
-  test("is refused if the answer for its commit is larger than the limit", async () => {
+  test("is refused if the response for its commit is larger than the limit", async () => {
     const outcomes = [-1, 0, 1].map(async (step) => {
       const path = `/repos/owner/tool.js/commits/main${step}`;
       answers[path] = () => new Response(COMMIT.padEnd(COMMIT_ANSWER_BYTES_MAX + step));

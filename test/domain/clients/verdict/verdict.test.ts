@@ -164,7 +164,7 @@ describe("the version of a harness", () => {
     },
   );
 
-  test("must satisfy the policy, for which the same answer is given again and again", () => {
+  test("must satisfy the policy, for which the same response is given again and again", () => {
     const wrong = differs("codex: version 0.145.0 does not satisfy the required >=0.146.0");
     expect(judged({}, ranged)).toEqual(wrong);
     const expectations = expectationsOf(

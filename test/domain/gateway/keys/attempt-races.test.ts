@@ -88,7 +88,7 @@ describe.each([true, false])("a key that was marked as due during a rotation sta
   });
 });
 
-describe("a late answer", () => {
+describe("a late response", () => {
   test("does not settle the row of a first key that a newer attempt has leased", async () => {
     const { world, user, late, newer } = await overlapping(ask);
     await using _ = world;
@@ -177,7 +177,7 @@ describe("a late failure", () => {
   );
 });
 
-describe("a key that an attempt without an answer left for a user who lost access", () => {
+describe("a key that an attempt without a response left for a user who lost access", () => {
   async function leftBehind() {
     const world = await createGatewayWorld();
     const user = await world.addUser("ana@example.org");

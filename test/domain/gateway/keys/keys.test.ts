@@ -109,12 +109,12 @@ test("a healthy key costs no call, also when somebody asks manually", async () =
   expect(world.upstream.calls).toBe(1);
 });
 
-test("ten callers at once cause one call and get the same answer", async () => {
+test("ten callers at once cause one call and get the same response", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ensure(world, user)));
+  const responses = await Promise.all(Array.from({ length: 10 }, () => ensure(world, user)));
   expect(world.upstream.calls).toBe(1);
-  expect(new Set(answers.map(({ status }) => JSON.stringify(status))).size).toBe(1);
+  expect(new Set(responses.map(({ status }) => JSON.stringify(status))).size).toBe(1);
 });
 
 test("a caller who disconnects loses nothing: the key is stored anyway", async () => {
@@ -457,7 +457,7 @@ test("the service takes over the attempt of a dead service at once and keeps tha
   void ensure(world, ana).catch(() => {});
   const byCommand = world.beside().keys.ensure({ actor: actorOf(ben), user: ben, manual: false });
   while (world.upstream.calls < 2) await Bun.sleep(1);
-  const answers = world.upstream.held;
+  const responses = world.upstream.held;
   world.upstream.held = undefined;
   world.restart();
   expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(1);
@@ -465,7 +465,7 @@ test("the service takes over the attempt of a dead service at once and keeps tha
   await reconcile(world);
   expect(world.gateway.keys.status(ana).status).toBe("ready");
   expect(world.gateway.keys.status(ben).status).toBe("recovering");
-  for (const go of answers ?? []) go();
+  for (const go of responses ?? []) go();
   expect((await byCommand).status.status).toBe("ready");
   expect(world.upstream.keysOf(ben.id)).toHaveLength(1);
   expect(await world.gateway.reconciler?.takeOverAttempts()).toBe(0);
@@ -645,7 +645,7 @@ test("only a report about the stored version removes a key, and a new one is cre
   expect(world.gateway.keys.status(user)).toMatchObject({ status: "ready", external_id: "key-2" });
 });
 
-test("the provisioner gets the metadata of its last answer again, and null after an answer without metadata", async () => {
+test("the provisioner gets the metadata of its last response again, and null after a response without metadata", async () => {
   await using world = await createGatewayWorld();
   const user = await world.addUser("ana@example.org");
   const asked = () => world.upstream.requests.map(({ previous }) => previous);

@@ -14,7 +14,7 @@ import {
 import { MODEL_ID_CHARACTERS_MAX } from "../../../../src/domain/shared/model-ids.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 
-const toModelListing = (answer: unknown) => runSynchronously(listingIn(answer));
+const toModelListing = (response: unknown) => runSynchronously(listingIn(response));
 
 function refusalOf(call: () => unknown): ListingError | undefined {
   try {
@@ -82,8 +82,8 @@ describe("INF-49 a list is refused as a whole", () => {
     ["with a revision that is a number", { models: [], source_revision: 1 }, "/source_revision"],
     ["with a line break in an id", { models: [good, { id: "a\nb" }] }, "/models/1/id"],
     ["with an id twice", { models: [good, good] }, '"good" is listed twice'],
-  ])("%s", (_name, answer, place) => {
-    const refusal = refusalOf(() => toModelListing(answer));
+  ])("%s", (_name, response, place) => {
+    const refusal = refusalOf(() => toModelListing(response));
     expect(refusal?.code).toBe("discovery_response");
     expect(refusal?.diagnosis).toContain(place);
     expect(refusal?.message).not.toContain(place);
@@ -115,8 +115,8 @@ describe("INF-49 a list is refused as a whole", () => {
 
 describe("an executable that fails to list models", () => {
   const listingOf = (code: string) => () => {
-    const answer = { protocol_version: 1, status: "error", error: { code, message: "sk-secret is wrong" } };
-    return readListing({ exitCode: 1, output: Buffer.from(JSON.stringify(answer)), errorBytes: 0 });
+    const response = { protocol_version: 1, status: "error", error: { code, message: "sk-secret is wrong" } };
+    return readListing({ exitCode: 1, output: Buffer.from(JSON.stringify(response)), errorBytes: 0 });
   };
 
   test.each([

@@ -117,7 +117,7 @@ describe("the policy", () => {
     expect(world.count()).toBe(1);
   });
 
-  test("is refused for a stale base before its text is read, and the answer says what has changed since", async () => {
+  test("is refused for a stale base before its text is read, and the response says what has changed since", async () => {
     await using world = await createGovernanceWorld();
     const stale = world.inForce().id;
     const current = await world.publish({ required: true });

@@ -84,17 +84,17 @@ test("a removed user who is invited again has a new subject and the old id", asy
   expect(after.subject).not.toBe(before.subject);
 });
 
-test("unknown, expired, canceled and accepted links give the same answer", async () => {
+test("unknown, expired, canceled and accepted links give the same response", async () => {
   await using world = await createIdentityWorld();
   const { invitations } = world.identity;
-  const answers = new Set<string>();
+  const responses = new Set<string>();
   const collect = async (token: Secret) => {
     for (const work of [
       () => Promise.resolve().then(() => invitations.getByToken(token)),
       () => invitations.accept({ token, password: PASSWORD }),
     ]) {
       const error = await work().then(String, (failure) => failure);
-      answers.add(JSON.stringify([error.kind, error.reason, error.message, error.hint]));
+      responses.add(JSON.stringify([error.kind, error.reason, error.message, error.hint]));
     }
   };
   await collect(new Secret("x".repeat(43)));
@@ -107,20 +107,20 @@ test("unknown, expired, canceled and accepted links give the same answer", async
   const expired = await invitations.create(world.operator, { email: "c@example.com", role: "member" });
   world.clock.advance(INVITATION_TTL_MS);
   await collect(expired.token);
-  expect(answers.size).toBe(1);
-  expect([...answers][0]).toContain("invitation.unavailable");
+  expect(responses.size).toBe(1);
+  expect([...responses][0]).toContain("invitation.unavailable");
 });
 
 test.each([
   [INVITATION_TTL_MS - 1, "open"],
   [INVITATION_TTL_MS, "invitation.unavailable"],
   [INVITATION_TTL_MS + 1, "invitation.unavailable"],
-])("%p ms after its creation an invitation is %p", async (age, answer) => {
+])("%p ms after its creation an invitation is %p", async (age, response) => {
   await using world = await createIdentityWorld();
   const { token } = await world.identity.invitations.create(world.operator, ANN);
   world.clock.advance(age);
   const result = await accept(world, token);
-  expect(typeof result === "string" ? result : "open").toBe(answer);
+  expect(typeof result === "string" ? result : "open").toBe(response);
 });
 
 test("a refused password does not spend the link", async () => {

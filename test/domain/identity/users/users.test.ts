@@ -208,13 +208,13 @@ test.each([
   [SELECTED_USERS_MAX - 1, []],
   [SELECTED_USERS_MAX, []],
   [SELECTED_USERS_MAX + 1, "identity.invalid"],
-])("a search with %p selected users returns %p", async (length, answer) => {
+])("a search with %p selected users returns %p", async (length, response) => {
   await using world = await createIdentityWorld();
   const selectedUserIds = Array.from({ length }, () => world.ids.uuid());
   const { users } = world.identity;
   expect(
     await reasonOf(() => runSynchronously(users.searchOptions(world.organizationId, { selectedUserIds }))),
-  ).toEqual(answer);
+  ).toEqual(response);
 });
 
 test("a user is found by id, or by address in any case, whatever the status", async () => {

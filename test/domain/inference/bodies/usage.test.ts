@@ -26,7 +26,7 @@ const reported = ({ usage }: (typeof RECORDINGS)[number]) => ({
   usageSource: "reported",
 });
 
-describe("usage is read at the end of an answer (INF-41)", () => {
+describe("usage is read at the end of a response (INF-41)", () => {
   test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))("%s", (_, recording) => {
     for (const pieceBytes of [1, 7, 200, 100_000]) {
       expect(usageOf(bytesOf(recording), { pieceBytes })).toMatchObject(reported(recording));
@@ -36,7 +36,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     expect(usageOf(crlf)).toMatchObject(reported(recording));
   });
 
-  test("ignores numbers that no answer has, such as those in a tool of the client", () => {
+  test("ignores numbers that no response has, such as those in a tool of the client", () => {
     const created = (tokens: number) =>
       `event: response.created\ndata: {"response":{"tools":[{"usage":{"input_tokens":${tokens}}}],"usage":null}}\n\n`;
     expect(usageOf(created(TOKENS_MAX), { isWhole: false })).toMatchObject({ inputTokens: TOKENS_MAX });
@@ -61,7 +61,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     expect(usageOf(filler + CHAT.events.join(""), { pieceBytes: 333 })).toMatchObject(reported(CHAT));
   });
 
-  test("reads usage from a long JSON answer that states it first", () => {
+  test("reads usage from a long JSON response that states it first", () => {
     const { usage } = JSON.parse(CHAT.json);
     expect(usageOf(JSON.stringify({ usage, text: "x".repeat(100_000) }))).toMatchObject(reported(CHAT));
   });
@@ -77,7 +77,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
     });
   });
 
-  test("reads no usage where the answer ended before it was stated", () => {
+  test("reads no usage where the response ended before it was stated", () => {
     expect(usageOf(RESPONSES.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
     expect(usageOf(CHAT.events.slice(0, 6).join(""), { isWhole: false })).toEqual(NO_USAGE);
   });
@@ -101,7 +101,7 @@ describe("usage is read at the end of an answer (INF-41)", () => {
   });
 });
 
-test("the ends of an answer are its first and last bytes, whatever the pieces", () => {
+test("the ends of a response are its first and last bytes, whatever the pieces", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 60, size: "max" }), (lengths) => {
       const ends = new AnswerEnds();

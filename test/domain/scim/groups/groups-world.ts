@@ -8,7 +8,7 @@ import type { ScimDependencies } from "../../../../src/domain/scim/dependencies.
 import { ScimError } from "../../../../src/domain/scim/errors.ts";
 import { GroupStreams } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
-import type { GroupRow, ScimAnswer, ScimCaller } from "../../../../src/domain/scim/model.ts";
+import type { GroupRow, ScimCaller, ScimResponse } from "../../../../src/domain/scim/model.ts";
 import { createRoles, type Roles } from "../../../../src/domain/scim/roles/roles.ts";
 import {
   scimGroupMembers,
@@ -150,8 +150,8 @@ export function auditOf(
     }));
 }
 
-/** @returns the whole text of an answer */
-export async function textOf({ json }: ScimAnswer): Promise<string> {
+/** @returns the whole text of a response */
+export async function textOf({ json }: ScimResponse): Promise<string> {
   if (json === undefined || typeof json === "string") return json ?? "";
   return (await Array.fromAsync(json)).join("");
 }

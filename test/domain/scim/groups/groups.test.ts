@@ -5,7 +5,7 @@ import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import { organizations } from "../../../../src/domain/identity/tables.ts";
 import { renderGroups } from "../../../../src/domain/scim/groups/group-views.ts";
 import { readView } from "../../../../src/domain/scim/messages/view.ts";
-import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
+import type { ScimResponse } from "../../../../src/domain/scim/model.ts";
 import { scimGroupMembers, scimGroups, scimUsers } from "../../../../src/domain/scim/tables.ts";
 import { runSynchronously } from "../../../../src/platform/steps.ts";
 import {
@@ -33,14 +33,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.dispose());
 
-const create = (body: object, asked = {}): Promise<ScimAnswer> =>
+const create = (body: object, asked = {}): Promise<ScimResponse> =>
   world.groups.create(world.caller, body, asked);
 const replace = (id: string, body: object, asked = {}) =>
   world.groups.replace(world.caller, id, { body, ...asked });
 const patch = (id: string, ...operations: object[]) =>
   world.groups.patch(world.caller, id, { body: patchOf(...operations) });
 const get = (id: string, asked = {}) => world.groups.get(world.caller, id, asked);
-const shown = async (answer: ScimAnswer) => JSON.parse(await textOf(answer));
+const shown = async (response: ScimResponse) => JSON.parse(await textOf(response));
 
 const engineering = async (...ids: string[]): Promise<string> =>
   (await create({ displayName: "Engineering", externalId: "x1", members: membersOf(ids) })).id;
@@ -56,16 +56,16 @@ const footprint = (id: string) => ({
 
 describe("a created group", () => {
   test("is returned with all its attributes", async () => {
-    const answer = await create({
+    const response = await create({
       displayName: " Engineering ",
       externalId: "x1",
       members: membersOf([grace, ada]),
     });
-    const location = `${BASE_URL}/scim/v2/Groups/${answer.id}`;
-    expect(answer).toMatchObject({ type: "Group", version: 1, location });
-    expect(await shown(answer)).toEqual({
+    const location = `${BASE_URL}/scim/v2/Groups/${response.id}`;
+    expect(response).toMatchObject({ type: "Group", version: 1, location });
+    expect(await shown(response)).toEqual({
       schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"],
-      id: answer.id,
+      id: response.id,
       externalId: "x1",
       displayName: "Engineering",
       members: [ada, grace].map((value, at) => ({
@@ -239,12 +239,12 @@ describe("a replaced group", () => {
   test("has the members sent, and only added and removed users get a new version", async () => {
     const id = await engineering(ada, grace);
     world.clock.advance(1_000);
-    const answer = await replace(id, {
+    const response = await replace(id, {
       displayName: "Engineering",
       externalId: "x1",
       members: membersOf([grace, edsger]),
     });
-    expect(answer).toMatchObject({ version: 2 });
+    expect(response).toMatchObject({ version: 2 });
     expect(storedGroup(world, id)).toMatchObject({
       members: [grace, edsger],
       memberCount: 2,
@@ -282,9 +282,9 @@ describe("a patched group", () => {
     const id = await engineering(ada);
     expect((await patch(id, { op: "add", path: "members", value: grace })).json).toBeUndefined();
     const body = patchOf({ op: "remove", path: "members", value: [{ $ref: null, value: grace }] });
-    const answer = await world.groups.patch(world.caller, id, { body, attributes: ["members.value"] });
-    expect(answer.version).toBe(3);
-    expect(await shown(answer)).toMatchObject({ id, members: [{ value: ada }] });
+    const response = await world.groups.patch(world.caller, id, { body, attributes: ["members.value"] });
+    expect(response.version).toBe(3);
+    expect(await shown(response)).toMatchObject({ id, members: [{ value: ada }] });
   });
 
   test("adds only new members and removes only current ones", async () => {

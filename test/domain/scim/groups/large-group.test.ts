@@ -6,7 +6,7 @@ import { count, eq, sql } from "drizzle-orm";
 import { STREAMS_MAX, STREAMS_WAITING_MAX } from "../../../../src/domain/scim/groups/group-streams.ts";
 import { SLICE_MEMBERS, WHOLE_GROUP_MEMBERS_MAX } from "../../../../src/domain/scim/groups/group-views.ts";
 import { STEP_MEMBERS } from "../../../../src/domain/scim/groups/member-slices.ts";
-import type { ScimAnswer } from "../../../../src/domain/scim/model.ts";
+import type { ScimResponse } from "../../../../src/domain/scim/model.ts";
 import { scimGroupMembers, scimGroups, scimUserRevisions } from "../../../../src/domain/scim/tables.ts";
 import { listenToStatements, type RunStatement, type StatementLog } from "../search/statement-log.ts";
 import {
@@ -48,10 +48,10 @@ afterAll(async () => {
 const create = (displayName: string, ids: readonly string[]) =>
   world.groups.create(world.caller, { displayName, members: membersOf(ids) }, { attributes: ["id"] });
 
-const patch = (id: string, op: string, ids: readonly string[]): Promise<ScimAnswer> =>
+const patch = (id: string, op: string, ids: readonly string[]): Promise<ScimResponse> =>
   world.groups.patch(world.caller, id, { body: patchOf({ op, path: "members", value: membersOf(ids) }) });
 
-const replace = (id: string, ids: readonly string[]): Promise<ScimAnswer> => {
+const replace = (id: string, ids: readonly string[]): Promise<ScimResponse> => {
   const body = { displayName: storedGroup(world, id).displayName, members: membersOf(ids) };
   return world.groups.replace(world.caller, id, { body, excludedAttributes: ["members"] });
 };
@@ -142,8 +142,11 @@ describe("a replaced member list", () => {
     const changes = () => world.db.write((tx) => tx.get<[number]>(sql`SELECT total_changes()`));
     const before = await changes();
     const body = { displayName, members: membersOf(people.slice(0, LARGE).reverse()) };
-    const answer = await world.groups.replace(world.caller, large, { body, excludedAttributes: ["members"] });
-    expect(answer.version).toBe(version);
+    const response = await world.groups.replace(world.caller, large, {
+      body,
+      excludedAttributes: ["members"],
+    });
+    expect(response.version).toBe(version);
     expect(await changes()).toEqual(before);
     expect(auditOf(world, "scim_group.update")).toHaveLength(entries);
   });
@@ -179,7 +182,7 @@ describe("SCIM-122 a group too large for one piece", () => {
   });
 
   const get = (id: string, asked = {}) => world.groups.get(world.caller, id, asked);
-  const piecesOf = async ({ json }: ScimAnswer): Promise<string[]> => {
+  const piecesOf = async ({ json }: ScimResponse): Promise<string[]> => {
     if (json === undefined || typeof json === "string") throw new Error("this came in one piece");
     return await Array.fromAsync(json);
   };
@@ -229,7 +232,7 @@ describe("SCIM-122 a group too large for one piece", () => {
     expect(turns).toBeGreaterThan(LARGE / SLICE_MEMBERS / 2);
   });
 
-  test("SCIM-125 yields to other requests between the pieces of its answer, however fast the caller reads", async () => {
+  test("SCIM-125 yields to other requests between the pieces of its response, however fast the caller reads", async () => {
     const { json } = get(large);
     if (json === undefined || typeof json === "string") throw new Error("this came in one piece");
     let [pieces, turns] = [0, 0];
@@ -247,8 +250,8 @@ describe("SCIM-122 a group too large for one piece", () => {
   test("is returned after a change of it too", async () => {
     const { displayName } = storedGroup(world, large);
     const members = membersOf(people.slice(1, LARGE));
-    const answer = await world.groups.replace(world.caller, large, { body: { displayName, members } });
-    expect(JSON.parse((await piecesOf(answer)).join("")).members).toHaveLength(LARGE - 1);
+    const response = await world.groups.replace(world.caller, large, { body: { displayName, members } });
+    expect(JSON.parse((await piecesOf(response)).join("")).members).toHaveLength(LARGE - 1);
     await patch(large, "add", people.slice(0, 1));
   });
 
@@ -287,9 +290,9 @@ describe("SCIM-122 a group too large for one piece", () => {
 
   test("is not found if it is removed before its turn", async () => {
     const { id } = await create("Short-lived", people.slice(0, WHOLE_GROUP_MEMBERS_MAX + 1));
-    const answer = get(id);
+    const response = get(id);
     await world.groups.remove(world.caller, id, {});
-    expect(await refusalOf(() => piecesOf(answer))).toMatchObject({ status: 404 });
+    expect(await refusalOf(() => piecesOf(response))).toMatchObject({ status: 404 });
   });
 });
 

@@ -16,7 +16,7 @@ import { createWorld, type World } from "../../../support/world.ts";
 
 export const BASE_URL = "https://host.example";
 
-export interface ListAnswer {
+export interface ListResponse {
   totalResults: number;
   startIndex: number;
   itemsPerPage: number;
@@ -30,7 +30,7 @@ export interface SearchWorld extends World {
   addUsers(...docs: readonly ScimObject[]): Promise<string[]>;
   /** writes a group @returns its id */
   addGroup(displayName: string, members?: readonly string[], externalId?: string): Promise<string>;
-  list(scope: SearchScope, asked?: AskedList): Promise<ListAnswer>;
+  list(scope: SearchScope, asked?: AskedList): Promise<ListResponse>;
   /** @returns the ids of all resources that match a filter, by creation */
   found(scope: SearchScope, filter: string): Promise<string[]>;
 }
@@ -63,7 +63,7 @@ export async function createSearchWorld(
     actor: { kind: "scim", id: null, label: "scim:test", organizationId },
     profile: "standard",
   };
-  const list = async (scope: SearchScope, asked: AskedList = {}): Promise<ListAnswer> =>
+  const list = async (scope: SearchScope, asked: AskedList = {}): Promise<ListResponse> =>
     JSON.parse(await listText(search.list(caller, scope, asked)));
   return Object.assign(world, {
     search,

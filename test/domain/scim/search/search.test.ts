@@ -10,12 +10,12 @@ import type { AskedList, ScimCaller, ScimObject } from "../../../../src/domain/s
 import { SCANS_WAITING_MAX, SLICE_ROWS } from "../../../../src/domain/scim/search/scans.ts";
 import { PAGE_DEFAULT, type SearchScope } from "../../../../src/domain/scim/search/search-request.ts";
 import { ENTERPRISE_USER } from "../../../../src/domain/scim/wire.ts";
-import { createSearchWorld, type ListAnswer, listText, type SearchWorld } from "./search-world.ts";
+import { createSearchWorld, type ListResponse, listText, type SearchWorld } from "./search-world.ts";
 
 const numbered = (count: number, name = "user") =>
   Array.from({ length: count }, (_, at) => ({ userName: `${name}${at}`, active: true, title: `t${at % 7}` }));
 
-const namesOf = ({ Resources }: ListAnswer): unknown[] =>
+const namesOf = ({ Resources }: ListResponse): unknown[] =>
   Resources.map(({ userName, displayName }) => userName ?? displayName);
 
 /** @returns status, keyword and text of the refusal */
@@ -34,9 +34,9 @@ describe("a page", () => {
     await using world = await createSearchWorld();
     const people = numbered(PAGE_DEFAULT + 5).reverse();
     await world.addUsers(...people);
-    const answer = await world.list("User");
-    expect(namesOf(answer)).toEqual(people.slice(0, PAGE_DEFAULT).map(({ userName }) => userName));
-    expect(answer).toMatchObject({
+    const response = await world.list("User");
+    expect(namesOf(response)).toEqual(people.slice(0, PAGE_DEFAULT).map(({ userName }) => userName));
+    expect(response).toMatchObject({
       schemas: ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
       totalResults: PAGE_DEFAULT + 5,
       startIndex: 1,
@@ -69,9 +69,9 @@ describe("a page", () => {
     await using world = await createSearchWorld();
     await world.addUsers(...numbered(5));
     for (const filter of [undefined, 'userName sw "user"', 'userName co "user"']) {
-      const answer = await world.list("User", { ...asked, filter });
-      expect(namesOf(answer)).toEqual(names);
-      expect(answer).toMatchObject({ totalResults: 5, startIndex, itemsPerPage: names.length });
+      const response = await world.list("User", { ...asked, filter });
+      expect(namesOf(response)).toEqual(names);
+      expect(response).toMatchObject({ totalResults: 5, startIndex, itemsPerPage: names.length });
     }
   });
 
@@ -198,9 +198,9 @@ describe("both types together", () => {
     for (const filter of [undefined, "id pr", 'meta.created gt "2020-01-01T00:00:00Z"']) {
       expect(namesOf(await world.list("all", { filter }))).toEqual(whole);
       for (let startIndex = 1; startIndex <= 6; startIndex += 1) {
-        const answer = await world.list("all", { filter, startIndex, count: 2 });
-        expect(namesOf(answer)).toEqual(whole.slice(startIndex - 1, startIndex + 1));
-        expect(answer.totalResults).toBe(5);
+        const response = await world.list("all", { filter, startIndex, count: 2 });
+        expect(namesOf(response)).toEqual(whole.slice(startIndex - 1, startIndex + 1));
+        expect(response.totalResults).toBe(5);
       }
     }
   });
@@ -224,9 +224,9 @@ describe("both types together", () => {
     ['meta.resourceType eq "Device"', []],
   ])("selects resources by %s", async (filter, expected) => {
     await using world = await bothWorld();
-    const answer = await world.list("all", { filter });
-    expect(namesOf(answer)).toEqual(expected);
-    expect(answer.totalResults).toBe(expected.length);
+    const response = await world.list("all", { filter });
+    expect(namesOf(response)).toEqual(expected);
+    expect(response.totalResults).toBe(expected.length);
   });
 
   test("include alternatives of which one is about the time of the last change: no index finds both", async () => {
@@ -333,9 +333,9 @@ describe("a look-up of one user", () => {
         { excludedAttributes: ["groups"] },
       ];
       for (const asked of variants) {
-        const answer = await world.list("User", { ...asked, filter });
-        expect(answer).toEqual(await world.list("User", { ...asked, filter: `${filter} and active pr` }));
-        expect(answer.totalResults).toBe(1);
+        const response = await world.list("User", { ...asked, filter });
+        expect(response).toEqual(await world.list("User", { ...asked, filter: `${filter} and active pr` }));
+        expect(response.totalResults).toBe(1);
       }
       const stranger = await addStranger(world);
       expect(JSON.parse(await listText(world.search.list(stranger, "User", { filter })))).toMatchObject({
@@ -371,8 +371,10 @@ describe("another organization", () => {
       ...['meta.lastModified ge "1970-01-01T00:00:00Z"', 'not (meta.lastModified lt "1970-01-01T00:00:00Z")'],
     ];
     for (const filter of filters) {
-      const answer: ListAnswer = JSON.parse(await listText(world.search.list(stranger, "all", { filter })));
-      expect([filter, answer.totalResults, answer.Resources]).toEqual([filter, 0, []]);
+      const response: ListResponse = JSON.parse(
+        await listText(world.search.list(stranger, "all", { filter })),
+      );
+      expect([filter, response.totalResults, response.Resources]).toEqual([filter, 0, []]);
     }
   });
 });
@@ -471,7 +473,7 @@ describe("SCIM-132 a search without an index", () => {
     const running = Array.from({ length: 1 + SCANS_WAITING_MAX }, scan);
     const above = refused(world, "User", { filter: 'title co "t"' });
     expect(await above).toStartWith("503 undefined: too many searches");
-    for (const answer of await Promise.all(running)) expect(answer.totalResults).toBe(2);
+    for (const response of await Promise.all(running)) expect(response.totalResults).toBe(2);
     expect((await scan()).totalResults).toBe(2);
   });
 });
@@ -488,7 +490,7 @@ test("a list of groups with many members is streamed from one point in time", as
   expect(pieces).not.toBeString();
   const text = listText(pieces);
   await world.addGroup("Later", people.slice(0, 1));
-  const { totalResults, Resources }: ListAnswer = JSON.parse(await text);
+  const { totalResults, Resources }: ListResponse = JSON.parse(await text);
   expect(Resources).toHaveLength(totalResults);
   expect(Resources.slice(0, 2)).toMatchObject([
     { id: small, members: membersOf(people.slice(0, 2)) },

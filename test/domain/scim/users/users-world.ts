@@ -4,7 +4,7 @@ import { OAUTH_CLIENT_ID } from "../../../../src/domain/access/wire.ts";
 import { auditEntries } from "../../../../src/domain/audit/tables.ts";
 import type { Role, User } from "../../../../src/domain/identity/service.ts";
 import type { ScimGroups } from "../../../../src/domain/scim/groups/groups.ts";
-import type { AskedView, ScimAnswer, ScimCaller, ScimSettings } from "../../../../src/domain/scim/model.ts";
+import type { AskedView, ScimCaller, ScimResponse, ScimSettings } from "../../../../src/domain/scim/model.ts";
 import type { ScimUsers } from "../../../../src/domain/scim/users/users.ts";
 import { PATCH_OP } from "../../../../src/domain/scim/wire.ts";
 import { DomainError } from "../../../../src/platform/errors.ts";
@@ -17,8 +17,8 @@ export interface UsersWorld extends TestServer {
   groups: ScimGroups;
   caller: ScimCaller;
   /** provisions a user; Ada by default */
-  add(body?: object): Promise<ScimAnswer>;
-  patch(id: string, ...operations: readonly object[]): Promise<ScimAnswer>;
+  add(body?: object): Promise<ScimResponse>;
+  patch(id: string, ...operations: readonly object[]): Promise<ScimResponse>;
   /** @returns the resource as it is returned now */
   shown(id: string, asked?: AskedView): Record<string, unknown>;
   account(id: string): User;
@@ -44,8 +44,8 @@ export async function createUsersWorld(scim: Partial<ScimSettings> = {}): Promis
   });
 }
 
-/** @returns the resource of an answer */
-export const resourceOf = ({ json }: ScimAnswer): Record<string, unknown> => JSON.parse(String(json));
+/** @returns the resource of a response */
+export const resourceOf = ({ json }: ScimResponse): Record<string, unknown> => JSON.parse(String(json));
 
 export interface AuditedChange {
   action: string;

@@ -25,11 +25,11 @@ const replace = (world: UsersWorld, id: string, body: unknown, ifMatch?: string)
 
 test("a create returns the whole user with its location, and a read returns the same", async () => {
   await using world = await createUsersWorld();
-  const answer = await world.add({ userName: ADA, externalId: "00u1", displayName: "Ada" });
-  const location = `${BASE_URL}/scim/v2/Users/${answer.id}`;
-  expect(answer).toMatchObject({ type: "User", version: 1, location });
-  expect(resourceOf(answer)).toMatchObject({
-    id: answer.id,
+  const response = await world.add({ userName: ADA, externalId: "00u1", displayName: "Ada" });
+  const location = `${BASE_URL}/scim/v2/Users/${response.id}`;
+  expect(response).toMatchObject({ type: "User", version: 1, location });
+  expect(resourceOf(response)).toMatchObject({
+    id: response.id,
     externalId: "00u1",
     userName: ADA,
     displayName: "Ada",
@@ -38,7 +38,7 @@ test("a create returns the whole user with its location, and a read returns the 
     groups: [],
     meta: { resourceType: "User", version: 'W/"1"', location },
   });
-  expect(world.users.get(world.caller, answer.id, {})).toEqual(answer);
+  expect(world.users.get(world.caller, response.id, {})).toEqual(response);
 });
 
 test("only users of a provider are found by id: no local account, group or unknown id", async () => {

@@ -51,9 +51,11 @@ test.each([-1, 0, 1])("a code of %d characters more than the maximum", (more) =>
   expect(outcomeOf(`state=s&code=${code}`)).toBe(more > 0 ? "sso.code_rejected" : code);
 });
 
-test("a provider that names its issuer must do so in every answer", () => {
-  const answers = ["", `&iss=${ISSUER}`, "&iss=other"].map((iss) => outcomeOf(`state=s&code=c${iss}`, true));
-  expect(answers).toEqual(["sso.callback_issuer", "c", "sso.callback_issuer"]);
+test("a provider that names its issuer must do so in every response", () => {
+  const responses = ["", `&iss=${ISSUER}`, "&iss=other"].map((iss) =>
+    outcomeOf(`state=s&code=c${iss}`, true),
+  );
+  expect(responses).toEqual(["sso.callback_issuer", "c", "sso.callback_issuer"]);
 });
 
 test.each([

@@ -16,7 +16,7 @@ import { ANSWER_BYTES_MAX } from "../../../../src/domain/sso/provider/provider-r
 import { findProvider } from "../../../../src/domain/sso/provider/provider-store.ts";
 import type { SsoSettings } from "../../../../src/domain/sso/settings.ts";
 import { createOutbound } from "../../../../src/platform/outbound/outbound.ts";
-import type { AnswerFault } from "../../../support/provider/faults.ts";
+import type { ResponseFault } from "../../../support/provider/faults.ts";
 import { ADA, createLyingProvider } from "../../../support/provider/lying-provider.ts";
 import {
   createRelyingParty,
@@ -64,7 +64,7 @@ test.each([
 );
 
 describe("SSO-44 a provider that does not answer as it should", () => {
-  const FAULTS: Record<AnswerFault, string> = {
+  const FAULTS: Record<ResponseFault, string> = {
     down: "unavailable sso.provider_unreachable",
     reset: "unavailable sso.provider_unreachable",
     html: "upstream sso.provider_invalid",
@@ -79,7 +79,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     silent: "unavailable sso.provider_unreachable",
   };
   test.each(Object.entries(FAULTS))("%s", async (fault, refusal) => {
-    idp.faults = { discovery: fault as AnswerFault };
+    idp.faults = { discovery: fault as ResponseFault };
     const settings = idp.settings();
     const isHanging = fault === "stall" || fault === "silent";
     const provider = createRelyingParty(world, () => settings, isHanging ? 50 : undefined);
@@ -87,7 +87,7 @@ describe("SSO-44 a provider that does not answer as it should", () => {
     expect(provider.record()?.lastErrorReason).toBe(refusal.split(" ")[1] ?? "");
   });
 
-  test("an answer of the maximum size, and one byte more", async () => {
+  test("a response of the maximum size, and one byte more", async () => {
     const response = await fetch(`${idp.issuer}/.well-known/openid-configuration`);
     const room = ANSWER_BYTES_MAX - (await response.text()).length - ',"padding":""'.length;
     idp.faults = { metadata: { padding: "x".repeat(room + 1) } };

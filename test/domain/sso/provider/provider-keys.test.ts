@@ -69,9 +69,9 @@ test("keys have an age from when they were fetched", async () => {
 
 test("a failure to fetch keys is forgotten with the next success, also if the clock is set back", async () => {
   const [one, two] = [await keyOf("one"), await keyOf("two")];
-  const answers = [{ keys: "none" }, { keys: [one.jwk] }, { keys: [two.jwk] }];
+  const responses = [{ keys: "none" }, { keys: [one.jwk] }, { keys: [two.jwk] }];
   let nowMs = 100_000;
-  const keys = new ProviderKeys({ nowMs: () => nowMs }, async () => answers.shift());
+  const keys = new ProviderKeys({ nowMs: () => nowMs }, async () => responses.shift());
   const kidOf = async ({ token }: Key) => (await keys.verify(token, {}, "sign_in")).protectedHeader.kid;
   await expect(kidOf(one)).rejects.toMatchObject({ reason: "sso.provider_invalid" });
   nowMs += 60_000;
@@ -82,8 +82,8 @@ test("a failure to fetch keys is forgotten with the next success, also if the cl
 
 test("a failure to fetch keys is repeated for a while, unless they are asked for again", async () => {
   const { jwk, token } = await keyOf("one");
-  const answers = [{ keys: "none" }, { keys: [jwk] }];
-  const keys = new ProviderKeys({ nowMs: () => 0 }, async () => answers.shift());
+  const responses = [{ keys: "none" }, { keys: [jwk] }];
+  const keys = new ProviderKeys({ nowMs: () => 0 }, async () => responses.shift());
   for (let again = 0; again < 2; again += 1)
     await expect(keys.verify(token, {}, "sign_in")).rejects.toMatchObject({ reason: "sso.provider_invalid" });
   expect(await keys.reload()).toBe(1);

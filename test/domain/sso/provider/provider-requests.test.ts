@@ -33,13 +33,13 @@ async function send(path: string, origin = server.url.origin, asked = origin) {
   const dependencies = { clock: heldClock(), outbound, observeSso };
   const requests = new ProviderRequests(dependencies, { ca: undefined, destinations });
   const begunAtMs = performance.now();
-  const answer = await requests.send("token", `${asked}${path}`).catch((error: unknown) => error);
+  const response = await requests.send("token", `${asked}${path}`).catch((error: unknown) => error);
   const allMs = performance.now() - begunAtMs;
   const [{ endpoint, outcome, durationMs } = { durationMs: -1 }] = counted;
   expect([endpoint, counted.length, durationMs >= 0 && durationMs <= allMs]).toEqual(["token", 1, true]);
-  if (answer instanceof Response) return { answer: answer.status, outcome };
-  if (answer instanceof DomainError) return { answer: answer.reason, outcome, cause: answer.cause };
-  throw answer;
+  if (response instanceof Response) return { answer: response.status, outcome };
+  if (response instanceof DomainError) return { answer: response.reason, outcome, cause: response.cause };
+  throw response;
 }
 
 test.each([
@@ -54,18 +54,18 @@ test.each([
   [499, 499, "refused"],
   [500, "sso.provider_unreachable", "unreachable"],
   [501, "sso.provider_unreachable", "unreachable"],
-])("the status %d gives %p and counts as %s", async (status, answer, outcome) => {
+])("the status %d gives %p and counts as %s", async (status, response, outcome) => {
   const bytes = status === 204 || status === 205 ? 0 : 2;
-  expect(await send(`/${status}/${bytes}`)).toMatchObject({ answer, outcome });
+  expect(await send(`/${status}/${bytes}`)).toMatchObject({ answer: response, outcome });
 });
 
 test.each([
   [-1, 200, "answered"],
   [0, 200, "answered"],
   [1, "sso.provider_invalid", "invalid"],
-])("an answer of the maximum size %d gives %p and counts as %s", async (more, answer, outcome) => {
+])("a response of the maximum size %d gives %p and counts as %s", async (more, response, outcome) => {
   for (const how of ["", "?gzip", "?chunks"])
-    expect(await send(`/200/${ANSWER_BYTES_MAX + more}${how}`)).toMatchObject({ answer, outcome });
+    expect(await send(`/200/${ANSWER_BYTES_MAX + more}${how}`)).toMatchObject({ answer: response, outcome });
 });
 
 test("SSO-42 a host that is not the provider's is not asked", async () => {
@@ -73,7 +73,7 @@ test("SSO-42 a host that is not the provider's is not asked", async () => {
   expect(found).toMatchObject({ answer: "sso.provider_invalid", outcome: "invalid" });
 });
 
-test("an answer with more in its chunks than the length that it announces is bounded", async () => {
+test("a response with more in its chunks than the length that it announces is bounded", async () => {
   const chunk = "x".repeat(ANSWER_BYTES_MAX + 1);
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n";
   using liar = Bun.listen({

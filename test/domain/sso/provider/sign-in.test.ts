@@ -362,9 +362,9 @@ describe("SSO-20 a callback with a fault is refused", () => {
   test("refuses a callback that was used before", async () => {
     const provider = relyingParty();
     const { url, attempt } = await provider.begin({ redirectUri: REDIRECT_URI });
-    const answer = { redirectUri: REDIRECT_URI, query: await idp.authorize(url), attempt };
-    await provider.complete(answer);
-    expect(await refusalOf(provider.complete(answer))).toBe("invalid sso.code_rejected");
+    const response = { redirectUri: REDIRECT_URI, query: await idp.authorize(url), attempt };
+    await provider.complete(response);
+    expect(await refusalOf(provider.complete(response))).toBe("invalid sso.code_rejected");
   });
 
   test("refuses a callback with the code of another browser", async () => {

@@ -58,7 +58,7 @@ describe("CON-80 the page about sign-in and provisioning", () => {
 });
 
 describe("CON-81 a token", () => {
-  test("CON-144 CON-145 is on the answer to the form only, which is never stored", async () => {
+  test("CON-144 CON-145 is on the response to the form only, which is never stored", async () => {
     const made = await create({ label: "entra", profile: "entra", expires: "30" });
     const token = tokenIn(made.html);
     expect([made.status, made.path, made.headers.get("cache-control")]).toEqual([200, NEW, "no-store"]);

@@ -133,7 +133,7 @@ test.each([
   [`act=remove&all=1&filter=${encodeURIComponent("?health=fine")}`, "Health must be one of"],
   [`act=remove&all=1&filter=${encodeURIComponent("?platform=none")}`, "No workstation matches"],
   [`act=remove&${Array.from({ length: 101 }, (_, at) => `id=${at}`).join("&")}`, "Select at most 100"],
-])("CON-98 a question without an answer says why: %.30s", async (query, why) => {
+])("CON-98 a question without a response says why: %.30s", async (query, why) => {
   const { status, html } = await asked(query);
   expect([status, html.includes(why)]).toEqual([400, true]);
 });

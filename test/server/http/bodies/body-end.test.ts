@@ -146,7 +146,7 @@ describe("a body of small chunks on every listener", () => {
 });
 
 describe("a chunked request on every listener", () => {
-  test.each(CHUNKED_REQUESTS)("%s, the connection is closed with the answer", (_, head, status) =>
+  test.each(CHUNKED_REQUESTS)("%s, the connection is closed with the response", (_, head, status) =>
     onEachListener(async (kind) => {
       const whole = await talk(kind, [`${head}${chunksOf(freshBody())}\r\n`]);
       expect(whole.text).toStartWith(`HTTP/1.1 ${status} `);
@@ -159,8 +159,8 @@ describe("a chunked request on every listener", () => {
     onEachListener(async (kind) => {
       const chunks = `${chunksOf(freshBody())}\r\n`;
       const { text, isClosed, answered } = await talk(kind, [head, 10, chunks, 20, NEXT]);
-      const answers = text.match(/HTTP\/1\.1 /g) ?? []; // the one response may be lost because of a write after the close
-      expect([answers.length > 1, isClosed]).toEqual([false, true]);
+      const responses = text.match(/HTTP\/1\.1 /g) ?? []; // the one response may be lost because of a write after the close
+      expect([responses.length > 1, isClosed]).toEqual([false, true]);
       expect(answered).toEqual([expect.stringMatching(new RegExp(` ${status}$`))]);
     }),
   );

@@ -49,7 +49,7 @@ test.each<[string, string, string[], number]>([
   },
 );
 
-test("a client that stops sending and waits for the end of the answer gets it before the time limit of the body", async () => {
+test("a client that stops sending and waits for the end of the response gets it before the time limit of the body", async () => {
   const bodyTimes = { unauthenticatedMs: 60_000, graceMs: 20, silentMs: 200 };
   await using face = await createTestServer({ bodyTimes });
   const tcp = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;

@@ -125,6 +125,6 @@ test("the framework leaves the body to this check", async () => {
     body: JSON.stringify({ text: 1 }),
     headers: { "content-type": "application/json" },
   });
-  const answer = await app.handle(request);
-  expect(await answer.text()).toBe("the body has one problem: /text: expected null or string, not number");
+  const response = await app.handle(request);
+  expect(await response.text()).toBe("the body has one problem: /text: expected null or string, not number");
 });

@@ -57,8 +57,8 @@ test.each([
 ])("only a browser that lost its way gets a page: %s %s for %p is %s", async (method, path, accept, type) => {
   const server = await sameServer();
   const headers = accept === undefined ? {} : { accept };
-  const answer = await server.request(method, path, { headers });
-  expect(answer.headers.get("content-type")).toBe(type);
+  const response = await server.request(method, path, { headers });
+  expect(response.headers.get("content-type")).toBe(type);
 });
 
 test.each([

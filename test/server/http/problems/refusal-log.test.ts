@@ -28,7 +28,7 @@ describe("a refused request is logged", () => {
   test("logs a failed sign-in with request id, route, address and user id at the default level", async () => {
     await using server = await createTestServer({ isOwn: true });
     const { user } = await server.signedIn("member", { email: EMAIL });
-    const answer = await guess(server, EMAIL);
+    const response = await guess(server, EMAIL);
     const [line = {}] = eventsOf(server, "http.refused");
     expect(line).toEqual({
       ts: expect.any(String),
@@ -39,7 +39,7 @@ describe("a refused request is logged", () => {
       reason: "access.sign_in_failed",
       method: "POST",
       route: SIGN_IN,
-      request_id: answer.headers.get("x-request-id"),
+      request_id: response.headers.get("x-request-id"),
       user_id: user.id,
     });
     expect(Object.keys(line).slice(2, 6)).toEqual(["event", "address", "status", "reason"]);

@@ -7,9 +7,9 @@ const ISSUER = `${BASE_URL}/api/auth`;
 describe("the discovery document of workstations", () => {
   test("has exactly the members that clients read", async () => {
     await using server = await createTestServer();
-    const answer = await server.request("GET", "/.well-known/metaharness");
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({
+    const response = await server.request("GET", "/.well-known/metaharness");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
       version: 1,
       control_api_url: BASE_URL,
       oauth: {
@@ -49,9 +49,9 @@ const METADATA_PATHS = [
 
 test.each(METADATA_PATHS)("%s names the endpoints that the client derives from the issuer", async (path) => {
   await using server = await createTestServer();
-  const answer = await server.request("GET", path);
-  expect(answer.status).toBe(200);
-  expect(await answer.json()).toMatchObject({
+  const response = await server.request("GET", path);
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
     issuer: ISSUER,
     device_authorization_endpoint: `${ISSUER}/device/code`,
     token_endpoint: `${ISSUER}/oauth2/token`,
@@ -65,9 +65,9 @@ test.each(METADATA_PATHS)("%s names the endpoints that the client derives from t
 describe("the signing keys", () => {
   test("publishes public keys only, which may be cached for a minute", async () => {
     await using server = await createTestServer();
-    const answer = await server.request("GET", "/api/auth/jwks");
-    expect(answer.headers.get("cache-control")).toBe("public, max-age=60");
-    const { keys } = await answer.json();
+    const response = await server.request("GET", "/api/auth/jwks");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=60");
+    const { keys } = await response.json();
     expect(keys).toHaveLength(1);
     expect(Object.keys(keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
   });
@@ -76,9 +76,9 @@ describe("the signing keys", () => {
     await using server = await createTestServer();
     const { world, domain } = server;
     const read = async () => {
-      const answer = await server.request("GET", "/api/auth/jwks");
-      const { keys } = await answer.json();
-      return { etag: answer.headers.get("etag"), kids: keys.map(({ kid }: { kid: string }) => kid) };
+      const response = await server.request("GET", "/api/auth/jwks");
+      const { keys } = await response.json();
+      return { etag: response.headers.get("etag"), kids: keys.map(({ kid }: { kid: string }) => kid) };
     };
     const before = await read();
     const { kid } = await domain.access.keys.rotate(world.system);

@@ -27,19 +27,19 @@ const post = (
   });
 
 /** Checks that an OAuth client can read a refusal. @returns its status and code */
-async function refusalOf(answer: Response): Promise<[status: number, code: string]> {
-  expect(answer.headers.get("content-type")).toBe("application/json");
-  expect(answer.headers.get("cache-control")).toBe("no-store");
-  expect(answer.headers.get("pragma")).toBe("no-cache");
-  const body = await answer.json();
+async function refusalOf(response: Response): Promise<[status: number, code: string]> {
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("pragma")).toBe("no-cache");
+  const body = await response.json();
   expect(Object.keys(body)).toEqual(["error", "error_description"]);
   expect(body.error_description).toBeString();
-  return [answer.status, body.error];
+  return [response.status, body.error];
 }
 
 async function begin(server: TestServer): Promise<{ device_code: string; user_code: string; link: string }> {
-  const answer = await post(server, DEVICE_CODE, { ...CLIENT, scope: "governance:read offline_access" });
-  const { device_code, user_code, verification_uri_complete } = await answer.json();
+  const response = await post(server, DEVICE_CODE, { ...CLIENT, scope: "governance:read offline_access" });
+  const { device_code, user_code, verification_uri_complete } = await response.json();
   return { device_code, user_code, link: verification_uri_complete.split("/").at(-1) };
 }
 
@@ -60,12 +60,12 @@ async function opened(server: TestServer) {
 describe("a device login request", () => {
   test("returns exactly the fields of RFC 8628, whole numbers, and a link without the code", async () => {
     const server = await sameServer();
-    const answer = await post(server, DEVICE_CODE, CLIENT);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/json");
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("pragma")).toBe("no-cache");
-    const body = await answer.json();
+    const response = await post(server, DEVICE_CODE, CLIENT);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("pragma")).toBe("no-cache");
+    const body = await response.json();
     expect(body).toEqual({
       device_code: expect.stringMatching(/^[0-9a-f-]{36}\.[A-Za-z0-9_-]{43}$/),
       user_code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/),
@@ -94,11 +94,11 @@ describe("a device login request", () => {
   test("API-3 is refused with a time to wait when an address sends too many", async () => {
     await using server = await createTestServer({ limits: { deviceCodesPerAddress: 1 } });
     expect((await post(server, DEVICE_CODE, CLIENT)).status).toBe(200);
-    const answer = await post(server, DEVICE_CODE, CLIENT);
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(answer.headers.get("ratelimit-policy")).toBe('"device_code.address";q=1;w=900');
-    expect(answer.headers.get("ratelimit")).toBe('"device_code.address";r=0;t=900');
-    expect(await refusalOf(answer)).toEqual([429, "temporarily_unavailable"]);
+    const response = await post(server, DEVICE_CODE, CLIENT);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(response.headers.get("ratelimit-policy")).toBe('"device_code.address";q=1;w=900');
+    expect(response.headers.get("ratelimit")).toBe('"device_code.address";r=0;t=900');
+    expect(await refusalOf(response)).toEqual([429, "temporarily_unavailable"]);
   });
 });
 
@@ -107,11 +107,11 @@ describe("the token endpoint", () => {
     const server = await sameServer();
     const { caller, link, device_code } = await opened(server);
     expect((await decide(server, caller, { link, action: "approve" })).status).toBe(200);
-    const answer = await poll(server, device_code);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("pragma")).toBe("no-cache");
-    expect(await answer.json()).toEqual({
+    const response = await poll(server, device_code);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("pragma")).toBe("no-cache");
+    expect(await response.json()).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: "Bearer",
       expires_in: 900,
@@ -155,16 +155,16 @@ describe("the token endpoint", () => {
     const fields = { grant_type: "refresh_token", refresh_token: "x", client_id: "other" };
     const headers = { authorization: "Basic b3RoZXI6" };
     expect(await refusalOf(await post(server, TOKEN, fields))).toEqual([400, "invalid_client"]);
-    const answer = await post(server, TOKEN, fields, headers);
-    expect(answer.headers.get("www-authenticate")).toStartWith("Basic ");
-    expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
+    const response = await post(server, TOKEN, fields, headers);
+    expect(response.headers.get("www-authenticate")).toStartWith("Basic ");
+    expect(await refusalOf(response)).toEqual([401, "invalid_client"]);
   });
 
   test("never exchanges a device code for a browser session", async () => {
     const server = await sameServer();
     const { device_code } = await begin(server);
-    const answer = await post(server, "/api/auth/device/token", { ...CLIENT, device_code });
-    expect(await refusalOf(answer)).toEqual([400, "invalid_grant"]);
+    const response = await post(server, "/api/auth/device/token", { ...CLIENT, device_code });
+    expect(await refusalOf(response)).toEqual([400, "invalid_grant"]);
   });
 });
 
@@ -174,9 +174,9 @@ describe("revocation", () => {
     const { refreshToken, accessToken } = await server.signedIn("member");
     const bodies = [];
     for (const token of [refreshToken, refreshToken, "unknown"]) {
-      const answer = await post(server, REVOKE, { ...CLIENT, token, token_type_hint: "refresh_token" });
-      expect(answer.status).toBe(200);
-      bodies.push(await answer.text());
+      const response = await post(server, REVOKE, { ...CLIENT, token, token_type_hint: "refresh_token" });
+      expect(response.status).toBe(200);
+      bodies.push(await response.text());
     }
     expect(new Set(bodies).size).toBe(1);
     const fields = { ...CLIENT, grant_type: "refresh_token", refresh_token: refreshToken };
@@ -198,9 +198,9 @@ describe("revocation", () => {
 test.each(ENDPOINTS)("%s answers 401 to a client that names itself by Basic only", async (path) => {
   const server = await sameServer();
   const fields = { grant_type: "refresh_token", refresh_token: "x", token: "x" };
-  const answer = await post(server, path, fields, { authorization: `Basic ${btoa("blue-cli:")}` });
-  expect(answer.headers.get("www-authenticate")).toBe('Basic realm="oauth"');
-  expect(await refusalOf(answer)).toEqual([401, "invalid_client"]);
+  const response = await post(server, path, fields, { authorization: `Basic ${btoa("blue-cli:")}` });
+  expect(response.headers.get("www-authenticate")).toBe('Basic realm="oauth"');
+  expect(await refusalOf(response)).toEqual([401, "invalid_client"]);
 });
 
 test("a resource parameter may be repeated if every value is the base URL", async () => {
@@ -209,8 +209,8 @@ test("a resource parameter may be repeated if every value is the base URL", asyn
     const fields = { ...CLIENT, scope: "governance:read" };
     const pairs = [...Object.entries(fields), ...resources.map((value) => ["resource", value])];
     const body = new URLSearchParams(pairs).toString();
-    const answer = await server.request("POST", DEVICE_CODE, { body, headers: FORM });
-    return (await answer.json()).error;
+    const response = await server.request("POST", DEVICE_CODE, { body, headers: FORM });
+    return (await response.json()).error;
   };
   expect(await ask(BASE_URL)).toBeUndefined();
   expect(await ask(BASE_URL, BASE_URL)).toBeUndefined();
@@ -224,8 +224,8 @@ test("the authorization endpoint of the OpenID document refuses every response t
     await server.request("GET", "/api/auth/.well-known/openid-configuration")
   ).json();
   const { pathname } = new URL(authorization_endpoint);
-  const answer = await server.request("GET", `${pathname}?response_type=code&client_id=blue-cli`);
-  expect(await refusalOf(answer)).toEqual([400, "unsupported_response_type"]);
+  const response = await server.request("GET", `${pathname}?response_type=code&client_id=blue-cli`);
+  expect(await refusalOf(response)).toEqual([400, "unsupported_response_type"]);
 });
 
 describe.each(ENDPOINTS)("a malformed request to %s", (path) => {
@@ -244,15 +244,15 @@ describe.each(ENDPOINTS)("a malformed request to %s", (path) => {
     ["too many bytes", { body: `a=${"b".repeat(UNAUTHENTICATED_BODY_BYTES_MAX - 1)}`, headers: FORM }, 413],
   ])("is refused in OAuth format: %s", async (_, sent, status) => {
     const server = await sameServer();
-    const answer = await server.request("POST", path, sent);
-    expect(await refusalOf(answer)).toEqual([status, "invalid_request"]);
+    const response = await server.request("POST", path, sent);
+    expect(await refusalOf(response)).toEqual([status, "invalid_request"]);
   });
 
   test("is refused in OAuth format: another method", async () => {
     const server = await sameServer();
-    const answer = await server.request("GET", path);
-    expect(answer.headers.get("allow")).toBe("POST");
-    expect(await refusalOf(answer)).toEqual([405, "invalid_request"]);
+    const response = await server.request("GET", path);
+    expect(response.headers.get("allow")).toBe("POST");
+    expect(await refusalOf(response)).toEqual([405, "invalid_request"]);
   });
 
   test("is refused when a browser's cookie comes with a foreign origin", async () => {

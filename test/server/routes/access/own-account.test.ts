@@ -20,14 +20,18 @@ async function ask(
   sent: Parameters<TestServer["request"]>[2] = {},
 ): Promise<{ status: number; body: Record<string, unknown>; cookies: string[] }> {
   const [method = "", path = ""] = route.split(" ");
-  const answer = await request(method, path, sent);
-  const text = await answer.text();
-  return { status: answer.status, body: text && JSON.parse(text), cookies: answer.headers.getSetCookie() };
+  const response = await request(method, path, sent);
+  const text = await response.text();
+  return {
+    status: response.status,
+    body: text && JSON.parse(text),
+    cookies: response.headers.getSetCookie(),
+  };
 }
 
 const itemsOf = ({ body }: { body: Record<string, unknown> }): Record<string, unknown>[] =>
   Array.isArray(body.items) ? body.items : [];
-const idsOf = (answer: { body: Record<string, unknown> }) => itemsOf(answer).map(({ id }) => id);
+const idsOf = (response: { body: Record<string, unknown> }) => itemsOf(response).map(({ id }) => id);
 
 const changePassword = (
   face: TestServer,

@@ -21,8 +21,8 @@ async function addUser(server: TestServer, email = "ada@example.com") {
 }
 
 /** @returns name, value and attributes of the one cookie that a response sets */
-function cookieOf(answer: Response): Record<string, string | true> {
-  const [text = "", ...more] = answer.headers.getSetCookie();
+function cookieOf(response: Response): Record<string, string | true> {
+  const [text = "", ...more] = response.headers.getSetCookie();
   expect(more).toEqual([]);
   const [pair = "", ...attributes] = text.split("; ");
   const at = pair.indexOf("=");
@@ -39,14 +39,14 @@ describe("signing in with JSON", () => {
   test("returns the session's token and the user and sets the cookie", async () => {
     const server = await sameServer();
     const { user, credential } = await addUser(server);
-    const answer = await signIn(
+    const response = await signIn(
       server,
       { ...credential, rememberMe: true, callbackURL: "/x" },
       { origin: BASE_URL },
     );
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    const body = await answer.json();
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const body = await response.json();
     expect(body).toEqual({
       redirect: false,
       token: expect.stringMatching(/^[\w-]{43}$/),
@@ -61,7 +61,7 @@ describe("signing in with JSON", () => {
         updatedAt: expect.any(String),
       },
     });
-    expect(cookieOf(answer)).toEqual({
+    expect(cookieOf(response)).toEqual({
       name: SESSION,
       value: body.token,
       Path: "/",
@@ -75,8 +75,8 @@ describe("signing in with JSON", () => {
   test("sets the cookie under its plain name and without Secure on http", async () => {
     await using server = await createTestServer(HTTP);
     const { credential } = await addUser(server);
-    const answer = await signIn(server, credential);
-    expect(cookieOf(answer)).toEqual({
+    const response = await signIn(server, credential);
+    expect(cookieOf(response)).toEqual({
       name: "better-auth.session_token",
       value: expect.stringMatching(/^[\w-]{43}$/),
       Path: "/",
@@ -98,16 +98,16 @@ describe("signing in with JSON", () => {
       { email: "no address at all", password: PASSWORD },
       suspended.credential,
     ];
-    const answers = [];
+    const responses = [];
     for (const attempt of attempts) {
-      const answer = await signIn(server, attempt);
-      const { request_id, ...body } = await answer.json();
-      expect(request_id).toBe(answer.headers.get("x-request-id"));
-      answer.headers.delete("x-request-id");
-      answers.push({ status: answer.status, headers: [...answer.headers], body });
+      const response = await signIn(server, attempt);
+      const { request_id, ...body } = await response.json();
+      expect(request_id).toBe(response.headers.get("x-request-id"));
+      response.headers.delete("x-request-id");
+      responses.push({ status: response.status, headers: [...response.headers], body });
     }
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-    expect(answers[0]).toMatchObject({
+    expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
+    expect(responses[0]).toMatchObject({
       status: 401,
       body: { reason: "access.sign_in_failed", code: "access.sign_in_failed", message: expect.any(String) },
     });
@@ -130,13 +130,13 @@ describe("signing in with JSON", () => {
   test("is refused to everyone but the protected administrator while an identity provider is configured", async () => {
     await using server = await createTestServer({ access: { identityMode: "oidc" } });
     const { credential } = await addUser(server);
-    const answer = await signIn(server, credential);
-    expect(answer.status).toBe(403);
-    expect(await answer.json()).toMatchObject({
+    const response = await signIn(server, credential);
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
       reason: "access.password_sign_in_off",
       error: expect.any(String),
     });
-    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect(response.headers.getSetCookie()).toEqual([]);
   });
 
   test("refuses a page of another site, with and without a cookie", async () => {
@@ -149,9 +149,9 @@ describe("signing in with JSON", () => {
 
   test("reports all problems of a body together", async () => {
     const server = await sameServer();
-    const answer = await signIn(server, { email: 1, rememberMe: "yes", more: true });
-    expect(answer.status).toBe(422);
-    const { errors } = await answer.json();
+    const response = await signIn(server, { email: 1, rememberMe: "yes", more: true });
+    expect(response.status).toBe(422);
+    const { errors } = await response.json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
       "/email",
       "/password",
@@ -165,9 +165,9 @@ describe("reading the session", () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     const ask = async (sent: object) => {
-      const answer = await server.request("GET", "/api/auth/get-session", sent);
-      expect(answer.status).toBe(200);
-      return await answer.json();
+      const response = await server.request("GET", "/api/auth/get-session", sent);
+      expect(response.status).toBe(200);
+      return await response.json();
     };
     expect(await ask({})).toBeNull();
     expect(await ask({ cookie: `${SESSION}=unknown` })).toBeNull();
@@ -197,9 +197,9 @@ describe("reading the session", () => {
   test("returns the session and its user", async () => {
     const server = await sameServer();
     const { cookie, user, loginSessionId, sessionToken } = await server.signedIn("admin");
-    const answer = await server.request("GET", "/api/auth/get-session", { cookie });
-    expect(answer.headers.getSetCookie()).toEqual([]);
-    expect(await answer.json()).toEqual({
+    const response = await server.request("GET", "/api/auth/get-session", { cookie });
+    expect(response.headers.getSetCookie()).toEqual([]);
+    expect(await response.json()).toEqual({
       session: {
         id: loginSessionId,
         userId: user.id,
@@ -232,14 +232,14 @@ describe("signing out with JSON", () => {
   test("ends the session, clears the cookie, and leaves the workstation signed in", async () => {
     const server = await sameServer();
     const { cookie, accessToken } = await server.signedIn("member");
-    const answer = await server.request("POST", "/api/auth/sign-out", {
+    const response = await server.request("POST", "/api/auth/sign-out", {
       cookie,
       body: {},
       headers: { origin: BASE_URL },
     });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({ success: true });
-    expect(cookieOf(answer)).toMatchObject({ name: SESSION, value: "", "Max-Age": "0" });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ success: true });
+    expect(cookieOf(response)).toMatchObject({ name: SESSION, value: "", "Max-Age": "0" });
     expect((await server.request("GET", "/auth/me", { cookie })).status).toBe(401);
     expect((await server.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);
   });
@@ -248,8 +248,8 @@ describe("signing out with JSON", () => {
     const server = await sameServer();
     const { cookie } = await server.signedIn("member");
     server.world.clock.advance(3_600_000);
-    const answer = await server.request("POST", "/api/auth/sign-out", { cookie });
-    expect(cookieOf(answer)).toMatchObject({ value: "", "Max-Age": "0" });
+    const response = await server.request("POST", "/api/auth/sign-out", { cookie });
+    expect(cookieOf(response)).toMatchObject({ value: "", "Max-Age": "0" });
   });
 
   test("succeeds without a session, and refuses a page of another site", async () => {
@@ -266,8 +266,8 @@ test("the login method is the same for every address", async () => {
   const server = await sameServer();
   await addUser(server);
   for (const email of ["ada@example.com", "nobody@example.com", ""]) {
-    const answer = await server.request("POST", "/api/login-method", { body: { email } });
-    expect([answer.status, await answer.json()]).toEqual([200, { method: "password" }]);
+    const response = await server.request("POST", "/api/login-method", { body: { email } });
+    expect([response.status, await response.json()]).toEqual([200, { method: "password" }]);
   }
 });
 
@@ -282,9 +282,9 @@ test.each([
   const server = await sameServer();
   const { cookie, accessToken } = await server.signedIn("admin");
   for (const caller of [{}, { cookie }, { token: accessToken }]) {
-    const answer = await server.request("POST", `/api/auth/${path}`, { ...caller, body: {} });
-    expect(answer.status).toBe(403);
-    expect(await answer.json()).toMatchObject({ reason: "access.closed", error: expect.any(String) });
+    const response = await server.request("POST", `/api/auth/${path}`, { ...caller, body: {} });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ reason: "access.closed", error: expect.any(String) });
   }
 });
 
@@ -340,8 +340,8 @@ describe("deciding a device login by its link", () => {
     const [one, other] = [await server.signedIn("member"), await server.signedIn("member")];
     const { link } = await begin(server);
     const decide = async (path: string, cookie: string, action = "approve") => {
-      const answer = await server.request("POST", path, { cookie, body: { action } });
-      return [answer.status, (await answer.json()).reason];
+      const response = await server.request("POST", path, { cookie, body: { action } });
+      return [response.status, (await response.json()).reason];
     };
     expect(await decide(link, one.cookie, "maybe")).toEqual([400, "device_login.decision"]);
     expect(await decide("/api/device/bad", one.cookie)).toEqual([400, "device_login.unavailable"]);
@@ -397,15 +397,15 @@ describe("deciding a device login by its user code", () => {
     await access.deviceLogins.claimByUserCode(other.actor, taken.userCode);
     const decision = { decision: "refuse", loginSessionId: one.loginSessionId } as const;
     await access.deviceLogins.decideByUserCode(one.actor, { ...decision, userCode: decided.userCode });
-    const answers = [];
+    const responses = [];
     for (const code of ["ABCDEFGH", "nonsense", expired.userCode, taken.userCode, decided.userCode]) {
-      const answer = await server.request("GET", `/api/auth/device?user_code=${code}`, {
+      const response = await server.request("GET", `/api/auth/device?user_code=${code}`, {
         cookie: one.cookie,
       });
-      answers.push({ status: answer.status, body: await answer.json() });
+      responses.push({ status: response.status, body: await response.json() });
     }
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-    expect(answers[0]).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
+    expect(responses[0]).toMatchObject({ status: 400, body: { error: "invalid_request" } });
   });
 
   test("does not count as a guess when a page of another site sends the request", async () => {

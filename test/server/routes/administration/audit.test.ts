@@ -17,8 +17,8 @@ async function createLoggedServer(entries: number) {
     if (number % 2 === 0) world.clock.advance(1_000);
   }
   const ask = async (method: string, path: string) => {
-    const answer = await face.request(method, path, { token });
-    return { status: answer.status, body: await answer.json() };
+    const response = await face.request(method, path, { token });
+    return { status: response.status, body: await response.json() };
   };
   return { ...face, ask, token, user };
 }
@@ -104,9 +104,9 @@ test("a verification says whether the log is intact, and where it is not", async
 test("the export has one line for each entry, and continues after an id", async () => {
   await using face = await createLoggedServer(WALK_ROWS + 1);
   const linesAfter = async (query: string) => {
-    const answer = await face.request("GET", `/admin/audit.jsonl${query}`, { token: face.token });
-    expect(answer.headers.get("content-type")).toBe("application/jsonl");
-    return (await answer.text()).split("\n").slice(0, -1);
+    const response = await face.request("GET", `/admin/audit.jsonl${query}`, { token: face.token });
+    expect(response.headers.get("content-type")).toBe("application/jsonl");
+    return (await response.text()).split("\n").slice(0, -1);
   };
   const all = await linesAfter("");
   expect(all.map((line) => JSON.parse(line).id)).toEqual(all.map((_, index) => index + 1));

@@ -13,8 +13,8 @@ const createSite = async (names: readonly string[]) => {
   const face = await createGatewayServer();
   const { accessToken: token } = await face.signedIn("admin");
   const ask = async (method: string, path: string, body?: object) => {
-    const answer = await face.request(method, path, { token, ...(body && { body }) });
-    return { status: answer.status, body: await answer.json() };
+    const response = await face.request(method, path, { token, ...(body && { body }) });
+    return { status: response.status, body: await response.json() };
   };
   const members: Caller[] = [];
   for (const name of names) {
@@ -72,7 +72,7 @@ test("an invalid query is refused with all problems at once", async () => {
   ]);
 });
 
-test("a key is shown, replaced, revoked and created again, and no answer has the credential", async () => {
+test("a key is shown, replaced, revoked and created again, and no response has the credential", async () => {
   await using site = await createSite(["ana"]);
   const path = `${KEYS}/${site.members[0]?.user.id}`;
   const before = await site.ask("GET", path);

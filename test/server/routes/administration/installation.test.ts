@@ -9,8 +9,8 @@ async function createSite() {
   const face = await createTestServer();
   const { accessToken: token } = await face.signedIn("admin");
   const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
-    const answer = await face.request(method, path, { token, headers });
-    return { status: answer.status, body: await answer.json() };
+    const response = await face.request(method, path, { token, headers });
+    return { status: response.status, body: await response.json() };
   };
   return { ...face, ask };
 }

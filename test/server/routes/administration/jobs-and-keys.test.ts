@@ -8,8 +8,8 @@ async function createSite() {
   const { accessToken: token } = await face.signedIn("admin");
   await face.world.db.write((tx) => addJob(tx, "sweep", face.world.clock.nowMs() + 60_000));
   const ask = async (method: string, path: string) => {
-    const answer = await face.request(method, path, { token });
-    return { status: answer.status, body: await answer.json() };
+    const response = await face.request(method, path, { token });
+    return { status: response.status, body: await response.json() };
   };
   return { ...face, ask };
 }

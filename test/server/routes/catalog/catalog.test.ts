@@ -32,10 +32,10 @@ const get = (headers: Record<string, string> = {}) =>
 
 describe("the package catalog", () => {
   test("is an empty array before the first seed", async () => {
-    const answer = await get();
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/json");
-    expect(await answer.text()).toBe("[]");
+    const response = await get();
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.text()).toBe("[]");
   });
 
   test("is the same for a browser session, and has a strong tag that changes with the catalog", async () => {
@@ -61,10 +61,10 @@ describe("the package catalog", () => {
     ["it without quotes", (tag: string) => tag.replaceAll('"', ""), 200],
   ])("answers %p in If-None-Match", async (_name, spelled, status) => {
     const etag = (await get()).headers.get("etag") ?? "";
-    const answer = await get({ "if-none-match": spelled(etag) });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get("etag")).toBe(etag);
-    if (status === 304) expect(await answer.text()).toBe("");
+    const response = await get({ "if-none-match": spelled(etag) });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("etag")).toBe(etag);
+    if (status === 304) expect(await response.text()).toBe("");
   });
 
   test("answers 401 and 403 before it compares a tag", async () => {

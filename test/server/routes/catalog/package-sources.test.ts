@@ -30,17 +30,17 @@ afterEach(() => site[Symbol.asyncDispose]());
 
 const inspect = (body: unknown) => site.request("POST", PATH, { token: admin.accessToken, body });
 
-async function refusalOf(answer: Response): Promise<unknown> {
-  const { status, reason, errors } = await answer.json();
+async function refusalOf(response: Response): Promise<unknown> {
+  const { status, reason, errors } = await response.json();
   return { status, reason, pointers: errors?.map(({ pointer }: { pointer: string }) => pointer) };
 }
 
 describe("a package source", () => {
   test("is answered with the facts to confirm, and the response is not cached", async () => {
-    const answer = await inspect({ source_ref: `${host.origin()}/tool.tar.gz` });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(await answer.json()).toEqual({
+    const response = await inspect({ source_ref: `${host.origin()}/tool.tar.gz` });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await response.json()).toEqual({
       source_ref: `${host.origin()}/tool.tar.gz`,
       artifact_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       sha256: sha256Hex(ARCHIVE),
@@ -60,8 +60,8 @@ describe("a package source", () => {
   });
 
   test("refuses a private address with 400, without host or address in the text", async () => {
-    const answer = await inspect({ source_ref: "https://10.1.2.3/tool.tar.gz" });
-    const problem = await answer.json();
+    const response = await inspect({ source_ref: "https://10.1.2.3/tool.tar.gz" });
+    const problem = await response.json();
     expect(problem).toMatchObject({ status: 400, reason: "outbound.not_public" });
     expect(JSON.stringify(problem)).not.toContain("10.1.2.3");
   });
@@ -69,8 +69,8 @@ describe("a package source", () => {
   test("is refused with 403 and the name of the setting while the setting is off", async () => {
     await using closed = await createTestServer();
     const { accessToken: token } = await closed.signedIn("admin");
-    const answer = await closed.request("POST", PATH, { token, body: { source_ref: host.origin() } });
-    const { status, reason, error } = await answer.json();
+    const response = await closed.request("POST", PATH, { token, body: { source_ref: host.origin() } });
+    const { status, reason, error } = await response.json();
     expect([status, reason]).toEqual([403, "package_source.closed"]);
     expect(error).toContain("package_sources.public");
   });
@@ -100,8 +100,8 @@ describe("a package source", () => {
 });
 
 test("the list of repository connections is empty", async () => {
-  const answer = await site.request("GET", "/admin/package-source/connections", { cookie: admin.cookie });
-  expect([answer.status, await answer.json()]).toEqual([200, []]);
+  const response = await site.request("GET", "/admin/package-source/connections", { cookie: admin.cookie });
+  expect([response.status, await response.json()]).toEqual([200, []]);
 });
 
 test("a member may neither submit a source nor list connections", async () => {

@@ -28,7 +28,7 @@ const send = (body: BodyInit, { name = "guide.tar.gz", as = token, headers = {} 
     body,
   });
 
-const answerOf = async (response: Response) => {
+const responseOf = async (response: Response) => {
   const { reason } = await response.json();
   return [response.status, reason];
 };
@@ -47,8 +47,8 @@ async function talk(headers: readonly string[], body: readonly Step[]): Promise<
 }
 
 test("rejects a body that is not an archive or is truncated, and stores nothing", async () => {
-  expect(await answerOf(await send("no archive"))).toEqual([422, "archive.not_gzip"]);
-  expect(await answerOf(await send(new Uint8Array(ARCHIVE.subarray(0, 40))))).toEqual([
+  expect(await responseOf(await send("no archive"))).toEqual([422, "archive.not_gzip"]);
+  expect(await responseOf(await send(new Uint8Array(ARCHIVE.subarray(0, 40))))).toEqual([
     422,
     "archive.truncated",
   ]);
@@ -121,11 +121,11 @@ test("stores and describes an archive, with a declared length and in chunks", as
 
 test("the name has a limit, and a compressed body is refused", async () => {
   const reasonOf = async (length: number) =>
-    (await answerOf(await send("no archive", { name: "a".repeat(length) })))[1];
+    (await responseOf(await send("no archive", { name: "a".repeat(length) })))[1];
   const reasons = [-1, 0, 1].map((more) => reasonOf(UPLOAD_NAME_CHARACTERS_MAX + more));
   expect(await Promise.all(reasons)).toEqual(["archive.not_gzip", "archive.not_gzip", "request.invalid"]);
   const refused = await send(new Uint8Array(ARCHIVE), { headers: { "content-encoding": "gzip" } });
-  expect(await answerOf(refused)).toEqual([415, "request.content_encoding"]);
+  expect(await responseOf(refused)).toEqual([415, "request.content_encoding"]);
 });
 
 test("a member may not upload, and nothing of the body is kept", async () => {

@@ -47,8 +47,8 @@ const inspect = (body: object = {}) =>
 
 describe("an administrator", () => {
   test("sees the connections of the organization, without addresses and credentials (SRC-1, SRC-35)", async () => {
-    const answer = await site.request("GET", "/admin/package-source/connections", { cookie: admin.cookie });
-    const text = await answer.text();
+    const response = await site.request("GET", "/admin/package-source/connections", { cookie: admin.cookie });
+    const text = await response.text();
     expect(JSON.parse(text)).toEqual([
       { id: "lab", name: "Lab", provider: "gitlab", namespaces: ["Group"], status: "unverified" },
     ]);
@@ -57,9 +57,9 @@ describe("an administrator", () => {
   });
 
   test("is answered with the facts of a commit (SRC-5)", async () => {
-    const answer = await inspect({ source_ref: "https://ignored.example/a.tar.gz" });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({
+    const response = await inspect({ source_ref: "https://ignored.example/a.tar.gz" });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
       source_ref: "gitlab://lab/group/sub/tools@main",
       resolved_commit: commit,
       ref_kind: "branch",
@@ -114,8 +114,8 @@ describe("SRC-46 an archive for which the host sends", () => {
     ["a pointer", () => new Response(hostArchive("a", FILES).slice()), 400, "archive.lfs_pointer"],
     ["a redirect", () => Response.redirect("https://other.example/", 302), 400, "source.redirect_refused"],
     ["an absence", () => new Response("", { status: 404 }), 400, "source.ref_not_found"],
-  ])("%s gets its status", async (_, answer, status, reason) => {
-    host.instead = (request) => (request.url.includes("archive.tar.gz") ? answer() : undefined);
+  ])("%s gets its status", async (_, response, status, reason) => {
+    host.instead = (request) => (request.url.includes("archive.tar.gz") ? response() : undefined);
     const problem = await (await inspect()).json();
     host.instead = undefined;
     expect([problem.status, problem.reason]).toEqual([status, reason]);
@@ -125,8 +125,8 @@ describe("SRC-46 an archive for which the host sends", () => {
 test("a member may not mirror anything", async () => {
   const { accessToken: token } = await site.signedIn("member");
   host.seen.length = 0;
-  const answer = await site.request("POST", PATH, { token, body: REQUEST });
-  expect([answer.status, host.seen]).toEqual([403, []]);
+  const response = await site.request("POST", PATH, { token, body: REQUEST });
+  expect([response.status, host.seen]).toEqual([403, []]);
 });
 
 test("SRC-9 the archive of a repository reaches workstations like any other, without the host", async () => {
@@ -135,7 +135,7 @@ test("SRC-9 the archive of a repository reaches workstations like any other, wit
   await publishPackages(site, { packages: [packageOf("guide", { artifact_id, sha256, source_ref })] });
   const { accessToken: token } = await site.signedIn("member");
   host.seen.length = 0;
-  const answer = await site.request("POST", `/package-artifacts/${artifact_id}/download`, { token });
-  expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ method: "GET" })]);
+  const response = await site.request("POST", `/package-artifacts/${artifact_id}/download`, { token });
+  expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ method: "GET" })]);
   expect(host.seen).toEqual([]);
 });

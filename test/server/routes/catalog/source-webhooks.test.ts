@@ -63,8 +63,8 @@ describe("SRC-27 a webhook", () => {
     "accepts a webhook of %s, makes the refs of its connection due, and runs the job soon",
     async (id) => {
       const body = '{"ref":"refs/heads/main"}';
-      const answer = await send(id, PROOFS[id](body), body);
-      expect([answer.status, await answer.text()]).toEqual([204, ""]);
+      const response = await send(id, PROOFS[id](body), body);
+      expect([response.status, await response.text()]).toEqual([204, ""]);
       expect(announcedAtMs(id)).toBe(site.world.clock.nowMs());
       expect(nextRunInMs()).toBe(ANNOUNCED_CHECK_DELAY_MS);
       site.world.clock.advance(ANNOUNCED_CHECK_DELAY_MS / 2);
@@ -81,9 +81,9 @@ describe("SRC-27 a webhook", () => {
     ["with the secret itself", { "x-gitlab-token": SECRET, "x-gitea-signature": SECRET }],
     ["with SHA-1", { "x-hub-signature": `sha1=${createHmac("sha1", SECRET).update("{}").digest("hex")}` }],
   ])("%s is refused, changes nothing, and does not repeat it", async (_name, headers) => {
-    const answer = await send("gitea", headers);
-    expect(answer.status).toBe(403);
-    const text = await answer.text();
+    const response = await send("gitea", headers);
+    expect(response.status).toBe(403);
+    const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({ reason: "source.webhook_refused" });
     expect(text).not.toContain(SECRET);
     expect([announcedAtMs("gitea"), nextRunInMs()]).toEqual([0, HOUR_MS]);
@@ -91,22 +91,22 @@ describe("SRC-27 a webhook", () => {
 
   test("is unknown without webhook_secret, as is a connection that does not exist", async () => {
     for (const id of ["silent", "absent"]) {
-      const answer = await send(id, { "x-gitea-signature": signatureOf("{}", "") });
-      expect([answer.status, (await answer.json()).reason]).toEqual([404, "source.no_webhook"]);
+      const response = await send(id, { "x-gitea-signature": signatureOf("{}", "") });
+      expect([response.status, (await response.json()).reason]).toEqual([404, "source.no_webhook"]);
     }
   });
 
   test("is refused while the job does not run, so that the host shows that something is wrong", async () => {
     await site.world.db.write((tx) => tx.delete(jobs).run(), "jobs");
-    const answer = await send("gitlab", PROOFS.gitlab(""));
-    expect([answer.status, (await answer.json()).reason]).toEqual([503, "source.not_watched"]);
+    const response = await send("gitlab", PROOFS.gitlab(""));
+    expect([response.status, (await response.json()).reason]).toEqual([503, "source.not_watched"]);
     expect(announcedAtMs("gitlab")).toBe(0);
   });
 
   test.each([-1, 0, 1])("has at most WEBHOOK_BYTES_MAX bytes: %d beyond", async (beyond) => {
     const body = "x".repeat(WEBHOOK_BYTES_MAX + beyond);
-    const answer = await send("gitea", { "x-gitea-signature": signatureOf(body) }, body);
-    expect(answer.status).toBe(beyond > 0 ? 413 : 204);
+    const response = await send("gitea", { "x-gitea-signature": signatureOf(body) }, body);
+    expect(response.status).toBe(beyond > 0 ? 413 : 204);
   });
 
   test("is limited for each network address", async () => {

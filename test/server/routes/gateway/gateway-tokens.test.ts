@@ -28,9 +28,9 @@ const revoke = (caller = ana) => site.request("POST", "/gateway/session/revoke",
 const ensure = (caller = ana) => site.request("POST", "/gateway/key/ensure", bearer(caller));
 
 async function tokenOf(caller = ana): Promise<string> {
-  const answer = await mint(caller);
-  expect(answer.status).toBe(200);
-  return (await answer.json()).token;
+  const response = await mint(caller);
+  expect(response.status).toBe(200);
+  return (await response.json()).token;
 }
 
 /** Sends the request of the inference proxy after it has verified a token. */
@@ -42,15 +42,15 @@ function resolve(token: string, told: object = {}): Promise<Response> {
 
 /** @returns the status and, for a refusal, its reason */
 async function outcome(asked: Promise<Response>): Promise<[number, string | undefined]> {
-  const answer = await asked;
-  return [answer.status, (await answer.json()).reason];
+  const response = await asked;
+  return [response.status, (await response.json()).reason];
 }
 
 describe("an inference token", () => {
   test("verifies with the published keys and has the claims that the proxy needs", async () => {
-    const answer = await mint();
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    const { token, expires_at, proxy_url } = await answer.json();
+    const response = await mint();
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { token, expires_at, proxy_url } = await response.json();
     expect(proxy_url).toBe(PROXY_URL);
     const jwks = await (await site.request("GET", "/gateway/jwks")).json();
     const currentDate = new Date(site.world.clock.nowMs());
@@ -79,16 +79,16 @@ describe("an inference token", () => {
   test("expires with the login session at the latest", async () => {
     site.world.clock.advance(11 * HOUR_MS);
     const { accessToken } = await refreshed(ana);
-    const answer = await site.request("POST", "/gateway/token", { token: accessToken });
-    expect((await answer.json()).expires_at).toBe("2026-01-01T12:00:00.000Z");
+    const response = await site.request("POST", "/gateway/token", { token: accessToken });
+    expect((await response.json()).expires_at).toBe("2026-01-01T12:00:00.000Z");
   });
 
   test("is refused after the login session expires, even if the workstation's own login is valid", async () => {
     site.world.clock.advance(12 * HOUR_MS);
     const { accessToken } = await refreshed(ana);
     expect((await site.request("GET", "/auth/me", { token: accessToken })).status).toBe(200);
-    const answer = site.request("POST", "/gateway/token", { token: accessToken });
-    expect(await outcome(answer)).toEqual([401, "gateway.login_ended"]);
+    const response = site.request("POST", "/gateway/token", { token: accessToken });
+    expect(await outcome(response)).toEqual([401, "gateway.login_ended"]);
   });
 
   test("has the configured lifetime and audience", async () => {
@@ -107,8 +107,8 @@ describe("an inference token", () => {
   });
 
   test("is issued to workstations and refused to browsers", async () => {
-    const answer = site.request("POST", "/gateway/token", { cookie: ana.cookie });
-    expect(await outcome(answer)).toEqual([401, "access.token_missing"]);
+    const response = site.request("POST", "/gateway/token", { cookie: ana.cookie });
+    expect(await outcome(response)).toEqual([401, "access.token_missing"]);
   });
 });
 
@@ -119,14 +119,14 @@ async function refreshed({ refreshToken }: Caller): Promise<{ accessToken: strin
 
 describe("the published keys", () => {
   test("contain no private parts, may be cached, and are not sent again unchanged", async () => {
-    const answer = await site.request("GET", "/gateway/jwks");
-    expect(answer.headers.get("cache-control")).toBe("public, max-age=60, stale-if-error=86400");
-    const { keys } = await answer.json();
+    const response = await site.request("GET", "/gateway/jwks");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=60, stale-if-error=86400");
+    const { keys } = await response.json();
     expect(keys.map((key: object) => Object.keys(key).sort())).toEqual([
       ["alg", "e", "kid", "kty", "n", "use"],
     ]);
     expect(keys[0]).toMatchObject({ kty: "RSA", alg: "RS256", use: "sig" });
-    const etag = answer.headers.get("etag") ?? "";
+    const etag = response.headers.get("etag") ?? "";
     const again = await site.request("GET", "/gateway/jwks", { headers: { "if-none-match": etag } });
     expect(again.status).toBe(304);
   });
@@ -156,9 +156,9 @@ describe("the published keys", () => {
 describe("the inference proxy", () => {
   test("gets the key for a token and the time of the next lookup", async () => {
     await ensure();
-    const answer = await resolve(await tokenOf());
-    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    const { credential, ...rest } = await answer.json();
+    const response = await resolve(await tokenOf());
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const { credential, ...rest } = await response.json();
     expect(site.upstream.accepts(credential)).toBe(true);
     expect(rest).toEqual({
       credential_version: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -176,16 +176,16 @@ describe("the inference proxy", () => {
   test("refuses callers other than the proxy", async () => {
     const body = { user_id: ana.user.id, gateway_session_id: ana.user.id };
     for (const token of [ana.accessToken, `${PROXY_TOKEN}x`, ""]) {
-      const answer = site.request("POST", "/internal/gateway/resolve", { token, body });
-      expect(await outcome(answer)).toEqual([401, "access.proxy_token_invalid"]);
+      const response = site.request("POST", "/internal/gateway/resolve", { token, body });
+      expect(await outcome(response)).toEqual([401, "access.proxy_token_invalid"]);
     }
   });
 
   test("gets 404 until a proxy token is configured", async () => {
     await using face = await createGatewayServer({ gateway: { proxyToken: undefined } });
     for (const path of ["resolve", "credential-invalid"]) {
-      const answer = face.request("POST", `/internal/gateway/${path}`, { token: PROXY_TOKEN, body: {} });
-      expect(await outcome(answer)).toEqual([404, "request.unknown_path"]);
+      const response = face.request("POST", `/internal/gateway/${path}`, { token: PROXY_TOKEN, body: {} });
+      expect(await outcome(response)).toEqual([404, "request.unknown_path"]);
     }
   });
 
@@ -214,9 +214,9 @@ describe("the inference proxy", () => {
     const token = await tokenOf();
     const { credential: before } = await (await resolve(token)).json();
     await changeRow({ credentialVersion: crypto.randomUUID() }); // an envelope of another version
-    const answer = await resolve(token);
-    expect(answer.headers.get("retry-after")).toBe("5");
-    expect(await outcome(Promise.resolve(answer))).toEqual([503, "gateway.key_unreadable"]);
+    const response = await resolve(token);
+    expect(response.headers.get("retry-after")).toBe("5");
+    expect(await outcome(Promise.resolve(response))).toEqual([503, "gateway.key_unreadable"]);
     await site.domain.gateway.keys.attempts?.drain();
     const { credential: after } = await (await resolve(token)).json();
     expect(after).not.toBe(before);

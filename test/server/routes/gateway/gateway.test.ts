@@ -72,28 +72,28 @@ describe("a user's key", () => {
   });
 
   test("never appears in a response or in the log", async () => {
-    const answer = await (await post(ENSURE)).text();
-    const shown = [answer, JSON.stringify(await stored()), JSON.stringify(site.logged)].join();
+    const response = await (await post(ENSURE)).text();
+    const shown = [response, JSON.stringify(await stored()), JSON.stringify(site.logged)].join();
     expect(shown).not.toContain("sk-");
     expect(site.upstream.keys).toHaveLength(1);
   });
 
   test("can be requested from a browser", async () => {
-    const answer = await site.request("POST", ENSURE, { cookie: ana.cookie });
-    expect(await answer.json()).toMatchObject({ status: "ready" });
+    const response = await site.request("POST", ENSURE, { cookie: ana.cookie });
+    expect(await response.json()).toMatchObject({ status: "ready" });
   });
 
   test("is created once for concurrent requests", async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(ENSURE)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => post(ENSURE)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(site.upstream.calls.filter((call) => call === "POST /key/generate")).toHaveLength(1);
   });
 
   test("differs between users", async () => {
     await post(ENSURE);
     const bob = await site.signedIn("member");
-    const answer = await site.request("GET", "/gateway/key", bearer(bob));
-    expect(await answer.json()).toMatchObject({ email: bob.user.email, status: "missing" });
+    const response = await site.request("GET", "/gateway/key", bearer(bob));
+    expect(await response.json()).toMatchObject({ email: bob.user.email, status: "missing" });
   });
 
   test("is replaced when its user rotates it, and kept if the gateway fails", async () => {
@@ -154,12 +154,12 @@ describe("the body of ensure", () => {
 describe("a failure", () => {
   test("answers a failure of the gateway with 502 and the text that clients expect, and stores it", async () => {
     broken();
-    const answer = await post(ENSURE);
-    expect(answer.status).toBe(502);
-    const { error, reason } = await answer.json();
+    const response = await post(ENSURE);
+    expect(response.status).toBe(502);
+    const { error, reason } = await response.json();
     expect(error).toContain("gateway is unavailable");
     expect(reason).toBe("gateway.unavailable");
-    const retryAfter = Number(answer.headers.get("retry-after"));
+    const retryAfter = Number(response.headers.get("retry-after"));
     expect(retryAfter).toBeGreaterThanOrEqual(24);
     expect(retryAfter).toBeLessThanOrEqual(36);
     expect(await stored()).toMatchObject({ status: "error", error, next_retry_at: expect.any(String) });
@@ -194,17 +194,17 @@ describe("a failure", () => {
     ],
   ])("caused by %s has its own status", async (_name, spoil, status, reason) => {
     spoil();
-    const answer = await post(ENSURE);
-    expect(answer.status).toBe(status);
-    expect((await answer.json()).reason).toBe(reason);
+    const response = await post(ENSURE);
+    expect(response.status).toBe(status);
+    expect((await response.json()).reason).toBe(reason);
   });
 
   test("hides the gateway's message, which is logged", async () => {
     const body = { error: { message: `no: ${ADMIN_KEY} at 10.1.2.3` } };
     site.upstream.fail("POST /key/generate", { kind: "status", status: 500, body });
-    const answer = await (await post(ENSURE)).text();
-    expect(answer).not.toContain("10.1.2.3");
-    const { request_id: requestId } = JSON.parse(answer);
+    const response = await (await post(ENSURE)).text();
+    expect(response).not.toContain("10.1.2.3");
+    const { request_id: requestId } = JSON.parse(response);
     const [call] = site.provisionerCalls;
     expect(call).toMatchObject({
       operation: "provision",
@@ -220,9 +220,9 @@ describe("a failure", () => {
     await post(ENSURE);
     site.world.clock.advance(2 * MINUTE_MS);
     broken();
-    const answer = await post(VALIDATE);
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({
+    const response = await post(VALIDATE);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
       status: "ready",
       alias: "quartermaster:ana@example.com",
       error: expect.stringContaining("gateway is unavailable"),
@@ -270,8 +270,8 @@ describe("the status of gateway mode", () => {
     await (await face.request("GET", "/gateway/status", bearer(caller))).json();
 
   test("is 404 before a policy is published", async () => {
-    const answer = await site.request("GET", "/gateway/status", bearer(ana));
-    expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
+    const response = await site.request("GET", "/gateway/status", bearer(ana));
+    expect([response.status, (await response.json()).reason]).toEqual([404, "governance.no_policy"]);
   });
 
   test("is brief for members and complete without secrets for administrators", async () => {
@@ -368,9 +368,9 @@ describe("the health of the inference proxy", () => {
   async function healthAt(proxyOrigin: string) {
     await using face = await createGatewayServer({ proxyOrigin });
     const admin = await face.signedIn("admin");
-    const answer = await face.request("POST", "/gateway/proxy/health", bearer(admin));
-    expect(answer.status).toBe(200);
-    return await answer.json();
+    const response = await face.request("POST", "/gateway/proxy/health", bearer(admin));
+    expect(response.status).toBe(200);
+    return await response.json();
   }
 
   test("is the response of its /health", async () => {
@@ -446,8 +446,8 @@ describe("gateway mode off", () => {
     await publishFirst(face);
     const caller = await face.signedIn("member");
     const ask = async (method: string, path: string) => {
-      const answer = await face.request(method, path, bearer(caller));
-      return [answer.status, await answer.json()];
+      const response = await face.request(method, path, bearer(caller));
+      return [response.status, await response.json()];
     };
     const off = { ...Object.fromEntries(MEMBERS.map((name) => [name, null])), enabled: false };
     const body = { ...off, email: caller.user.email, status: "missing" };
@@ -461,8 +461,8 @@ describe("gateway mode off", () => {
     await using face = await createTestServer();
     const admin = bearer(await face.signedIn("admin"));
     const outcome = async (method: string, path: string) => {
-      const answer = await face.request(method, path, admin);
-      return [answer.status, (await answer.json()).reason];
+      const response = await face.request(method, path, admin);
+      return [response.status, (await response.json()).reason];
     };
     expect(await outcome("GET", "/gateway/jwks")).toEqual([404, "gateway.off"]);
     expect(await outcome("POST", "/gateway/token")).toEqual([409, "gateway.off"]);
@@ -474,8 +474,8 @@ describe("gateway mode off", () => {
     await using face = await createTestServer();
     const caller = await face.signedIn("member");
     for (const _ of [1, 2]) {
-      const answer = await face.request("POST", "/gateway/session/revoke", bearer(caller));
-      expect([answer.status, await answer.text()]).toEqual([204, ""]);
+      const response = await face.request("POST", "/gateway/session/revoke", bearer(caller));
+      expect([response.status, await response.text()]).toEqual([204, ""]);
     }
   });
 });
@@ -487,7 +487,7 @@ test("a new key gets the configured policy", async () => {
   const gateway: Partial<GatewaySettings> = { provisioner: { ...base, policy } };
   await using face = await createGatewayServer({ gateway });
   const caller = await face.signedIn("member");
-  const answer = await face.request("POST", ENSURE, bearer(caller));
-  expect(await answer.json()).toMatchObject({ status: "ready", expires_at: "2026-01-31T00:00:00.000Z" });
+  const response = await face.request("POST", ENSURE, bearer(caller));
+  expect(await response.json()).toMatchObject({ status: "ready", expires_at: "2026-01-31T00:00:00.000Z" });
   expect(face.upstream.keys[0]).toMatchObject({ models: ["model-a"] });
 });

@@ -114,12 +114,12 @@ describe("INF-52 the catalog", () => {
   test("is for administrators", async () => {
     const here = await site();
     const { accessToken: token } = await here.server.signedIn("member");
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       here.server.request("GET", MODELS, { token }),
       here.server.request("POST", REFRESH, { token }),
       here.server.request("GET", MODELS),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 401]);
+    expect(responses.map(({ status }) => status)).toEqual([403, 403, 401]);
   });
 
   test("does not exist without gateway mode", async () => {
@@ -127,7 +127,7 @@ describe("INF-52 the catalog", () => {
     await publishFirst(server);
     const root = await server.signedIn("admin");
     const here = { server: { ...server, upstream: (await site()).server.upstream }, root };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ask(here, "GET", MODELS),
       ask(here, "POST", REFRESH),
       ask(here, "POST", ACKNOWLEDGE, { model_id: "a", fingerprint: "b" }),
@@ -140,9 +140,9 @@ describe("INF-52 the catalog", () => {
       }),
     ]);
     const found = await Promise.all(
-      answers.map(async (answer) => [answer.status, (await answer.json()).reason]),
+      responses.map(async (answer) => [answer.status, (await answer.json()).reason]),
     );
-    expect(found).toEqual(answers.map(() => [404, "gateway.off"]));
+    expect(found).toEqual(responses.map(() => [404, "gateway.off"]));
     const visitor = await server.request("PUT", `${HARNESS}/codex`, { body: [] });
     expect(visitor.status).toBe(401);
   });

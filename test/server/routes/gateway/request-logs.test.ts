@@ -162,9 +162,9 @@ describe("INF-45 the request log", () => {
     [`model=${"x".repeat(513)}&harness=${"x".repeat(129)}`, ["/model", "/harness"]],
     [`run_id=${"x".repeat(513)}&profile_id=${"x".repeat(513)}`, ["/profile_id", "/run_id"]],
   ])("refuses %s and names every problem", async (query, pointers) => {
-    const answer = await face.request("GET", `${PATH}?${query}`, { token: admin.accessToken });
-    expect(answer.status).toBe(400);
-    const { problems, errors = problems } = await answer.json();
+    const response = await face.request("GET", `${PATH}?${query}`, { token: admin.accessToken });
+    expect(response.status).toBe(400);
+    const { problems, errors = problems } = await response.json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
   });
 
@@ -292,10 +292,10 @@ describe("a separate inference proxy", () => {
     ["a model too long", { model: "x".repeat(513) }],
     ["an agent too long", { harness: "x".repeat(129) }],
   ])("is refused with %s, and the whole batch with it", async (_, changes) => {
-    const answer = await send("/batch", {
+    const response = await send("/batch", {
       events: [event(30, { run_id: "bad" }), event(31, { run_id: "bad", ...changes })],
     });
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
     expect(await get("?run_id=bad")).toMatchObject({ total: 0 });
   });
 
@@ -393,9 +393,9 @@ describe("INF-56 usage", () => {
     ["from=2024-01-01&to=2026-01-01", ["/from"]],
     ["group_by=branch", ["/group_by"]],
   ])("is refused with %s", async (query, pointers) => {
-    const answer = await face.request("GET", `/admin/gateway/usage?${query}`, { token: admin.accessToken });
-    expect(answer.status).toBe(400);
-    const { problems, errors = problems } = await answer.json();
+    const response = await face.request("GET", `/admin/gateway/usage?${query}`, { token: admin.accessToken });
+    expect(response.status).toBe(400);
+    const { problems, errors = problems } = await response.json();
     expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
   });
 });

@@ -8,8 +8,8 @@ test("CON-45 conflicts with the configuration file are listed, kept, and taken i
   await publishConflict(face);
   const { accessToken: token } = await face.signedIn("admin");
   const ask = async (method: string, path: string, body?: object) => {
-    const answer = await face.request(method, `/admin${path}`, { token, ...(body && { body }) });
-    return { status: answer.status, body: await answer.json() };
+    const response = await face.request(method, `/admin${path}`, { token, ...(body && { body }) });
+    return { status: response.status, body: await response.json() };
   };
   const listed = "/governance-config/deployment-conflicts";
   const keep = (version: string, paths = ["/ttl_seconds"]) =>

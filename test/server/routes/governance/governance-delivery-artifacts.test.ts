@@ -54,22 +54,22 @@ const packageWith = ({ id, sha256 }: Stored, name = "tool", more: object = {}) =
 const ask = (caller = ana, id = archive.id) =>
   site.request("POST", `/package-artifacts/${id}/download`, { token: caller.accessToken });
 const outcome = async (asked: Promise<Response>) => {
-  const answer = await asked;
-  return [answer.status, (await answer.json()).reason];
+  const response = await asked;
+  return [response.status, (await response.json()).reason];
 };
 
 async function linkFor(caller = ana, id = archive.id): Promise<string> {
-  const answer = await ask(caller, id);
-  expect(answer.status).toBe(200);
-  return (await answer.json()).url;
+  const response = await ask(caller, id);
+  expect(response.status).toBe(200);
+  return (await response.json()).url;
 }
 
 describe("a download link", () => {
   test("has the documented form and returns the exact bytes without a credential", async () => {
     await publishPackages(site, { packages: [packageWith(archive)] });
-    const answer = await ask();
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    const { url, ...rest } = await answer.json();
+    const response = await ask();
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { url, ...rest } = await response.json();
     expect(rest).toEqual({ method: "GET", headers: {}, expires_in_seconds: LINK_TTL_SECONDS });
     expect(url.startsWith(`${site.origin}/artifacts/`)).toBe(true);
     const file = await fetch(url);
@@ -142,13 +142,13 @@ describe("the bytes of an archive", () => {
     ["everything from a place on", "bytes=9-", (all: Uint8Array) => all.slice(9)],
     ["the last of them", "bytes=-4", (all: Uint8Array) => all.slice(-4)],
   ])("serves a part of an archive: %s", async (_name, range, wanted) => {
-    const answer = await part({ range });
-    expect(answer.status).toBe(206);
-    expect(await answer.bytes()).toEqual(wanted(archive.bytes));
-    expect(answer.headers.get("content-range")).toMatch(
+    const response = await part({ range });
+    expect(response.status).toBe(206);
+    expect(await response.bytes()).toEqual(wanted(archive.bytes));
+    expect(response.headers.get("content-range")).toMatch(
       new RegExp(`^bytes \\d+-\\d+/${archive.bytes.length}$`),
     );
-    expect(answer.headers.get("etag")).toBe(tag());
+    expect(response.headers.get("etag")).toBe(tag());
   });
 
   test("resume where a download stopped, and restart if the archive has changed", async () => {
@@ -158,9 +158,9 @@ describe("the bytes of an archive", () => {
   });
 
   test("refuses a range beyond the end of an archive", async () => {
-    const answer = await part({ range: `bytes=${archive.bytes.length}-` });
-    expect(answer.status).toBe(416);
-    expect(answer.headers.get("content-range")).toBe(`bytes */${archive.bytes.length}`);
+    const response = await part({ range: `bytes=${archive.bytes.length}-` });
+    expect(response.status).toBe(416);
+    expect(response.headers.get("content-range")).toBe(`bytes */${archive.bytes.length}`);
   });
 
   test("sends no bytes to a caller that has them, nor with HEAD", async () => {

@@ -31,15 +31,15 @@ const get = (caller = ana, headers: Record<string, string> = {}) =>
   site.request("GET", PATH, { token: caller.accessToken, headers: { ...CAPABLE, ...headers } });
 const gatewayOf = async (caller = ana) => (await (await get(caller)).json()).gateway;
 const outcome = async (asked: Promise<Response>): Promise<[number, string]> => {
-  const answer = await asked;
-  return [answer.status, (await answer.json()).reason];
+  const response = await asked;
+  return [response.status, (await response.json()).reason];
 };
 
 describe("a workstation", () => {
   test("gets the whole document with only the proxy and a token bound to its login", async () => {
-    const answer = await get();
-    expect(answer.headers.get("x-blue-required-client-version")).toBe("1.2.3");
-    const { gateway, ...document } = await answer.json();
+    const response = await get();
+    expect(response.headers.get("x-blue-required-client-version")).toBe("1.2.3");
+    const { gateway, ...document } = await response.json();
     expect(document).toMatchObject({ revision, required_client_version: "1.2.3", packages: [] });
     expect(gateway).toEqual({
       type: "litellm",
@@ -62,16 +62,16 @@ describe("a workstation", () => {
   test("gets a response that must not be stored, shared or compared", async () => {
     const [one, other] = [await gatewayOf(), await gatewayOf()];
     expect(one.token).not.toBe(other.token);
-    const answer = await get(ana, { "if-none-match": "*" });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("etag")).toBeNull();
+    const response = await get(ana, { "if-none-match": "*" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("etag")).toBeNull();
   });
 
   test("gets a different token than other workstations, in any order of requests", async () => {
     const ben = await site.signedIn("member", { email: "ben@example.com" });
-    const answers = await Promise.all([gatewayOf(ana), gatewayOf(ben), gatewayOf(ana)]);
-    const subjects = answers.map(({ token }) => decodeJwt(token).sub);
+    const responses = await Promise.all([gatewayOf(ana), gatewayOf(ben), gatewayOf(ana)]);
+    const subjects = responses.map(({ token }) => decodeJwt(token).sub);
     expect(subjects).toEqual([ana.user.id, ben.user.id, ana.user.id]);
   });
 
@@ -117,9 +117,9 @@ describe("a policy fetch in gateway mode", () => {
   test("is 502 while the gateway is down, and 409 with a remedy while a key is pending", async () => {
     await site.upstream.stop();
     expect((await get()).status).toBe(502);
-    const answer = await get();
-    const { reason, error } = await answer.json();
-    expect([answer.status, reason]).toEqual([409, "gateway.key_needed"]);
+    const response = await get();
+    const { reason, error } = await response.json();
+    expect([response.status, reason]).toEqual([409, "gateway.key_needed"]);
     expect(error).toBe(
       "you have no usable gateway key (it is error); run the client's gateway command to see why and to get one",
     );

@@ -367,25 +367,25 @@ describe("the socket", () => {
 
   test("a workstation receives a new revision without asking, and proxies are told not to buffer", async () => {
     const id = await publishFirst(service);
-    const answer = await ask();
-    const { headers } = answer;
+    const response = await ask();
+    const { headers } = response;
     expect(headers.get("content-type")).toBe("text/event-stream");
     expect([headers.get("cache-control"), headers.get("x-accel-buffering")]).toEqual(["no-store", "no"]);
-    expect(await idsOf(answer.body, 1)).toEqual([id]);
+    expect(await idsOf(response.body, 1)).toEqual([id]);
     const next = await publishPackages(service, { packages: [packageOf("a")] });
-    expect(await idsOf(answer.body, 1)).toEqual([next.id]);
+    expect(await idsOf(response.body, 1)).toEqual([next.id]);
   });
 
   test("sends no event before the first policy", async () => {
-    const answer = await ask();
-    expect([answer.status, (await answer.json()).reason]).toEqual([404, "governance.no_policy"]);
+    const response = await ask();
+    expect([response.status, (await response.json()).reason]).toEqual([404, "governance.no_policy"]);
   });
 
   test("the stream of a revoked workstation ends", async () => {
     await publishFirst(service);
-    const answer = await ask();
+    const response = await ask();
     await service.domain.identity.users.revokeLogins(service.world.system, ben.user.id);
-    expect(idsIn(await answer.text())).toHaveLength(1);
+    expect(idsIn(await response.text())).toHaveLength(1);
     expect((await ask()).status).toBe(401);
   });
 
@@ -393,8 +393,8 @@ describe("the socket", () => {
     await publishFirst(service);
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${ben.accessToken}` };
-    const answer = await fetch(`${service.origin}${PATH}`, { headers, signal: leaving.signal });
-    await idsOf(answer.body, 1);
+    const response = await fetch(`${service.origin}${PATH}`, { headers, signal: leaving.signal });
+    await idsOf(response.body, 1);
     expect(await countOpen()).toBe(1);
     leaving.abort();
     expect((await ask("HEAD")).status).toBe(200);
@@ -405,9 +405,9 @@ describe("the socket", () => {
   test("one stream more than a login may open is refused with 429 and a time to retry", async () => {
     await publishFirst(service);
     const all = await Promise.all(Array.from({ length: STREAMS_PER_LOGIN_MAX }, () => ask()));
-    const answer = await ask();
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
-    expect((await answer.json()).reason).toBe("governance.too_many_streams");
+    const response = await ask();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect((await response.json()).reason).toBe("governance.too_many_streams");
     await all[0]?.body?.cancel();
     while ((await countOpen()) === STREAMS_PER_LOGIN_MAX) await Bun.sleep(1); // until the end of the socket has arrived
     expect((await ask()).status).toBe(200);
@@ -415,9 +415,9 @@ describe("the socket", () => {
 
   test("open streams do not prevent the service from stopping", async () => {
     await publishFirst(service);
-    const answer = await ask();
+    const response = await ask();
     const stopped = service[Symbol.asyncDispose]();
-    expect(idsIn(await answer.text())).toHaveLength(1);
+    expect(idsIn(await response.text())).toHaveLength(1);
     await stopped;
   });
 });

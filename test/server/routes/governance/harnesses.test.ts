@@ -19,10 +19,10 @@ const get = (headers: Record<string, string> = {}) =>
   site.request("GET", "/harness-metadata", { token, headers });
 
 test("a member reads every harness in the published order", async () => {
-  const answer = await get();
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toBe("application/json");
-  const body: unknown = await answer.json();
+  const response = await get();
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("application/json");
+  const body: unknown = await response.json();
   expect(Value.Errors(HarnessMetadata, body).First()).toBeUndefined();
   expect(body).toMatchObject({
     contract_version: 3,
@@ -44,9 +44,9 @@ test("a reload changes the facts and their entity tag", async () => {
   facts = { extension: { kimi: { verified_before: "2.0.0-0", generations: [] } }, source };
   expect((await get({ "if-none-match": etag })).status).toBe(304);
   site.domain.harnesses.reload();
-  const answer = await get({ "if-none-match": etag });
-  expect(answer.status).toBe(200);
-  expect(await answer.json()).toMatchObject({
+  const response = await get({ "if-none-match": etag });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
     harnesses: [{}, {}, { key: "kimi", generations: [{ verified_before: "2.0.0-0" }] }, {}],
   });
 });

@@ -17,8 +17,8 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 async function save(version: number, change: object) {
   const body = { version, package: change };
-  const answer = await site.request("PUT", "/admin/policy-draft", { token: admin.accessToken, body });
-  return { status: answer.status, body: await answer.json() };
+  const response = await site.request("PUT", "/admin/policy-draft", { token: admin.accessToken, body });
+  return { status: response.status, body: await response.json() };
 }
 
 test("a package is taken from the catalog, replaced, given to some, turned off and removed", async () => {

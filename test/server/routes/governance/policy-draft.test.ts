@@ -15,9 +15,9 @@ afterAll(() => face[Symbol.asyncDispose]());
 
 async function ask(method: string, path: string, body?: object, caller = admin) {
   const sent = { token: caller.accessToken, ...(body && { body }) };
-  const answer = await face.request(method, `/admin/policy-draft${path}`, sent);
-  const text = await answer.text();
-  return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) };
+  const response = await face.request(method, `/admin/policy-draft${path}`, sent);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
 }
 
 test("CON-50 a draft is read, saved part by part, published and gone", async () => {
@@ -133,8 +133,8 @@ test("CON-46 a text is checked without being saved: all problems with their line
 test("CON-46 the settings of a harness are checked with the rest of the draft, and an unknown part is refused", async () => {
   const check = async (managed_yaml: string, part: string) => {
     const sent = { token: admin.accessToken, body: { managed_yaml, part } };
-    const answer = await face.request("POST", "/admin/governance-config/check", sent);
-    return { status: answer.status, body: await answer.json() };
+    const response = await face.request("POST", "/admin/governance-config/check", sent);
+    return { status: response.status, body: await response.json() };
   };
   expect((await check("model: large", "codex")).body).toEqual({ valid: true, problems: [] });
   expect((await check("model: a\nmodel: b\n", "codex")).body).toMatchObject({
@@ -149,11 +149,11 @@ test("CON-46 the settings of a harness are checked with the rest of the draft, a
 
 test("CON-58 the impact of a whole document is computed without a draft, and one with problems is refused", async () => {
   const impact = async (body: object) => {
-    const answer = await face.request("POST", "/admin/governance-config/impact", {
+    const response = await face.request("POST", "/admin/governance-config/impact", {
       token: admin.accessToken,
       body,
     });
-    return { status: answer.status, body: await answer.json() };
+    return { status: response.status, body: await response.json() };
   };
   const read = await face.request("GET", "/admin/governance-config", { token: admin.accessToken });
   const { document } = await read.json();

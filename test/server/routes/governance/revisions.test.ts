@@ -16,8 +16,8 @@ afterAll(() => face[Symbol.asyncDispose]());
 
 async function ask(path: string, body?: object) {
   const sent = { token: admin.accessToken, ...(body && { body }) };
-  const answer = await face.request(body ? "POST" : "GET", `/admin/governance-config${path}`, sent);
-  return { status: answer.status, body: await answer.json() };
+  const response = await face.request(body ? "POST" : "GET", `/admin/governance-config${path}`, sent);
+  return { status: response.status, body: await response.json() };
 }
 const current = () => face.domain.governance.revisions.inForce(face.world.organizationId);
 const publish = (more: object) =>

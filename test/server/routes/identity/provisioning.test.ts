@@ -8,8 +8,8 @@ afterAll(() => site[Symbol.asyncDispose]());
 const { accessToken: token, actor } = await site.signedIn("admin");
 const world = { ...site.world, organizationId: actor.organizationId };
 const ask = async (method: string, path: string, body?: object) => {
-  const answer = await site.request(method, path, { token, ...(body && { body }) });
-  return { status: answer.status, body: answer.status === 204 ? undefined : await answer.json() };
+  const response = await site.request(method, path, { token, ...(body && { body }) });
+  return { status: response.status, body: response.status === 204 ? undefined : await response.json() };
 };
 
 test("groups are listed by name, and one has a page of its members", async () => {

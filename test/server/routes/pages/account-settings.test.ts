@@ -56,9 +56,9 @@ describe("the account settings", () => {
     });
 
   test("send a signed-out visitor to sign in and back to the same page", async () => {
-    const answer = await site.request("GET", `/account?browsers=${UNKNOWN_ID}`);
+    const response = await site.request("GET", `/account?browsers=${UNKNOWN_ID}`);
     const place = encodeURIComponent(`/account?browsers=${UNKNOWN_ID}`);
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, `/login?callbackURL=${place}`]);
+    expect([response.status, response.headers.get("location")]).toEqual([303, `/login?callbackURL=${place}`]);
     const browser = browse(site);
     const page = await browser.signIn(await browser.visit("/account"), ADA);
     expect([page.path, page.heading]).toEqual(["/account", "Account settings"]);

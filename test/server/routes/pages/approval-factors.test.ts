@@ -34,8 +34,11 @@ test("SSO-31 an administrator who must set a factor up does that first, and retu
   const factors = await approve();
   expect(factors.path).toBe(`/account/second-factor${next}`);
   const { cookie } = caller;
-  const answer = await site.request("POST", `/api/device/${token}`, { cookie, body: { action: "approve" } });
-  expect([answer.status, (await answer.json()).reason]).toEqual([
+  const response = await site.request("POST", `/api/device/${token}`, {
+    cookie,
+    body: { action: "approve" },
+  });
+  expect([response.status, (await response.json()).reason]).toEqual([
     403,
     "access.second_factor_enrollment_needed",
   ]);

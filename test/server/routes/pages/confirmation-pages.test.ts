@@ -23,8 +23,8 @@ let invited = 0;
 async function severe(browser: FormBrowser): Promise<string> {
   const body = JSON.stringify({ email: `new-${++invited}@example.com`, role: "admin" });
   const headers = { "content-type": "application/json" };
-  const answer = await browser.request(INVITATIONS, { method: "POST", headers, body });
-  return answer.ok ? "done" : (await answer.json()).reason;
+  const response = await browser.request(INVITATIONS, { method: "POST", headers, body });
+  return response.ok ? "done" : (await response.json()).reason;
 }
 
 describe.each(["off", "optional"] as const)("the second factor %s", (secondFactor) => {

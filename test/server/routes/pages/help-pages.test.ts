@@ -10,19 +10,19 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 describe("the handbook", () => {
   test("lists every chapter to a caller without a credential", async () => {
-    const answer = await server.request("GET", "/help");
-    const html = await answer.text();
-    expect(answer.status).toBe(200);
+    const response = await server.request("GET", "/help");
+    const html = await response.text();
+    expect(response.status).toBe(200);
     for (const { name, title } of CHAPTERS) expect(html).toContain(`<a href="/help/${name}">${title}</a>`);
   });
 
   test.each(CHAPTERS)(
     "shows $name under the content security policy of pages, without scripts and with working links",
     async ({ name, title }) => {
-      const answer = await server.request("GET", `/help/${name}`);
-      const html = await answer.text();
-      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(answer.headers.get("content-security-policy")).toBe(contentSecurityPolicy);
+      const response = await server.request("GET", `/help/${name}`);
+      const html = await response.text();
+      expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(response.headers.get("content-security-policy")).toBe(contentSecurityPolicy);
       expect(html).toContain(`<h1>${title}</h1>`);
       expect(html).not.toMatch(/<script|\sstyle=|\son\w+=|<!--/);
       const links = [...html.matchAll(/<a href="(\/help[^"#]*)/g)].map(([, path = ""]) => path);
@@ -47,14 +47,17 @@ describe("the handbook", () => {
     [0, 404],
     [1, 400],
   ])("answers a name of %i characters more than the limit with %i", async (step, status) => {
-    const answer = await server.request("GET", `/help/${"x".repeat(NAME_CHARACTERS_MAX + step)}`);
-    expect(answer.status).toBe(status);
+    const response = await server.request("GET", `/help/${"x".repeat(NAME_CHARACTERS_MAX + step)}`);
+    expect(response.status).toBe(status);
   });
 
   test("answers an unknown chapter with a page, even if its name is a topic or an object member", async () => {
     for (const name of ["nothing", "bundles", "constructor"]) {
-      const answer = await server.request("GET", `/help/${name}`);
-      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+      const response = await server.request("GET", `/help/${name}`);
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        404,
+        "text/html; charset=utf-8",
+      ]);
     }
   });
 });

@@ -86,10 +86,10 @@ describe("signing in", () => {
       expect.stringMatching(/^__Host-quartermaster_form=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/),
     ]);
     const body = new URLSearchParams({ ...formTo(page, "/login").fields, ...ADA });
-    const answer = await browser.request("/login", { method: "POST", body });
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/"]);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.getSetCookie()).toEqual([
+    const response = await browser.request("/login", { method: "POST", body });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/"]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(
         /^__Secure-better-auth\.session_token=[\w-]{43}; Path=\/; Max-Age=43200; Secure; HttpOnly; SameSite=Lax$/,
       ),
@@ -118,11 +118,11 @@ describe("signing in", () => {
     const browser = browse(server);
     const [first, second] = [await browser.visit("/login"), await browser.visit("/login")];
     expect(second.headers.getSetCookie()).toEqual([]);
-    const answer = await browser.submit(formTo(first, "/login"), {
+    const response = await browser.submit(formTo(first, "/login"), {
       email: "ada@example.com",
       password: "wrong",
     });
-    expect(answer.status).toBe(401); // the token of the first tab is still accepted
+    expect(response.status).toBe(401); // the token of the first tab is still accepted
   });
 
   test("does not reveal whether an account exists", async () => {
@@ -312,11 +312,11 @@ describe("approving by the typed code", () => {
     const { userCode } = await begin(server);
     const budgetsBefore = server.world.db.read.select().from(budgets).all();
     for (const code of [userCode, "ABCDEFGH", "x", "%2Fevil"]) {
-      const answer = await browser.request(`/device/code/${code}`, {
+      const response = await browser.request(`/device/code/${code}`, {
         headers: { "sec-fetch-site": "cross-site" },
       });
-      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/device"]);
-      expect(answer.headers.getSetCookie()).toEqual([]);
+      expect([response.status, response.headers.get("location")]).toEqual([303, "/device"]);
+      expect(response.headers.getSetCookie()).toEqual([]);
     }
     expect(server.world.db.read.select().from(budgets).all()).toEqual(budgetsBefore);
     expect(server.world.db.read.select().from(deviceLogins).all()).toMatchObject([{ userId: null }]);
@@ -329,8 +329,8 @@ describe("approving by the typed code", () => {
     const { userCode } = await begin(server);
     const form = formTo(await browser.visit("/device"), "/device");
     const body = new URLSearchParams({ ...form.fields, user_code: userCode });
-    const answer = await browser.request("/device", { method: "POST", body });
-    expect(answer.headers.getSetCookie()).toEqual([
+    const response = await browser.request("/device", { method: "POST", body });
+    expect(response.headers.getSetCookie()).toEqual([
       `__Host-quartermaster_user_code=${userCode}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax`,
     ]);
   });
@@ -432,8 +432,8 @@ describe("approving by the typed code", () => {
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, {}]) {
       const browser = browse(server);
       const body = new URLSearchParams({ user_code: userCode });
-      const answer = await browser.request("/device", { method: "POST", headers, body });
-      expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
+      const response = await browser.request("/device", { method: "POST", headers, body });
+      expect([response.status, response.headers.getSetCookie()]).toEqual([303, []]);
     }
     const browser = browse(server);
     browser.cookies.set("__Host-quartermaster_waiting_code", "not a code");
@@ -596,8 +596,8 @@ describe("a form", () => {
       const browser = browse(server);
       const page = await browser.visit("/login");
       const body = new URLSearchParams({ ...formTo(page, "/login").fields, ...ADA });
-      const answer = await browser.request("/login", { method: "POST", body, headers: { ...headers } });
-      expect(answer.status).toBe(303);
+      const response = await browser.request("/login", { method: "POST", body, headers: { ...headers } });
+      expect(response.status).toBe(303);
     }
   });
 
@@ -662,19 +662,19 @@ describe("every page", () => {
     ["GET", "/accept-invitation/x", {}, 404],
   ])("answers %s %s as a page with its status and the request id", async (method, path, sent, status) => {
     const server = await sameServer();
-    const answer = await server.request(method, path, sent);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(await answer.text()).toContain(answer.headers.get("x-request-id") ?? "no id");
+    const response = await server.request(method, path, sent);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await response.text()).toContain(response.headers.get("x-request-id") ?? "no id");
   });
 
   test("answers an internal error with only the request id", async () => {
     await using server = await createTestServer({ hasConsole: false });
     await server.world.db.close();
-    const answer = await server.request("GET", "/login");
-    expect(answer.status).toBe(500);
-    const html = await answer.text();
-    expect(html).toContain(answer.headers.get("x-request-id") ?? "no id");
+    const response = await server.request("GET", "/login");
+    expect(response.status).toBe(500);
+    const html = await response.text();
+    expect(html).toContain(response.headers.get("x-request-id") ?? "no id");
     expect(html).not.toMatch(/sqlite|database|closed/i);
   });
 
@@ -683,9 +683,12 @@ describe("every page", () => {
   test.each(LOST)("answers a browser at the unknown address %s with a page and a link", async (path) => {
     const server = await sameServer();
     const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-    const answer = await server.request("GET", path, { headers: { accept } });
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
-    const html = await answer.text();
+    const response = await server.request("GET", path, { headers: { accept } });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
+    const html = await response.text();
     expect(html).toContain("<h1>Page not found</h1>");
     expect(html).toContain('href="/"');
     expect(html).toContain("– Test</title>");
@@ -696,8 +699,8 @@ describe("every page", () => {
     async (accept) => {
       const server = await sameServer();
       for (const path of LOST) {
-        const answer = await server.request("GET", path, { headers: { accept } });
-        expect([answer.status, answer.headers.get("content-type")]).toEqual([
+        const response = await server.request("GET", path, { headers: { accept } });
+        expect([response.status, response.headers.get("content-type")]).toEqual([
           404,
           "application/problem+json",
         ]);
@@ -709,8 +712,8 @@ describe("every page", () => {
     "is distinct from an API refusal, which is JSON at %s for any Accept header",
     async (path) => {
       const server = await sameServer();
-      const answer = await server.request("GET", path, { headers: { accept: "text/html" } });
-      expect(answer.headers.get("content-type")).toMatch(/json/);
+      const response = await server.request("GET", path, { headers: { accept: "text/html" } });
+      expect(response.headers.get("content-type")).toMatch(/json/);
     },
   );
 
@@ -718,9 +721,9 @@ describe("every page", () => {
     await using server = await createTestServer({ hasConsole: false });
     const { html } = await browse(server).visit("/login");
     const own = /<link rel="icon" href="([^"]+)"/.exec(html)?.[1] ?? "";
-    const answer = await server.request("GET", own);
-    expect(answer.headers.get("content-type")).toBe("image/svg+xml");
-    expect(await answer.text()).toStartWith("<svg ");
+    const response = await server.request("GET", own);
+    expect(response.headers.get("content-type")).toBe("image/svg+xml");
+    expect(await response.text()).toStartWith("<svg ");
     const { domain, world } = server;
     await domain.branding.update(world.system, { faviconUrl: "https://example.com/icon.png" });
     expect((await browse(server).visit("/login")).html).toContain('href="https://example.com/icon.png"');
@@ -728,10 +731,10 @@ describe("every page", () => {
 
   test("links its style sheet, which may be cached forever", async () => {
     const server = await sameServer();
-    const answer = await server.request("GET", styleSheetPath);
-    expect(answer.headers.get("content-type")).toBe("text/css; charset=utf-8");
-    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    expect(await answer.text()).toBe(styleSheetBody);
+    const response = await server.request("GET", styleSheetPath);
+    expect(response.headers.get("content-type")).toBe("text/css; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(await response.text()).toBe(styleSheetBody);
     expect((await browse(server).visit("/login")).html).toContain(styleSheetPath);
   });
 });

@@ -91,17 +91,17 @@ describe("sign-in", () => {
     expect(offering.headers.get("content-security-policy")).toContain(
       "script-src 'self'; require-trusted-types-for 'script'",
     );
-    const answer = passkey.get(passkeyOptionsIn(offering));
-    await browser.submit(formTo(offering, PROOF), { answer });
+    const response = passkey.get(passkeyOptionsIn(offering));
+    await browser.submit(formTo(offering, PROOF), { answer: response });
     expect(await hasSession(browser)).toBe(true);
   });
 
   test("the script is served under its digest", async () => {
     const site = await sameServer();
-    const answer = await site.request("GET", passkeyScriptPath);
-    expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
-    expect(answer.headers.get("cache-control")).toContain("immutable");
-    expect(await answer.text()).toContain("navigator.credentials.get");
+    const response = await site.request("GET", passkeyScriptPath);
+    expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(response.headers.get("cache-control")).toContain("immutable");
+    expect(await response.text()).toContain("navigator.credentials.get");
   });
 
   test("an expired sign-in starts again, and a form of another site is refused", async () => {
@@ -135,8 +135,12 @@ describe("sign-in", () => {
     const site = await sameServer();
     const { app } = await afterPassword(site);
     const signIn = async (body: object) => {
-      const answer = await site.request("POST", "/api/auth/sign-in/email", { body });
-      return { status: answer.status, body: await answer.json(), cookies: answer.headers.getSetCookie() };
+      const response = await site.request("POST", "/api/auth/sign-in/email", { body });
+      return {
+        status: response.status,
+        body: await response.json(),
+        cookies: response.headers.getSetCookie(),
+      };
     };
     const refused = await signIn(CREDENTIAL);
     expect(refused).toMatchObject({
@@ -185,8 +189,8 @@ describe("a user who must have a factor", () => {
     const page = await browser.visit(action);
     const refused = await browser.submit(formTo(page, action), { answer: "{}" });
     expect(refused.html).toContain("The passkey was not accepted");
-    const answer = createAuthenticator(BASE_URL).create(passkeyOptionsIn(refused));
-    const codes = await browser.submit(formTo(refused, action), { answer });
+    const response = createAuthenticator(BASE_URL).create(passkeyOptionsIn(refused));
+    const codes = await browser.submit(formTo(refused, action), { answer: response });
     expect(codesIn(codes)).toHaveLength(10);
     expect(await hasSession(browser)).toBe(true);
   });
@@ -194,16 +198,16 @@ describe("a user who must have a factor", () => {
   test("is refused over JSON with the reason", async () => {
     const site = await sameStrict();
     await member(site);
-    const answer = await site.request("POST", "/api/auth/sign-in/email", { body: CREDENTIAL });
-    expect(await answer.json()).toMatchObject({ reason: "access.second_factor_enrollment_needed" });
+    const response = await site.request("POST", "/api/auth/sign-in/email", { body: CREDENTIAL });
+    expect(await response.json()).toMatchObject({ reason: "access.second_factor_enrollment_needed" });
   });
 
   test("cannot do anything sensitive in a session from before", async () => {
     const site = await sameStrict();
     const { cookie } = await site.signedIn("admin");
     const body = { email: "eve@example.com", role: "admin" };
-    const answer = await site.request("POST", "/admin/invitations", { cookie, body });
-    expect(await answer.json()).toMatchObject({ reason: "access.second_factor_enrollment_needed" });
+    const response = await site.request("POST", "/admin/invitations", { cookie, body });
+    expect(await response.json()).toMatchObject({ reason: "access.second_factor_enrollment_needed" });
   });
 });
 
@@ -286,8 +290,8 @@ describe("a sensitive operation in a browser session", () => {
       const app = await giveApp(site, admin);
       const ask = async (credential: object) => {
         const sent = { ...credential, ...(body && { body }) };
-        const answer = await site.request(method, path, sent);
-        return answer.ok ? "done" : (await answer.json()).reason;
+        const response = await site.request(method, path, sent);
+        return response.ok ? "done" : (await response.json()).reason;
       };
       site.world.clock.advance(10 * 60_000);
       expect(await ask({ cookie: admin.cookie })).toBe("access.confirmation_needed");
@@ -327,7 +331,7 @@ describe("a sensitive operation in a browser session", () => {
     const page = await browser.visit("/account");
     const asked = await browser.submit(formTo(page, "/account/gateway-key/rotate"), {});
     expect(asked.path).toBe(`${FACTORS}/confirm?next=%2Faccount`);
-    const answer = await site.request("POST", "/gateway/key/rotate", { cookie: caller.cookie });
-    expect(await answer.json()).toMatchObject({ reason: "access.confirmation_needed" });
+    const response = await site.request("POST", "/gateway/key/rotate", { cookie: caller.cookie });
+    expect(await response.json()).toMatchObject({ reason: "access.confirmation_needed" });
   });
 });

@@ -111,7 +111,7 @@ test("a store that is down, silent or refuses answers 503 until it is back, and 
   expect(await own.complete()).toEqual(COMPLETE);
 });
 
-test("an answer of success to everything completes nothing", async () => {
+test("a response of success to everything completes nothing", async () => {
   await using own = await site();
   own.store.instead = () => new Response(null, { headers: { "content-length": "0" } });
   expect(await own.complete()).toEqual([400, "sessions.content_differs"]);

@@ -1,16 +1,16 @@
-// Maps answers of repository hosts, and failed requests, to errors. No error repeats the text of an answer.
+// Maps answers of repository hosts, and failed requests, to errors. No error repeats the text of a response.
 import { DomainError } from "../../../../platform/errors.ts";
 import { discardBody } from "../../../../platform/outbound/discard-body.ts";
 import { rateLimited, sourceFault } from "../faults.ts";
 
-/** Limit for an answer that is not an archive. */
+/** Limit for a response that is not an archive. */
 export const ANSWER_BYTES_MAX = 1024 ** 2;
 
 const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;
 const codeIn = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "";
 
-/** @returns the error for a request that got no whole answer; errors that say more stay */
+/** @returns the error for a request that got no whole response; errors that say more stay */
 export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return sourceFault("too_slow");
   if (!(error instanceof DomainError)) return sourceFault("host_down", error);
@@ -52,7 +52,7 @@ const isLimited = (headers: Headers): boolean =>
 
 /**
  * Reads `Retry-After`, a number or a time (RFC 9110 section 10.2.3), else the time at which a limit ends (GitHub `X-RateLimit-Reset`,
- * GitLab `RateLimit-Reset`). Times are compared with the `Date` of the answer, because clocks differ.
+ * GitLab `RateLimit-Reset`). Times are compared with the `Date` of the response, because clocks differ.
  * @returns seconds; undefined unless the host says
  */
 function waitIn(headers: Headers): number | undefined {

@@ -60,7 +60,7 @@ export interface Host {
   mayWrite?(ask: Ask, repository: string): Promise<boolean | undefined>;
 }
 
-/** @returns the answer in the expected shape; undefined stays @throws DomainError `source.bad_answer` */
+/** @returns the response in the expected shape; undefined stays @throws DomainError `source.bad_answer` */
 export function requireShape<Shape extends TSchema>(
   shape: Shape,
   answer: unknown,

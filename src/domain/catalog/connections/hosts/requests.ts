@@ -57,7 +57,7 @@ export class HostRequests implements Ask {
     this.clones = new Clones(dependencies, connection, bounds);
   }
 
-  /** Sends a request without the credential. @returns the `Date` of the answer @throws DomainError `source.*` */
+  /** Sends a request without the credential. @returns the `Date` of the response @throws DomainError `source.*` */
   async probe(): Promise<{ date: string | undefined }> {
     const response = await this.#send({ ...this.#target("/"), isOwn: false }, {});
     const { status, headers } = response;
@@ -103,7 +103,7 @@ export class HostRequests implements Ask {
     return true;
   }
 
-  /** @returns the answer with an archive, after its redirects; undefined if there is none */
+  /** @returns the response with an archive, after its redirects; undefined if there is none */
   async archive(path: string): Promise<Response | undefined> {
     let target = this.#target(path);
     for (let redirects = 0; ; redirects += 1) {

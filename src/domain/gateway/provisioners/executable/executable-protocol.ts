@@ -1,5 +1,5 @@
 // The protocol of an executable provisioner: the JSON document on its standard input and the one on its standard output,
-// protocol version 1. executable.ts runs it and acts on its answers.
+// protocol version 1. executable.ts runs it and acts on its responses.
 // Source: handbook: gateway, The provisioner protocol.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -25,7 +25,7 @@ export const ALIAS_CHARS_MAX = 512;
 export const CREDENTIAL_CHARS_MAX = 8_192;
 /** Bytes of JSON; it is stored with the key and sent with every call. */
 export const METADATA_BYTES_MAX = 64 * 1024;
-/** Places of an invalid answer that are named. */
+/** Places of an invalid response that are named. */
 export const PROBLEM_PLACES_MAX = 3;
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -88,20 +88,20 @@ const toWire = ({ id, email, organizationId, groups }: GatewayIdentity) => ({
 
 /**
  * @returns the result of a success; its required members depend on the operation
- * @throws ProvisionerError with the code of a failure; `unavailable` if the answer does not follow the protocol
+ * @throws ProvisionerError with the code of a failure; `unavailable` if the response does not follow the protocol
  */
 export function readResult(ran: ProgramResult): unknown {
-  const { error, result } = readAnswer(ran);
+  const { error, result } = readResponse(ran);
   if (!error) return result;
   throw new ProvisionerError(isCode(error.code) ? error.code : "unavailable", diagnosisOf(error));
 }
 
 /**
  * @returns the result of a success of `list_models`
- * @throws ListingError with the code of a failure; ProvisionerError `unavailable` if the answer does not follow the protocol
+ * @throws ListingError with the code of a failure; ProvisionerError `unavailable` if the response does not follow the protocol
  */
 export function readListing(ran: ProgramResult): unknown {
-  const { error, result } = readAnswer(ran);
+  const { error, result } = readResponse(ran);
   if (!error) return result;
   const { code } = error;
   if (isCode(code)) throw new ListingError(listingCodeOf(code), diagnosisOf(error));
@@ -112,17 +112,17 @@ export function readListing(ran: ProgramResult): unknown {
 const diagnosisOf = ({ code, message }: Static<typeof Failure>["error"]): string =>
   toDiagnosis(`${code}: ${message}`);
 
-/** @throws ProvisionerError `unavailable` if the answer does not follow the protocol */
-function readAnswer(ran: ProgramResult): { error?: Static<typeof Failure>["error"]; result?: unknown } {
+/** @throws ProvisionerError `unavailable` if the response does not follow the protocol */
+function readResponse(ran: ProgramResult): { error?: Static<typeof Failure>["error"]; result?: unknown } {
   const { exitCode, errorBytes } = ran;
   const ending = `${exitCode === null ? "killed by a signal" : `exit status ${exitCode}`}, ${errorBytes} bytes on standard error`;
-  const answer = exitCode === null ? undefined : parseJson(ran.output);
-  if (answer === undefined) throw violation(`returned no JSON (${ending})`);
-  if (expected(Status, answer).status === "success") {
+  const response = exitCode === null ? undefined : parseJson(ran.output);
+  if (response === undefined) throw violation(`returned no JSON (${ending})`);
+  if (expected(Status, response).status === "success") {
     if (exitCode !== 0) throw violation(`contradicts its success (${ending})`);
-    return { result: expected(Success, answer).result };
+    return { result: expected(Success, response).result };
   }
-  const { error } = expected(Failure, answer);
+  const { error } = expected(Failure, response);
   if (exitCode === 0) throw violation(`contradicts its error (${ending})`);
   return { error };
 }
@@ -165,10 +165,10 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Names the invalid places of an answer, never their values, which may be credentials. */
-function expected<T extends TSchema>(schema: T, answer: unknown): Static<T> {
-  if (Value.Check(schema, answer)) return answer;
-  const places = new Set(Array.from(Value.Errors(schema, answer), ({ path }) => path || "/"));
+/** Names the invalid places of a response, never their values, which may be credentials. */
+function expected<T extends TSchema>(schema: T, response: unknown): Static<T> {
+  if (Value.Check(schema, response)) return response;
+  const places = new Set(Array.from(Value.Errors(schema, response), ({ path }) => path || "/"));
   throw violation(`returned an invalid answer at ${[...places].slice(0, PROBLEM_PLACES_MAX).join(", ")}`);
 }
 

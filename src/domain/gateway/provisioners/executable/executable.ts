@@ -1,4 +1,4 @@
-// The provisioner that is an executable of the operator: sends requests and handles the answers. executable-protocol.ts defines
+// The provisioner that is an executable of the operator: sends requests and handles the responses. executable-protocol.ts defines
 // the documents; `run` executes a verified copy with a time limit.
 // Source: handbook: gateway, The provisioner protocol.
 
@@ -46,21 +46,21 @@ export function createExecutableProvisioner({
   run: RunExecutable;
 }): Provisioner {
   const environment = { ...BASE_ENVIRONMENT, ...settings.executable?.environment };
-  const answerTo = async (input: string, signal: AbortSignal): Promise<ProgramResult> => {
+  const responseTo = async (input: string, signal: AbortSignal): Promise<ProgramResult> => {
     try {
       return await run({ environment, input, outputBytesMax: ANSWER_BYTES_MAX }, signal);
     } catch (error) {
       throw asUnavailable(error);
     }
   };
-  const ask: Ask = async (input, signal) => readResult(await answerTo(input, signal));
+  const ask: Ask = async (input, signal) => readResult(await responseTo(input, signal));
   return {
     type: settings.type,
     provision: (request, signal) => provision(ask, request, signal),
     revoke: (request, signal) => revoke(ask, request, signal),
     async listModels(signal) {
-      const answer = await answerTo(listModelsMessage(), signal).catch(rejectLargeListing);
-      return await runInTurns(toModelListing(readListing(answer)));
+      const response = await responseTo(listModelsMessage(), signal).catch(rejectLargeListing);
+      return await runInTurns(toModelListing(readListing(response)));
     },
   };
 }
@@ -114,7 +114,7 @@ async function findOrphanedKey(
   }
 }
 
-/** An answer of that size is not an outage, but an unusable list. */
+/** A response of that size is not an outage, but an unusable list. */
 function rejectLargeListing(error: unknown): never {
   const { cause } = error instanceof ProvisionerError ? error : {};
   if (cause instanceof DomainError && cause.reason === "program.output_too_large")

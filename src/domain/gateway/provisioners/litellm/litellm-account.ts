@@ -3,8 +3,8 @@
 import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import { ALIAS_PREFIX } from "../../wire.ts";
 import { ProvisionerError } from "../provisioner.ts";
-import type { ListedKey } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
+import type { ListedKey } from "./litellm-responses.ts";
 
 export const LITELLM_PROVISIONER = "builtin-litellm";
 /** Names that a user's key may have: the plain one, then `-2` up to this number. */

@@ -1,5 +1,5 @@
 // The part of a LiteLLM-compatible admin API that manages keys of users. It checks every status, follows the pages of every
-// list, and validates the shape of answers. litellm.ts decides what to do with them.
+// list, and validates the shape of responses. litellm.ts decides what to do with them.
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -8,6 +8,7 @@ import type { Secret } from "../../../../platform/secret.ts";
 import { toDiagnosis } from "../diagnosis.ts";
 import { LISTING_BYTES_MAX } from "../model-listing.ts";
 import { ProvisionerError } from "../provisioner.ts";
+import type { AdminMessage, AdminRequest, AdminResponse } from "./litellm-request.ts";
 import {
   CreatedKey,
   KeyInfo,
@@ -19,15 +20,14 @@ import {
   UpdatedKey,
   type UpstreamUser,
   UserList,
-} from "./litellm-answers.ts";
-import type { AdminAnswer, AdminMessage, AdminRequest } from "./litellm-request.ts";
+} from "./litellm-responses.ts";
 
 /** The maximum page size of the gateway. */
 export const PAGE_SIZE = 100;
 /** Pages of one list that are read; a search for an address finds all addresses that contain it. */
 export const PAGES_MAX = 50;
 
-interface Answer extends AdminAnswer {
+interface Answer extends AdminResponse {
   operation: string;
 }
 
@@ -57,9 +57,9 @@ export class LitellmApi {
 
   /** @throws also `credential_invalid` for a key that does not exist */
   async key(id: string): Promise<KeyInfo> {
-    const answer = await this.#get("/key/info", { key: id });
-    if (answer.status === 404) throw unknownKey();
-    return this.#read(answer, KeyInfo);
+    const response = await this.#get("/key/info", { key: id });
+    if (response.status === 404) throw unknownKey();
+    return this.#read(response, KeyInfo);
   }
 
   /**
@@ -67,21 +67,21 @@ export class LitellmApi {
    * @throws also `credential_invalid` for a key that does not exist
    */
   async update(id: string, changes: JsonObject): Promise<UpdatedKey> {
-    const answer = await this.#post("/key/update", { key: id, ...changes });
-    if (answer.status === 404) throw unknownKey();
-    return this.#read(answer, UpdatedKey);
+    const response = await this.#post("/key/update", { key: id, ...changes });
+    if (response.status === 404) throw unknownKey();
+    return this.#read(response, UpdatedKey);
   }
 
   /** @returns the new key, or undefined if another key has its alias */
   async make(wanted: JsonObject): Promise<CreatedKey | undefined> {
-    const answer = await this.#post("/key/generate", wanted);
-    return isAliasTaken(answer) ? undefined : this.#read(answer, CreatedKey);
+    const response = await this.#post("/key/generate", wanted);
+    return isAliasTaken(response) ? undefined : this.#read(response, CreatedKey);
   }
 
   /** A key that does not exist is a success. */
   async remove(id: string): Promise<void> {
-    const answer = await this.#post("/key/delete", { keys: [id] });
-    if (answer.status !== 404) this.#read(answer, Type.Object({}));
+    const response = await this.#post("/key/delete", { keys: [id] });
+    if (response.status !== 404) this.#read(response, Type.Object({}));
   }
 
   /** @returns the models as provisioners write them; model-listing.ts judges the list */
@@ -162,7 +162,7 @@ const unknownKey = (): ProvisionerError =>
 const isOutage = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 /** Aliases are unique among all keys of a gateway, including those that the list of a user does not show. */
-const isAliasTaken = ({ status, text }: AdminAnswer): boolean =>
+const isAliasTaken = ({ status, text }: AdminResponse): boolean =>
   (status === 400 || status === 409) && /alias.*already exists/i.test(sentenceOf(parseJson(text)) ?? "");
 
 /** @returns the outbound error, with its cause */

@@ -23,8 +23,8 @@ import {
   ownershipMetadata,
   selectOwnKeys,
 } from "./litellm-account.ts";
-import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-answers.ts";
 import type { LitellmApi } from "./litellm-api.ts";
+import { type KeyInfo, type ListedKey, parseUpstreamTime } from "./litellm-responses.ts";
 
 /** The wanted properties of a key, except its name and lifetime. */
 interface Wanted {

@@ -1,19 +1,19 @@
 // Tells from the body of a 401 whether a LiteLLM-compatible gateway refuses the user's key itself, and not something else about
 // the request.
 import type { DisownedReason } from "../../keys/keys.ts";
-import { parseJson, sentenceOf } from "./litellm-answers.ts";
+import { parseJson, sentenceOf } from "./litellm-responses.ts";
 
 const UNKNOWN_KEY = "token_not_found_in_db";
 const BLOCKED = /key is blocked/i;
 
-/** @returns undefined if the answer is not about the key */
+/** @returns undefined if the response is not about the key */
 export function disownedReasonIn(body: string): DisownedReason | undefined {
-  const answer = parseJson(body);
-  const isUnknown = [errorIn(answer), errorIn(memberOf(answer, "detail"))].some(
+  const response = parseJson(body);
+  const isUnknown = [errorIn(response), errorIn(memberOf(response, "detail"))].some(
     (error) => memberOf(error, "type") === UNKNOWN_KEY,
   );
   if (isUnknown) return "not_found";
-  return BLOCKED.test(sentenceOf(answer) ?? "") ? "blocked" : undefined;
+  return BLOCKED.test(sentenceOf(response) ?? "") ? "blocked" : undefined;
 }
 
 const errorIn = (value: unknown): unknown => memberOf(value, "error");

@@ -1,4 +1,4 @@
-// Sends the requests of the built-in provisioner to the gateway through platform/outbound, with a limit on the size of an answer.
+// Sends the requests of the built-in provisioner to the gateway through platform/outbound, with a limit on the size of a response.
 // The caller's signal is the only deadline. litellm-api.ts defines the requests.
 import { OUTBOUND_TIMEOUT_MAX_MS, type Outbound } from "../../../../platform/outbound/outbound.ts";
 import { ProvisionerError } from "../provisioner.ts";
@@ -12,17 +12,17 @@ export interface AdminMessage {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** of the answer; ANSWER_BYTES_MAX if absent */
+  /** of the response; ANSWER_BYTES_MAX if absent */
   bytesMax?: number;
 }
 
-export interface AdminAnswer {
+export interface AdminResponse {
   status: number;
   text: string;
 }
 
-/** Rejects if no answer arrives; an answer may have any status. */
-export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promise<AdminAnswer>;
+/** Rejects if no response arrives; a response may have any status. */
+export type AdminRequest = (message: AdminMessage, signal: AbortSignal) => Promise<AdminResponse>;
 
 /**
  * @param destinationName as configuration put the gateway on the list of `outbound`

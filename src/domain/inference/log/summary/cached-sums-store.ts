@@ -64,7 +64,7 @@ const numberOf = ({ hours, startMs }: Span): number => startMs / (hours * HOUR_M
 
 const isSpan = (span: Span) => and(eq(keptSums.hours, span.hours), eq(keptSums.number, numberOf(span)));
 
-/** Sums that are not stored are computed again from the rows, so a failure to store them changes no answer. */
+/** Sums that are not stored are computed again from the rows, so a failure to store them changes no response. */
 function isWritten(write: () => void): boolean {
   try {
     write();

@@ -1,4 +1,4 @@
-// Counts requests: how many, with which results, and how long the upstream took to begin an answer. Tallies are added up; the
+// Counts requests: how many, with which results, and how long the upstream took to begin a response. Tallies are added up; the
 // latencies are kept as a histogram, because percentiles cannot be added.
 import { RESULTS, type Result, resultOf } from "../model.ts";
 import type { RequestRow } from "../record.ts";

@@ -1,4 +1,4 @@
-// The service's side of the thread: sends tasks and waits for their answers. The next task restarts a thread that has ended. The
+// The service's side of the thread: sends tasks and waits for their responses. The next task restarts a thread that has ended. The
 // queue waits longer after each failed try.
 import { within } from "../../../../platform/clock.ts";
 import { errorIn, type FromThread, type LogTaskName, type LogTasks } from "./thread-messages.ts";
@@ -42,7 +42,7 @@ export class LogClient {
     private readonly start: StartLogThread,
   ) {}
 
-  /** @throws what the task throws; an Error if the thread ended before its answer */
+  /** @throws what the task throws; an Error if the thread ended before its response */
   ask<Name extends LogTaskName>(
     name: Name,
     request: LogTasks[Name]["request"],

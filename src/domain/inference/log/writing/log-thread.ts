@@ -49,7 +49,7 @@ export class LogThread {
 
   constructor(private readonly options: LogThreadOptions) {}
 
-  /** Performs one task and sends its answer. Never throws. */
+  /** Performs one task and sends its response. Never throws. */
   receive(message: ToThread): void {
     const { number } = message;
     const { send } = this.options;

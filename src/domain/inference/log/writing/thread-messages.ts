@@ -33,7 +33,7 @@ export type WriteResult =
   | { isWritten: true; unfit: number; changedOutside?: string | undefined }
   | { isWritten: false; cause: DropCause | undefined; error: string };
 
-/** A task; its answer has the same number. */
+/** A task; its response has the same number. */
 export type ToThread = {
   [Name in LogTaskName]: { number: number; name: Name; request: LogTasks[Name]["request"] };
 }[LogTaskName];
@@ -50,7 +50,7 @@ interface Refusal {
   hint: string | undefined;
 }
 
-/** @returns the answer to a task that threw */
+/** @returns the response to a task that threw */
 export function failureOf(number: number, error: unknown): FromThread {
   if (!(error instanceof DomainError))
     return { number, failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -58,7 +58,7 @@ export function failureOf(number: number, error: unknown): FromThread {
   return { number, refused: { kind, reason, message, hint } };
 }
 
-/** @returns the error in such an answer */
+/** @returns the error in such a response */
 export function errorIn(answer: { refused: Refusal } | { failed: string }): Error {
   if ("failed" in answer) return new Error(answer.failed);
   const { kind, reason, message, hint } = answer.refused;

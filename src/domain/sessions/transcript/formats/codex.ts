@@ -1,4 +1,4 @@
-// Lines of a Codex rollout. Response items hold the input and the answers of the model. Events repeat them for the screen, and
+// Lines of a Codex rollout. Response items hold the input and the responses of the model. Events repeat them for the screen, and
 // are read for tokens only.
 import type { TranscriptEntry } from "../model.ts";
 import { type Draft, entryOf, listOf, objectOf, textOf, timeOf, tokensOf, valueText } from "../values.ts";

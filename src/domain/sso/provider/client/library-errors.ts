@@ -1,4 +1,4 @@
-// Maps errors of openid-client, and errors in answers of the provider, to those of sign-in. Errors of the library contain tokens and
+// Maps errors of openid-client, and errors in responses of the provider, to those of sign-in. Errors of the library contain tokens and
 // claims, so only their code and the provider's error are kept, cut and escaped.
 import { codeOf, DomainError } from "../../../../platform/errors.ts";
 import {
@@ -21,7 +21,7 @@ const TOKEN_ERRORS: Readonly<Record<string, (cause: string) => DomainError>> = {
 const UNAUTHORIZED = 401;
 /** Depth to which causes are searched for an error of ours. */
 export const CAUSES_MAX = 5;
-/** The library says by its message alone whether the ID token or the answer around it is wrong. */
+/** The library says by its message alone whether the ID token or the response around it is wrong. */
 const ABOUT_TOKEN = /JWT|JWE|ID Token|"alg"|"id_token"|"sub"/;
 
 /** @param secrets that were sent @returns the error to throw; one that is not the library's unchanged */

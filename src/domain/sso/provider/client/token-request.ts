@@ -1,5 +1,5 @@
 // The token request, which redeems a code (RFC 6749 section 4.1.3). openid-client adds the credential of this service, but does
-// not send the request: it would also check the ID token in the answer, which is the task of id-token.ts.
+// not send the request: it would also check the ID token in the response, which is the task of id-token.ts.
 import type { ClientAuth, ClientMetadata, ServerMetadata } from "openid-client";
 import type { JsonObject } from "../../../../platform/json/json-object.ts";
 import {

@@ -14,7 +14,7 @@ export interface Edited {
   onChange(listen: () => void): void;
 }
 
-/** An answer of the API; `body` is undefined if it is not JSON. */
+/** A response of the API; `body` is undefined if it is not JSON. */
 export interface Answered {
   status: number;
   body: unknown;

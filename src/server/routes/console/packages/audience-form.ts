@@ -65,7 +65,7 @@ export function createAudienceForms(domain: Domain) {
     show: (reader: Reader, place: AudiencePlace): ConsolePage => pageOf(reader, place),
 
     async act(reader: Reader, now: AudiencePlace, sent: Fields): Promise<ConsolePage | Done> {
-      // What was read last is stated again by every answer that saves nothing, so that the save is refused if it is outdated.
+      // What was read last is stated again by every response that saves nothing, so that the save is refused if it is outdated.
       const place = { ...now, version: sent.version ?? now.version };
       const fields = fieldsIn(sent, place.audience);
       if (sent.add !== undefined) return pageOf(reader, place, { fields: withAddress(fields, sent.add) });
@@ -253,7 +253,7 @@ function nextAudience(
   return { scope, user_ids: kept(users, added.users), group_ids: kept(groups, added.groups) };
 }
 
-/** @returns the problems that the domain reports, with the names of the form's fields, and the status of the answer */
+/** @returns the problems that the domain reports, with the names of the form's fields, and the status of the response */
 function refusalOf(error: unknown): Pick<AudiencePageProps, "problems" | "status"> {
   if (!(error instanceof DomainError) || !["invalid", "conflict"].includes(error.kind)) throw error;
   const { kind, message, hint, problems } = error;

@@ -21,7 +21,7 @@ export const PEOPLE_NAMED_MAX = 10;
 export interface RefusedUse {
   error: string;
   problems?: readonly Problem[];
-  /** of the answer; 400 if omitted */
+  /** of the response; 400 if omitted */
   status?: number;
   /** what was entered for a harness */
   entered?: HarnessUse;

@@ -5,7 +5,7 @@ import { type Console, readerPrincipal } from "../../../console/console.ts";
 import { CONSOLE } from "../../../console/frame/navigation.ts";
 import { overviewPage } from "../../../console/overview/overview.tsx";
 import { ME_PATH } from "../../../console/own/words.ts";
-import { eventStream } from "../../../http/answers.ts";
+import { eventStream } from "../../../http/responses.ts";
 import { operation } from "../../../openapi.ts";
 import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";

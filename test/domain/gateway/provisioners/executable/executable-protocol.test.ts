@@ -34,10 +34,10 @@ const RESULT = {
 const success = { protocol_version: 1, status: "success", result: RESULT };
 const failure = { protocol_version: 1, status: "error", error: { code: "conflict", message: "two of them" } };
 
-const read = (answer: unknown, exitCode: number | null = 0) =>
+const read = (response: unknown, exitCode: number | null = 0) =>
   readResult({
     exitCode,
-    output: typeof answer === "string" ? Buffer.from(answer) : Buffer.from(JSON.stringify(answer)),
+    output: typeof response === "string" ? Buffer.from(response) : Buffer.from(JSON.stringify(response)),
     errorBytes: 17,
   });
 
@@ -75,7 +75,7 @@ describe("a request", () => {
     });
   });
 
-  test("sends the last answer about a key in a request for its check", () => {
+  test("sends the last response about a key in a request for its check", () => {
     const previous = { externalId: "key-1", alias: "a", metadata: null };
     const message = ensureMessage({ identity, reason: "reconciliation_due", previous });
     expect(JSON.parse(message).request.previous).toEqual({
@@ -93,7 +93,7 @@ describe("a request", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   test("accepts a success with exit status 0 and trailing white space", () => {
     expect(read(success)).toEqual(RESULT);
     expect(read(`${JSON.stringify(success)} \n\n`)).toEqual(RESULT);
@@ -117,11 +117,11 @@ describe("an answer", () => {
     ["a success", success, 1],
     ["a success", success, 255],
     ["an error", failure, 0],
-  ])("refuses %s that contradicts the exit status: %j, %i", (_, answer, exitCode) => {
-    expect(diagnosisOf(() => read(answer, exitCode))).toContain("contradicts");
+  ])("refuses %s that contradicts the exit status: %j, %i", (_, response, exitCode) => {
+    expect(diagnosisOf(() => read(response, exitCode))).toContain("contradicts");
   });
 
-  test("refuses the answer of a program that a signal ended", () => {
+  test("refuses the response of a program that a signal ended", () => {
     expect(diagnosisOf(() => read(success, null))).toContain("killed by a signal");
   });
 
@@ -130,11 +130,11 @@ describe("an answer", () => {
     ["text", "here is your key"],
     ["half a document", '{"protocol_version":1'],
     ["two documents", JSON.stringify(success).repeat(2)],
-  ])("refuses %s as an answer", (_, answer) => {
-    expect(diagnosisOf(() => read(answer))).toContain("no JSON (exit status 0, 17 bytes");
+  ])("refuses %s as a response", (_, response) => {
+    expect(diagnosisOf(() => read(response))).toContain("no JSON (exit status 0, 17 bytes");
   });
 
-  test("refuses an answer that is not UTF-8", () => {
+  test("refuses a response that is not UTF-8", () => {
     const output = Buffer.concat([
       Buffer.from('{"protocol_version":1,"x":"'),
       Buffer.from([0xff, 0x22, 0x7d]),
@@ -153,8 +153,8 @@ describe("an answer", () => {
     ["both a result and an error", { ...success, error: failure.error }, 0, "/error"],
     ["a list for an envelope", [success], 0, "/"],
     ["null for an envelope", null, 0, "/"],
-  ])("refuses an answer with %s and names the place", (_, answer, exitCode, place) => {
-    expect(diagnosisOf(() => read(answer, exitCode))).toContain(place);
+  ])("refuses a response with %s and names the place", (_, response, exitCode, place) => {
+    expect(diagnosisOf(() => read(response, exitCode))).toContain(place);
   });
 
   test.each([-1, 0, 1])("names %i places more than the limit only up to it", (step) => {

@@ -165,7 +165,7 @@ describe("a key that was created and not stored", () => {
     },
   );
 
-  test("is never the previous one: that stays if an answer about it is invalid", async () => {
+  test("is never the previous one: that stays if a response about it is invalid", async () => {
     await using example = await start();
     const key = await example.provisioner.provision(FIRST, never);
     example.upstream.trouble("after:member:expires_at");

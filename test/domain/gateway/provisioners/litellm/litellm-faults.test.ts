@@ -67,7 +67,7 @@ describe.each(FAULTS)("a gateway that answers with %s %p", (kind, status, code) 
   });
 });
 
-describe("a gateway whose answer does not end", () => {
+describe("a gateway whose response does not end", () => {
   test.each(["never", "stall"] as const)(
     "is given up when the time of the call is over: %s",
     async (kind) => {
@@ -124,7 +124,7 @@ test.each([
   ["GET /key/list", "/keys/0", { keys: ["3f9c"] }],
   ["POST /key/generate", "/key", { token: "3f9c" }],
   ["POST /key/generate", "/key", { key: "" }],
-])("an answer to %s with a wrong %s is rejected", async (operation, where, body) => {
+])("a response to %s with a wrong %s is rejected", async (operation, where, body) => {
   await using subject = await start();
   subject.gateway.fail(operation, { kind: "status", status: 200, body });
   expect(await failureOf(makeKey(subject.provisioner))).toEqual({
@@ -137,7 +137,7 @@ test.each([
   [-1, undefined],
   [0, undefined],
   [1, "rejected"],
-])("an answer of the maximum size and %p more is %p", async (more, code) => {
+])("a response of the maximum size and %p more is %p", async (more, code) => {
   await using subject = await start();
   const list = JSON.stringify({ keys: [], total_pages: 0 });
   const body = list.padEnd(ANSWER_BYTES_MAX + more, " ");

@@ -60,10 +60,10 @@ export class Upstream {
     return {
       type: "builtin-litellm",
       provision: async (request) => {
-        const answer = this.#provision(request);
+        const response = this.#provision(request);
         await this.#pass();
         if (this.lateFailure) throw new ProvisionerError(this.lateFailure, "out of order in the end");
-        return answer;
+        return response;
       },
       revoke: async (request) => {
         this.#revoke(request);

@@ -1,8 +1,8 @@
 // The span of a request: begun before anything looks at the request, named by its route once that is known, and ended with the head
-// of the answer. Composed only while tracing is on.
+// of the response. Composed only while tracing is on.
 import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Answer } from "../listener/listen.ts";
+import type { Handler } from "../listener/listen.ts";
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const FIRST_FAILURE = 500;
@@ -13,16 +13,16 @@ const OTHER = { inName: "HTTP", asFact: "_OTHER" };
 const namedMethod = ({ method }: Pick<Request, "method">): string =>
   METHODS.has(method) ? method : OTHER.inName;
 
-/** @returns the same Answer, with a span for each sampled request */
-export const tracedAnswer =
-  (answer: Answer, tracer: Tracer): Answer =>
+/** @returns the same handler with a span for each sampled request */
+export const tracedHandler =
+  (handler: Handler, tracer: Tracer): Handler =>
   (request, ...rest) => {
     const { method } = request;
     const span = tracer.begin(namedMethod(request), request.headers);
-    if (!span) return answer(request, ...rest);
+    if (!span) return handler(request, ...rest);
     span.set({ "http.request.method": METHODS.has(method) ? method : OTHER.asFact });
     return tracer.within(span, async () => {
-      const response = await answer(request, ...rest);
+      const response = await handler(request, ...rest);
       const { status } = response;
       span.set({ "http.response.status_code": status });
       if (!span.isHeld) span.end(status >= FIRST_FAILURE ? String(status) : undefined);
@@ -36,7 +36,7 @@ interface Answered {
 }
 
 /** @returns a function that names the active span after the route of its request; undefined while tracing is off */
-export const answerObserver = (tracer: Tracer | undefined) =>
+export const responseObserver = (tracer: Tracer | undefined) =>
   tracer && ((answered: Answered): void => nameSpan(tracer, answered));
 
 function nameSpan(tracer: Tracer, { request, exchange }: Answered): void {

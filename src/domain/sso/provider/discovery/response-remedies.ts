@@ -27,7 +27,7 @@ const REMEDIES: Record<ProviderFault, (url: string) => string> = {
 };
 
 /** @param url of the document that was asked for @returns the next step */
-export function answerRemedy(error: DomainError, url: string): string {
+export function responseRemedy(error: DomainError, url: string): string {
   if (error instanceof ProviderFailure && error.fault) return REMEDIES[error.fault](url);
   return error.reason === "sso.provider_unreachable"
     ? `check the host name, the network and the proxy (HTTPS_PROXY) between this machine and ${url}`

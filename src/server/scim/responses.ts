@@ -1,11 +1,11 @@
 // Successful SCIM responses: resources with headers, lists, and empty responses. src/domain/scim produces the bodies.
-import type { DiscoveryAnswer } from "../../domain/scim/discovery/discovery.ts";
+import type { DiscoveryResponse } from "../../domain/scim/discovery/discovery.ts";
 import { etagOf } from "../../domain/scim/messages/messages.ts";
-import type { ScimAnswer } from "../../domain/scim/model.ts";
-import { noContent, preparedHeaders } from "../http/answers.ts";
+import type { ScimResponse } from "../../domain/scim/model.ts";
 import { namesTag } from "../http/conditional.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import { answerMediaType, JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
+import { noContent, preparedHeaders } from "../http/responses.ts";
+import { JSON_MEDIA_TYPE, responseMediaType, SCIM_MEDIA_TYPE } from "./media-type.ts";
 
 /** not cacheable: valid for one moment only */
 const NO_STORE = "no-store";
@@ -17,7 +17,7 @@ const headersFor = (cacheControl: string) => {
   const headersOf = (type: string) =>
     preparedHeaders({ "content-type": type, "cache-control": cacheControl });
   const [scim, plain] = [headersOf(SCIM_MEDIA_TYPE), headersOf(JSON_MEDIA_TYPE)];
-  return (request: Request): Headers => (answerMediaType(request) === SCIM_MEDIA_TYPE ? scim : plain);
+  return (request: Request): Headers => (responseMediaType(request) === SCIM_MEDIA_TYPE ? scim : plain);
 };
 const noStoreHeaders = headersFor(NO_STORE);
 const noCacheHeaders = headersFor(NO_CACHE);
@@ -29,7 +29,7 @@ export async function scimJson(request: Request, json: string | AsyncIterable<st
 }
 
 /** @returns the response to a read: the resource, or 304 if the caller has this version */
-export async function shown(request: Request, answer: ScimAnswer): Promise<Response> {
+export async function shown(request: Request, answer: ScimResponse): Promise<Response> {
   const { json } = answer;
   if (json === undefined) return unchanged(etagOf(answer.version));
   const body = typeof json === "string" ? json : await streamed(json);
@@ -39,7 +39,7 @@ export async function shown(request: Request, answer: ScimAnswer): Promise<Respo
 /** @returns the response to a change: 201 or 200 with the resource, or 204 if the caller requested none */
 export async function changed(
   request: Request,
-  answer: ScimAnswer,
+  answer: ScimResponse,
   status: 200 | 201 = 200,
 ): Promise<Response> {
   const { json, id } = answer;
@@ -55,7 +55,7 @@ export async function changed(
 }
 
 /** @returns a discovery document, or 304 if the caller has this version */
-export function document(request: Request, { json, etag, location }: DiscoveryAnswer): Response {
+export function document(request: Request, { json, etag, location }: DiscoveryResponse): Response {
   const known = request.headers.get("if-none-match");
   if (known !== null && namesTag(known, etag)) return unchanged(etag);
   return tagged(new Response(json, { headers: noCacheHeaders(request) }), { location, etag });
@@ -64,7 +64,7 @@ export function document(request: Request, { json, etag, location }: DiscoveryAn
 const unchanged = (etag: string): Response =>
   new Response(null, { status: 304, headers: { etag, "cache-control": NO_CACHE } });
 
-const located = (response: Response, { location, version }: ScimAnswer): Response =>
+const located = (response: Response, { location, version }: ScimResponse): Response =>
   tagged(response, { location, etag: etagOf(version) });
 
 function tagged(response: Response, { location, etag }: { location: string; etag: string }): Response {
@@ -75,7 +75,7 @@ function tagged(response: Response, { location, etag }: { location: string; etag
 
 const encoder = new TextEncoder();
 
-/** Produces the first chunk before the status line is sent, so that refusing a large answer still has its own status. */
+/** Produces the first chunk before the status line is sent, so that refusing a large response still has its own status. */
 async function streamed(pieces: AsyncIterable<string>): Promise<ReadableStream<Uint8Array>> {
   const iterator = pieces[Symbol.asyncIterator]();
   let next = await iterator.next();

@@ -1,10 +1,10 @@
 // Conditional requests: what If-None-Match names, and when a response is built again.
 import { describe, expect, test } from "bun:test";
 import {
-  answerConditionally,
   namesTag,
-  prepareAnswer,
   preparedText,
+  prepareResponse,
+  respondConditionally,
 } from "../../../src/server/http/conditional.ts";
 
 const HEADERS = { contentType: "text/plain", cacheControl: "private, no-cache", others: { "x-more": "1" } };
@@ -24,9 +24,9 @@ test.each([
 });
 
 describe("a prepared response", () => {
-  const answer = prepareAnswer(Buffer.from("text"), HEADERS);
+  const answer = prepareResponse(Buffer.from("text"), HEADERS);
   const asked = (tag?: string) =>
-    answerConditionally(
+    respondConditionally(
       new Request("http://localhost/", tag ? { headers: { "if-none-match": tag } } : {}),
       answer,
     );

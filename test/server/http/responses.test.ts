@@ -1,6 +1,6 @@
 // The headers of every response.
 import { expect, test } from "bun:test";
-import { complete, json } from "../../../src/server/http/answers.ts";
+import { complete, json } from "../../../src/server/http/responses.ts";
 
 const STANDING = {
   "x-content-type-options": "nosniff",

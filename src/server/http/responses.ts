@@ -1,4 +1,4 @@
-// Response helpers for successful answers, and the headers of every response.
+// Response helpers for successful responses, and the headers of every response.
 import { setImmediate } from "node:timers/promises";
 import { runInTurns, type Steps } from "../../platform/steps.ts";
 

@@ -1,9 +1,9 @@
-// Asks the probed server for JSON, and explains every other answer.
+// Asks the probed server for JSON, and explains every other response.
 import { DomainError } from "../../platform/errors.ts";
 import { isJsonObject, type JsonObject } from "../../platform/json/json-object.ts";
 import type { NamedRequest, NamedServer, Reply } from "../../platform/outbound/named-server.ts";
 
-export interface JsonAnswer extends Pick<Reply, "status" | "headers" | "durationMs"> {
+export interface JsonResponse extends Pick<Reply, "status" | "headers" | "durationMs"> {
   document: JsonObject;
   sizeBytes: number;
 }
@@ -12,10 +12,14 @@ export interface JsonAnswer extends Pick<Reply, "status" | "headers" | "duration
 export const TEXT_CHARACTERS_MAX = 200;
 
 /**
- * @returns the answer, whatever its status
+ * @returns the response, whatever its status
  * @throws DomainError `probe.redirected`, `probe.not_json`, and those of NamedServer
  */
-export async function askJson(server: NamedServer, path: string, asked?: NamedRequest): Promise<JsonAnswer> {
+export async function askJson(
+  server: NamedServer,
+  path: string,
+  asked?: NamedRequest,
+): Promise<JsonResponse> {
   const reply = await server.ask(path, {
     ...asked,
     headers: { accept: "application/json", ...asked?.headers },
@@ -41,8 +45,8 @@ export function documentIn({ status, body }: Reply, path: string): JsonObject {
   return document;
 }
 
-/** @returns what an answer with an error says, shortened */
-export const refusalText = ({ status, document }: JsonAnswer): string =>
+/** @returns what a response with an error says, shortened */
+export const refusalText = ({ status, document }: JsonResponse): string =>
   `it answered ${status}: ${shortened(textIn(document, "detail") ?? textIn(document, "error_description") ?? textIn(document, "error") ?? "without a reason")}`;
 
 /** @returns the member if it is a text that is not empty */

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import {
   NESTING_MAX,
   sentenceOf,
-} from "../../../../../src/domain/gateway/provisioners/litellm/litellm-answers.ts";
+} from "../../../../../src/domain/gateway/provisioners/litellm/litellm-responses.ts";
 
 test.each([-1, 0, 1])("a message in %i more objects than the limit is found up to the limit", (step) => {
   let body: unknown = "no such user";

@@ -1,4 +1,4 @@
-// Records each answer: counts it, logs it at debug level, logs refused callers, and keeps refused SCIM content for operators.
+// Records each response: counts it, logs it at debug level, logs refused callers, and keeps refused SCIM content for operators.
 import { Counter, type Registry } from "prom-client";
 import type { Domain } from "../domain/domain.ts";
 import { SCIM_BASE_PATH } from "../domain/scim/wire.ts";
@@ -9,7 +9,7 @@ import { createAnswerMetrics } from "./metrics/answer-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 
-export interface AnswerRecorderOptions {
+export interface ResponseRecorderOptions {
   domain: Pick<Domain, "scim">;
   log: Log;
   metrics: Registry;
@@ -18,24 +18,24 @@ export interface AnswerRecorderOptions {
 
 const REFUSALS = new Set([401, 403, 429]);
 
-interface AnswerRecord {
+interface ResponseRecord {
   request: Request;
   exchange: Exchange;
   response: Response;
   durationMs: number;
 }
 
-/** Counts each answer, logs it at debug level, logs refusals, and records refused SCIM content for the status. */
-export function createAnswerRecorder(
-  { domain, log, metrics, refusals }: AnswerRecorderOptions,
+/** Counts each response, logs it at debug level, logs refusals, and records refused SCIM content for the status. */
+export function createResponseRecorder(
+  { domain, log, metrics, refusals }: ResponseRecorderOptions,
   routes: readonly DocumentedRoute[],
-): (settled: AnswerRecord) => void {
-  const countAnswer = createAnswerMetrics(metrics, routes);
+): (settled: ResponseRecord) => void {
+  const countResponse = createAnswerMetrics(metrics, routes);
   const countScim = createScimMetrics(metrics);
   return ({ request, exchange, response, durationMs }) => {
     const { route = UNMATCHED, requestId, principal } = exchange;
     const { status } = response;
-    countAnswer({ route, method: request.method, status, seconds: durationMs / 1_000 });
+    countResponse({ route, method: request.method, status, seconds: durationMs / 1_000 });
     log.debug("http.answered", () => ({
       request_id: requestId,
       trace_id: traceIdOf(request),
@@ -62,7 +62,7 @@ function refusedIn({
   exchange,
   status,
   route,
-}: Pick<AnswerRecord, "request" | "exchange"> & { status: number; route: string }): Refused {
+}: Pick<ResponseRecord, "request" | "exchange"> & { status: number; route: string }): Refused {
   const { address, requestId, refusal, principal } = exchange;
   return {
     address,
