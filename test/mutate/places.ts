@@ -129,7 +129,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     tests: [
       "test/server/auth/cookies.test.ts",
       "test/server/http/bodies/body-end.test.ts",
-      "test/server/http/prepared-answers.test.ts",
+      "test/server/http/prepared-responses.test.ts",
       "test/server/http/conditional.test.ts",
       "test/server/openapi.test.ts",
       "test/server/auth/authorization.test.ts",
