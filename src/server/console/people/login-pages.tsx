@@ -86,9 +86,12 @@ const ENDS_COLUMN: Column<LoginView> = {
   label: "Action",
   cell: ({ id, kind, state }) =>
     isLive(state) && (
-      <a href={endLoginPath(id)} data-dialog="">
+      <a
+        href={endLoginPath(id)}
+        data-dialog=""
+        aria-label={`End this ${LOGIN_KIND_LABELS[kind].toLowerCase()}`}
+      >
         End
-        <span class="visually-hidden"> this {LOGIN_KIND_LABELS[kind].toLowerCase()}</span>
       </a>
     ),
 };
