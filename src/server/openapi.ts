@@ -10,7 +10,7 @@ import type { Accepted } from "./http/bodies/body.ts";
 import { type Answer, type Answers, headerParameter } from "./http/header-parameters.ts";
 import { type Dialect, dialectOf } from "./http/problems/dialect.ts";
 import { type DescribedResponses, withReadTag } from "./http/read-tags.ts";
-import { SCIM_MEDIA_TYPE } from "./scim/media-type.ts";
+import { SCIM_MEDIA_TYPE } from "./scim/responses.ts";
 
 /** Version of the API contract. */
 const CONTRACT_VERSION = "0.1.0";

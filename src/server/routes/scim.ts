@@ -2,7 +2,7 @@
 // answers.
 
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
-import { countIgnored, countIgnoredInBulk } from "../../domain/scim/messages/ignored-attributes.ts";
+import { countIgnored, countIgnoredInBulk } from "../../domain/scim/messages/read-resource.ts";
 import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";

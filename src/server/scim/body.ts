@@ -10,7 +10,7 @@ import { collectNewGarbage, LARGE_CHARACTERS } from "../../platform/memory/garba
 import { contentTypeOf, readText, refuseEncoding } from "../http/bodies/body-text.ts";
 import { JSON_VALUES_MAX, type JsonProblem, parseWithin } from "../http/bodies/json-text.ts";
 import { HttpError } from "../http/problems/problem.ts";
-import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./media-type.ts";
+import { JSON_MEDIA_TYPE, SCIM_MEDIA_TYPE } from "./responses.ts";
 
 /** `scim`: users, searches and bulk requests. `scim-group`: groups, which may have very many members. */
 export type ScimBody = "scim" | "scim-group";

@@ -1,7 +1,7 @@
 // The rate-limit cost of a bulk request.
 
 import { BULK_OPERATIONS_MAX } from "../../domain/scim/bulk/model.ts";
-import { fieldsOf } from "../../domain/scim/messages/envelope.ts";
+import { fieldsOf } from "../../domain/scim/messages/messages.ts";
 import { isJsonObject } from "../../platform/json/json-object.ts";
 
 /**

@@ -5,7 +5,7 @@ import { LIST_RESPONSE } from "../../domain/scim/wire.ts";
 import type { Answer } from "../http/header-parameters.ts";
 import { parameter } from "../http/paging.ts";
 import { operationsOf } from "../openapi.ts";
-import { SCIM_MEDIA_TYPE } from "./media-type.ts";
+import { SCIM_MEDIA_TYPE } from "./responses.ts";
 
 const documented = operationsOf("Identity provisioning");
 

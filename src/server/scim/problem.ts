@@ -3,7 +3,7 @@
 import { ScimError, type ScimType } from "../../domain/scim/errors.ts";
 import { scimErrorBody } from "../../domain/scim/messages/messages.ts";
 import { type Failure, failureOf, internalFailure } from "../http/problems/problem.ts";
-import { responseMediaType } from "./media-type.ts";
+import { responseMediaType } from "./responses.ts";
 
 /** RFC 6750 section 3; the same for a missing and a wrong token. */
 const CHALLENGE = 'Bearer realm="scim"';

@@ -1,11 +1,27 @@
-// Successful SCIM responses: resources with headers, lists, and empty responses. src/domain/scim produces the bodies.
+// Successful SCIM responses: media type, resources with headers, lists, and empty responses. src/domain/scim produces the bodies.
 import type { DiscoveryResponse } from "../../domain/scim/discovery/discovery.ts";
 import { etagOf } from "../../domain/scim/messages/messages.ts";
 import type { ScimResponse } from "../../domain/scim/model.ts";
 import { namesTag } from "../http/conditional.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { noContent, preparedHeaders } from "../http/responses.ts";
-import { JSON_MEDIA_TYPE, responseMediaType, SCIM_MEDIA_TYPE } from "./media-type.ts";
+
+// Media types of SCIM: its own, and plain JSON for callers that accept only that (RFC 7644 section 3.1).
+
+export const SCIM_MEDIA_TYPE = "application/scim+json";
+export const JSON_MEDIA_TYPE = "application/json";
+
+/** Accept ranges that match the SCIM media type. */
+const FITTING = new Set([SCIM_MEDIA_TYPE, "application/*", "*/*"]);
+
+/** @returns the media type of the response; an Accept header never causes a refusal */
+export function responseMediaType(request: Request): string {
+  const accept = request.headers.get("accept");
+  if (accept === null || accept === "*/*" || accept === SCIM_MEDIA_TYPE) return SCIM_MEDIA_TYPE;
+  const ranges = accept.split(",").map((range) => range.split(";", 1)[0]?.trim().toLowerCase() ?? "");
+  const wantsJson = ranges.includes(JSON_MEDIA_TYPE) && !ranges.some((range) => FITTING.has(range));
+  return wantsJson ? JSON_MEDIA_TYPE : SCIM_MEDIA_TYPE;
+}
 
 /** not cacheable: valid for one moment only */
 const NO_STORE = "no-store";

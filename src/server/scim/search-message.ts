@@ -2,7 +2,7 @@
 // request as a query.
 
 import { scimInvalid } from "../../domain/scim/errors.ts";
-import { fieldsOf, readObject, requireSchema } from "../../domain/scim/messages/envelope.ts";
+import { fieldsOf, readObject, requireSchema } from "../../domain/scim/messages/messages.ts";
 import type { AskedList } from "../../domain/scim/model.ts";
 import { SEARCH_REQUEST } from "../../domain/scim/wire.ts";
 import { namesIn } from "./query.ts";

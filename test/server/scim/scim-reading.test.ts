@@ -4,9 +4,9 @@ import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
 import { parseMessage, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
 import { bulkCost } from "../../../src/server/scim/bulk-cost.ts";
-import { responseMediaType } from "../../../src/server/scim/media-type.ts";
 import { ATTRIBUTE_LIST_CHARACTERS_MAX, listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";
 import { providerIn } from "../../../src/server/scim/request-log.ts";
+import { responseMediaType } from "../../../src/server/scim/responses.ts";
 import { readSearchMessage } from "../../../src/server/scim/search-message.ts";
 
 /** @returns the scimType and detail of the error of a call; undefined without an error */

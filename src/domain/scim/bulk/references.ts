@@ -3,7 +3,7 @@
 // filter of a PATCH. Elsewhere it is ordinary text. run.ts has the ids.
 import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import { FILTER_LENGTH_MAX } from "../filter/model.ts";
-import { fieldsOf } from "../messages/envelope.ts";
+import { fieldsOf } from "../messages/messages.ts";
 import { type AttributePath, pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
 import { PATCH_OP, type ResourceTypeName } from "../wire.ts";
 import type { BulkOperation } from "./model.ts";

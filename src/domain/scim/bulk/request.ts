@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../../platform/json/json-object.ts";
 import { quoted } from "../../../platform/text/problem-list.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
-import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
+import { fieldsOf, readObject, requireSchema } from "../messages/messages.ts";
 import { BULK_REQUEST, ENDPOINTS, RESOURCE_TYPES } from "../wire.ts";
 import {
   BULK_METHODS,

@@ -1,6 +1,8 @@
-// The frames of the protocol: the address of a resource, its entity tag, a list, an error. Texts and not objects, because a
-// list joins resources that are texts already. render.ts renders resources.
-import { ScimError, type ScimType } from "../errors.ts";
+// Common parts of SCIM messages. Of requests: the object, its case-insensitive member names, and its schema. Of responses: the address
+// of a resource, its entity tag, a list and an error, as texts, because a list joins resources that are texts already.
+
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
+import { ScimError, type ScimType, scimInvalid } from "../errors.ts";
 import { ENDPOINTS, LIST_RESPONSE, type ResourceTypeName, SCIM_BASE_PATH, SCIM_ERROR } from "../wire.ts";
 
 /** @param baseUrl origin without trailing slash @returns the absolute URL: `meta.location`, `Location`, `$ref` */
@@ -60,3 +62,35 @@ export const listResponse = (parts: ListParts): string => `${listStart(parts)}${
 /** @returns JSON text; the status is a text there (RFC 7644 section 3.12) */
 export const scimErrorBody = (status: number, scimType: ScimType | undefined, detail: string): string =>
   JSON.stringify({ schemas: [SCIM_ERROR], status: String(status), scimType, detail });
+
+/**
+ * @param what name of the message for the error
+ * @throws ScimError `invalidSyntax` unless it is an object
+ */
+export function readObject(raw: unknown, what: string): JsonObject {
+  if (!isJsonObject(raw)) throw scimInvalid("invalidSyntax", `${what} must be a JSON object`);
+  return raw;
+}
+
+/** @returns the members by lower-case name (SCIM-39), in a new map */
+export function fieldsOf(object: JsonObject): Map<string, unknown> {
+  const fields = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) fields.set(name.toLowerCase(), value);
+  return fields;
+}
+
+/**
+ * Checks the `schemas` of a message: an absent one is accepted, and URNs other than the expected one are ignored.
+ * @param raw the value of `schemas`
+ * @param urn of the message or resource; the comparison ignores case
+ * @throws ScimError `invalidSyntax`
+ * @source SCIM-38
+ */
+export function requireSchema(raw: unknown, urn: string): void {
+  if (raw === undefined || raw === null || raw === "") return;
+  const urns: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  const wanted = urn.toLowerCase();
+  if (urns.length === 0 || urns.some((given) => typeof given === "string" && given.toLowerCase() === wanted))
+    return;
+  throw scimInvalid("invalidSyntax", `schemas must contain ${urn}, or be omitted`);
+}

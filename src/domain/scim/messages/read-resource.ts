@@ -1,7 +1,7 @@
 // Bodies of POST and PUT: parses a user's document, or the parts of a group. Unknown and computed attributes are ignored. users
 // and groups check whether names are free and members exist.
 
-import type { JsonObject } from "../../../platform/json/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../platform/json/json-object.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import { SentMembers } from "../groups/member-intake.ts";
 import type { ScimObject } from "../model.ts";
@@ -11,8 +11,8 @@ import { resolvePath } from "../schema/attribute-path.ts";
 import { arrangedUser } from "../schema/document.ts";
 import { invalidValue, readAll, readAllInSteps, readSimple } from "../schema/values.ts";
 import { ADDRESS_NEEDED, findAddress } from "../users/emails.ts";
-import { CORE_GROUP, CORE_USER, type ResourceTypeName } from "../wire.ts";
-import { fieldsOf, readObject, requireSchema } from "./envelope.ts";
+import { CORE_GROUP, CORE_USER, ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
+import { fieldsOf, readObject, requireSchema } from "./messages.ts";
 
 /** A user as sent. */
 export interface SentUser {
@@ -90,4 +90,46 @@ function readResource(body: unknown, type: ResourceTypeName): JsonObject {
   const object = readObject(body, `a ${type}`);
   requireSchema(fieldsOf(object).get("schemas"), CORE_URN[type]);
   return object;
+}
+
+/**
+ * Unknown attributes are ignored and counted, so that an operator can see why a sent value is absent (SCIM-41). Known names that
+ * cannot be set, such as `id`, are not counted.
+ * @param method in any letter case
+ * @param body parsed JSON, possibly of the wrong shape
+ * @returns how many names of attributes in it are unknown: of a PATCH, in values without a path
+ */
+export function countIgnored(type: ResourceTypeName, method: string, body: unknown): number {
+  if (!isJsonObject(body)) return 0;
+  if (method.toUpperCase() !== "PATCH") return unknownNames(type, body);
+  return operationsIn(body).reduce((sum, operation) => {
+    const value = operation.get("value");
+    return sum + (!operation.get("path") && isJsonObject(value) ? unknownNames(type, value) : 0);
+  }, 0);
+}
+
+/** @returns the same for all operations of a bulk request, one in each step */
+export function* countIgnoredInBulk(body: unknown): Steps<number> {
+  let sum = 0;
+  for (const operation of isJsonObject(body) ? operationsIn(body) : []) {
+    const [path, method] = [String(operation.get("path")), String(operation.get("method"))];
+    const type = RESOURCE_TYPES.find((name) => path.startsWith(ENDPOINTS[name]));
+    if (type) sum += countIgnored(type, method, operation.get("data"));
+    yield;
+  }
+  return sum;
+}
+
+function operationsIn(body: JsonObject): ReadonlyMap<string, unknown>[] {
+  const list = fieldsOf(body).get("operations");
+  return Array.isArray(list) ? list.filter(isJsonObject).map(fieldsOf) : [];
+}
+
+function unknownNames(type: ResourceTypeName, object: JsonObject, prefix = ""): number {
+  return Object.entries(object).reduce((sum, [name, value]) => {
+    const path = resolvePath(type, prefix + name.replace(/\[.*$/s, ""));
+    if (!path) return sum + 1;
+    const isExtension = path.attribute === undefined && isJsonObject(value);
+    return isExtension ? sum + unknownNames(type, value, `${path.extension.id}:`) : sum;
+  }, 0);
 }

@@ -7,7 +7,7 @@ import type { Steps } from "../../../platform/steps.ts";
 import { ScimError, scimInvalid } from "../errors.ts";
 import type { PatchTarget } from "../filter/model.ts";
 import { parseTarget } from "../filter/parse.ts";
-import { fieldsOf, readObject, requireSchema } from "../messages/envelope.ts";
+import { fieldsOf, readObject, requireSchema } from "../messages/messages.ts";
 import type { ScimProfile } from "../model.ts";
 import { isSettable, pathText, type ResolvedPath, resolvePath } from "../schema/attribute-path.ts";
 import { invalidValue, readAllInSteps, requireSingle } from "../schema/values.ts";

@@ -1,6 +1,6 @@
 // References to users: a provider names a manager or a member by id, by URL, or by both. Only the id is stored.
 import type { JsonObject } from "../../../platform/json/json-object.ts";
-import { fieldsOf } from "../messages/envelope.ts";
+import { fieldsOf } from "../messages/messages.ts";
 import { isUnassigned } from "../schema/values.ts";
 
 /** @returns the last segment of a URL, which is the id; any other value unchanged */

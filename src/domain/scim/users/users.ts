@@ -1,7 +1,10 @@
 // Users of an identity provider and their accounts: reading, creating, changing and removing, each change one transaction that
 // also holds the read. read-resource.ts and patch parse bodies; identity changes accounts.
+import { isDeepStrictEqual } from "node:util";
 import type { Connection, Tx } from "../../../platform/database/database.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import type { AuditSummary } from "../../audit/service.ts";
+import type { User } from "../../identity/service.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { scimNotFound, scimTaken } from "../errors.ts";
 import { namesVersion, requireVersion } from "../messages/messages.ts";
@@ -18,9 +21,8 @@ import type {
 } from "../model.ts";
 import { patchUser } from "../patch/patch-user.ts";
 import { arrangedUser } from "../schema/document.ts";
-import { accountAddress } from "./emails.ts";
+import { accountAddress, shownDoc } from "./emails.ts";
 import { emailColumns, type UserColumns, userColumns } from "./user-columns.ts";
-import { accountSummary, changedNames, userSummary } from "./user-summaries.ts";
 import { userResponse } from "./user-views.ts";
 import * as store from "./users-store.ts";
 
@@ -221,4 +223,28 @@ function refusingAsScim<T>(change: () => T): T {
     const detail = error instanceof DomainError ? REFUSALS[error.reason] : undefined;
     throw detail === undefined ? error : scimTaken(detail);
   }
+}
+
+/** Summary for the audit log: the user as the provider names it, with its account. */
+const userSummary = ({ userName, externalId, active }: ScimObject, account: User): AuditSummary => ({
+  user_name: typeof userName === "string" ? userName : null,
+  external_id: typeof externalId === "string" ? externalId : null,
+  active: active === true,
+  email: account.email,
+  role: account.role,
+});
+
+/** Summary for the audit log: an account before it was linked (SCIM-15). */
+const accountSummary = ({ email, role, status, provisioningSource }: User): AuditSummary => ({
+  email,
+  role,
+  status,
+  provisioning_source: provisioningSource,
+});
+
+/** @returns the names of the attributes and extensions whose shown value differs; the order of parts does not count */
+function changedNames(before: ScimObject, after: ScimObject): string[] {
+  const [old, now] = [shownDoc(before), shownDoc(after)];
+  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return [...names].filter((name) => !isDeepStrictEqual(old[name], now[name]));
 }

@@ -1,9 +1,8 @@
 // Ends an exchange whose request body is late, unread or chunked: how long an unauthenticated caller may take to send a body,
-// and when the connection closes after the response. body-text.ts reads bodies.
+// when the connection closes after the response, and how finely a chunked body may be divided. body-text.ts reads bodies.
 import { SECOND_MS, within } from "../../../platform/clock.ts";
 import type { BodyTimes, Exchange } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
-import { ChunkLimit } from "./chunk-limit.ts";
 
 export const BODY_TIMES: BodyTimes = {
   unauthenticatedMs: 25 * SECOND_MS,
@@ -133,3 +132,31 @@ export function streamOf(request: Request): ReadableStream<Uint8Array> | null {
   Reflect.deleteProperty(request, "body");
   return request.body;
 }
+
+/** Chunks of any size that a body may have in a row. */
+export const SMALL_CHUNKS_MAX = 4_000;
+/** Bytes that allow one more chunk, up to SMALL_CHUNKS_MAX: large chunks do not earn an unlimited number of small ones. */
+export const CHUNK_BYTES_MIN = 256;
+
+/**
+ * Counts the chunks of one body. The runtime passes each chunk to the service separately, which takes about a microsecond even for one
+ * byte, so a body of tiny chunks would cost many times its bytes and delay all other requests.
+ */
+export class ChunkLimit {
+  #left = SMALL_CHUNKS_MAX;
+
+  /** @returns whether the body may go on: false once it has too many small chunks */
+  allows({ byteLength }: Uint8Array): boolean {
+    this.#left = Math.min(SMALL_CHUNKS_MAX, this.#left + byteLength / CHUNK_BYTES_MIN) - 1;
+    return this.#left >= 0;
+  }
+}
+
+/** @returns the error for a body that `allows` stopped */
+export const tinyChunks = () =>
+  new HttpError(
+    400,
+    "request.tiny_chunks",
+    `the body has too many small chunks; send it with Content-Length, or in chunks of at least ${CHUNK_BYTES_MIN} bytes`,
+    { headers: { connection: "close" } },
+  );

@@ -3,8 +3,7 @@
 
 import { exchangeOf } from "../exchange.ts";
 import { HttpError } from "../problems/problem.ts";
-import { readInTime, streamOf } from "./body-end.ts";
-import { ChunkLimit, tinyChunks } from "./chunk-limit.ts";
+import { ChunkLimit, readInTime, streamOf, tinyChunks } from "./body-end.ts";
 
 /**
  * @param bytesMax limit for the declared and the actual length

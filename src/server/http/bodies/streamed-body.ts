@@ -2,8 +2,7 @@
 import { BODY_IDLE_MS, BODY_WHOLE_MS } from "../../../domain/sessions/limits.ts";
 import { MINUTE_MS, SECOND_MS, within } from "../../../platform/clock.ts";
 import { HttpError } from "../problems/problem.ts";
-import { streamOf } from "./body-end.ts";
-import { ChunkLimit, tinyChunks } from "./chunk-limit.ts";
+import { ChunkLimit, streamOf, tinyChunks } from "./body-end.ts";
 
 /** Time limits of one body. */
 export interface UploadTimes {

@@ -2,7 +2,7 @@
 // half a request and the request can be repeated. Any other body is streamed and counted.
 import { ModelScanner } from "../../../domain/inference/bodies/model-scanner.ts";
 import type { ProxySettings } from "../../../domain/inference/settings.ts";
-import { ChunkLimit } from "../../http/bodies/chunk-limit.ts";
+import { ChunkLimit } from "../../http/bodies/body-end.ts";
 import { declaredBytes } from "../declared-bytes.ts";
 import { CallStopped, type OpenCall } from "./open-call.ts";
 

@@ -1,6 +1,6 @@
 // Bulk requests executed on real users and groups: references in any order, cycles, failures, and each result.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { countIgnoredInBulk } from "../../../../src/domain/scim/messages/ignored-attributes.ts";
+import { countIgnoredInBulk } from "../../../../src/domain/scim/messages/read-resource.ts";
 import type { ScimResources } from "../../../../src/domain/scim/model.ts";
 import {
   BULK_REQUEST,

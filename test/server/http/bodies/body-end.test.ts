@@ -4,8 +4,12 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { SCIM_BASE_PATH } from "../../../../src/domain/scim/wire.ts";
-import { BODY_TIMES, keepStreamReadable } from "../../../../src/server/http/bodies/body-end.ts";
-import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from "../../../../src/server/http/bodies/chunk-limit.ts";
+import {
+  BODY_TIMES,
+  CHUNK_BYTES_MIN,
+  keepStreamReadable,
+  SMALL_CHUNKS_MAX,
+} from "../../../../src/server/http/bodies/body-end.ts";
 import { type Listener, listen } from "../../../../src/server/listener/listen.ts";
 import { NO_PROXIES, raise } from "../../../support/network/listening-server.ts";
 import { converse, type Step } from "../../../support/network/raw-socket.ts";
