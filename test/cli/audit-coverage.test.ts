@@ -488,6 +488,7 @@ const READS: Readonly<Record<string, string>> = {
   "policy draft list": "",
   "policy draft show": "root@example.org",
   "policy draft export": "root@example.org",
+  "policy export": "",
   "policy check": "policy.yaml",
   "policy explain": "--user root@example.org --harness codex",
   "harnesses list": "",
