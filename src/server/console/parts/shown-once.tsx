@@ -8,8 +8,8 @@ import type { ConsolePage } from "../frame/frame.tsx";
 const HOURS = ANSWER_RETENTION_MS / HOUR_MS;
 
 /** True of every secret that Idempotency keeps for a form that is sent again. */
-export const SHOWN_ONCE = `No other page shows it. An encrypted copy is kept for ${HOURS} hours, so loading this page again shows it again until then; afterwards only a hash of it is left.`;
-export const ALL_SHOWN_ONCE = `No other page shows them. Encrypted copies are kept for ${HOURS} hours, so loading this page again shows them again until then; afterwards only hashes of them are left.`;
+export const SHOWN_ONCE = `No other page shows it. An encrypted copy is kept for ${HOURS} hours, so loading this page again shows it again until then. After that nobody can see it.`;
+export const ALL_SHOWN_ONCE = `No other page shows them. Encrypted copies are kept for ${HOURS} hours, so loading this page again shows them again until then. After that nobody can see them.`;
 
 interface Ended extends Required<Pick<ConsolePage, "title" | "breadcrumbs">> {
   /** what the form created, why it is not shown, and the next step */
