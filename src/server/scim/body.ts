@@ -78,10 +78,3 @@ export const limitsOf = (valuesMax: number): JsonLimits => ({
 });
 
 export const malformed = ({ message }: JsonProblem): Error => scimInvalid("invalidSyntax", message);
-
-/**
- * Checks and parses a message; a long one takes several turns of the event loop.
- * @throws ScimError 400 `invalidSyntax`
- */
-export const parseMessage = (json: string): Promise<unknown> =>
-  parseWithin(json, limitsOf(JSON_VALUES_MAX), malformed);

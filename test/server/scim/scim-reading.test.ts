@@ -2,12 +2,15 @@
 import { describe, expect, test } from "bun:test";
 import { ScimError } from "../../../src/domain/scim/errors.ts";
 import { SEARCH_REQUEST } from "../../../src/domain/scim/wire.ts";
-import { parseMessage, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
+import { JSON_VALUES_MAX, parseWithin } from "../../../src/server/http/bodies/json-text.ts";
+import { limitsOf, malformed, SCIM_DEPTH_MAX } from "../../../src/server/scim/body.ts";
 import { bulkCost } from "../../../src/server/scim/bulk-cost.ts";
 import { ATTRIBUTE_LIST_CHARACTERS_MAX, listOf, readQuery, viewOf } from "../../../src/server/scim/query.ts";
 import { providerIn } from "../../../src/server/scim/request-log.ts";
 import { responseMediaType } from "../../../src/server/scim/responses.ts";
 import { readSearchMessage } from "../../../src/server/scim/search-message.ts";
+
+const parseMessage = (json: string) => parseWithin(json, limitsOf(JSON_VALUES_MAX), malformed);
 
 /** @returns the scimType and detail of the error of a call; undefined without an error */
 async function refusalOf(

@@ -48,7 +48,7 @@ export const linesOf = (...records: readonly unknown[]): string =>
 const AT = "2026-05-04T08:30:00.000Z";
 const AT_MS = Date.parse(AT);
 
-/** One question, one thought, one call with its result, one response and the tokens, in the format of each harness. */
+/** One question, one thought, one call with its result, one answer and the tokens, in the format of each harness. */
 export const TRANSCRIPTS: Readonly<Record<string, string>> = {
   codex: linesOf(
     { timestamp: AT, type: "session_meta", payload: { id: "0199-native", cwd: "/home/ada" } },

@@ -79,12 +79,6 @@ export function parseCheckedText(text: string, { limits, errorOf, flaw }: Checke
   }
 }
 
-/** @returns why the text must not be parsed; undefined if it may */
-export function structureProblem(text: string, limits: JsonLimits): JsonProblem | undefined {
-  const flaw = findViolation(text, limits);
-  return flaw && faultOf(flaw, text, limits);
-}
-
 function faultOf(flaw: JsonViolation, text: string, limits: JsonLimits): JsonProblem {
   if (flaw.kind === "list")
     return {

@@ -12,7 +12,11 @@ import {
   OBJECT_SHAPES_MAX,
   SHAPE_MEMBERS_MAX,
 } from "../../../../src/platform/json/shapes.ts";
-import { NAME_CHARACTERS_MAX, OBJECT_MEMBERS_MAX } from "../../../../src/platform/json/structure.ts";
+import {
+  findViolation,
+  NAME_CHARACTERS_MAX,
+  OBJECT_MEMBERS_MAX,
+} from "../../../../src/platform/json/structure.ts";
 import { EXCERPT_CHARACTERS_MAX } from "../../../../src/platform/text/problem-list.ts";
 import { YAML_VALUES_MAX } from "../../../../src/platform/text/yaml-scan.ts";
 import { YAML_DEPTH_MAX } from "../../../../src/platform/text/yaml-source.ts";
@@ -20,7 +24,6 @@ import {
   JSON_DEPTH_MAX,
   JSON_LIMITS,
   JSON_VALUES_MAX,
-  structureProblem,
 } from "../../../../src/server/http/bodies/json-text.ts";
 import { documentWith, type Json, packageWith, readDocument } from "./document-builders.ts";
 
@@ -174,7 +177,7 @@ describe("limits: accepts below and at, refuses above; accepted text is also val
     expect(problems).toEqual([]);
     expect(readDocumentText(build(limit + 1)).problems).toHaveLength(1);
     const json = JSON.stringify(input);
-    expect(structureProblem(json, JSON_LIMITS)).toBeUndefined();
+    expect(findViolation(json, JSON_LIMITS)).toBeUndefined();
     const again = readDocumentText(json);
     expect([again.problems, JSON.stringify(again.input) === json]).toEqual([[], true]); // fast for many values
   });

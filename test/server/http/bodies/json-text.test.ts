@@ -7,6 +7,8 @@ import {
   SHAPE_MEMBERS_MAX,
 } from "../../../../src/platform/json/shapes.ts";
 import {
+  findViolation,
+  type JsonLimits,
   NAME_CHARACTERS_MAX,
   NUMBER_CHARACTERS_MAX,
   OBJECT_MEMBERS_MAX,
@@ -16,11 +18,25 @@ import {
   JSON_DEPTH_MAX,
   JSON_LIMITS,
   JSON_VALUES_MAX,
+  type JsonProblem,
   ONE_TURN_CHARACTERS_MAX,
+  parseCheckedText,
   parseWithin,
-  structureProblem,
   syntaxProblem,
 } from "../../../../src/server/http/bodies/json-text.ts";
+
+/** @returns why the text is refused before it is parsed; undefined if it is not */
+function structureProblem(text: string, limits: JsonLimits): JsonProblem | undefined {
+  const flaw = findViolation(text, limits);
+  if (!flaw) return undefined;
+  let problem: JsonProblem | undefined;
+  const errorOf = (found: JsonProblem) => {
+    problem = found;
+    return new Error(found.message);
+  };
+  expect(() => parseCheckedText(text, { limits, flaw, errorOf })).toThrow();
+  return problem;
+}
 
 const faultIn = (text: string) => structureProblem(text, JSON_LIMITS);
 
