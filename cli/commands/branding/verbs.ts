@@ -1,4 +1,4 @@
-// `branding show`, `apply` and `upload`: the logo and the icon, as administrators replace them in the console.
+// `branding show`, `apply` and `upload`: reads and changes the branding, like the console.
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {

@@ -1,5 +1,5 @@
-// The completion scripts of the shells. A script passes the command line to `quartermaster __complete` and reads its response:
-// `value TAB description` per line, or a single `:` for file names. candidates.ts computes the response.
+// The completion scripts of the shells. A script passes the command line to `quartermaster __complete` and reads its output:
+// `value TAB description` per line, or a single `:` for file names. candidates.ts computes the output.
 
 /** Scripts by the name of the shell. */
 export const SCRIPTS = {

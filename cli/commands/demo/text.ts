@@ -34,7 +34,7 @@ function startedText(started: Started, program: string): string {
 }
 
 interface Suggestion {
-  /** one line each */
+  /** lines of explanation */
   about: readonly string[];
   /** a command line without the program, in parts that stay on one line */
   parts: readonly string[];

@@ -7,7 +7,7 @@ import {
   type ExternalService,
   probeExternalServices,
 } from "../../../src/app/installation/outside-services.ts";
-import { ownProxyListener } from "../../../src/app/service/divided/division.ts";
+import { separateProxyListener } from "../../../src/app/service/divided/division.ts";
 import { isLeaseHeldHere } from "../../../src/app/standby/lease/lease-file.ts";
 import { findOwnTerm } from "../../../src/app/standby/own-term.ts";
 import { findTracingState, type TracingState } from "../../../src/app/tracing/tracing-state.ts";
@@ -90,7 +90,7 @@ const machineOf = (directory: DataDirectory, config: Config): Machine => ({
   path: directory.path,
   schema: { database: schemaIn(directory.database), program: programSchema() },
   server: findServer(directory),
-  inference: ownProxyListener(config) && { forwarder: findForwarder(directory) },
+  inference: separateProxyListener(config) && { forwarder: findForwarder(directory) },
   databaseBytes: fileSizeOf(directory.database),
   walBytes: fileSizeOf(`${directory.database}-wal`),
   room: diskSpace(directory.path),

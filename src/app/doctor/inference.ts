@@ -11,7 +11,7 @@ import {
 import { SLOTS_VARIABLE, slotsIn, slotsNeeded } from "../../platform/outbound/request-slots.ts";
 import { factsOf, type ProcessFacts } from "../../platform/programs/process-facts.ts";
 import { isProxyInProcess } from "../installation/proxy-settings.ts";
-import { ownProxyListener } from "../service/divided/division.ts";
+import { separateProxyListener } from "../service/divided/division.ts";
 import type { Check, Finding } from "./finding.ts";
 
 /** Files and sockets of the service in addition to those of requests. */
@@ -42,7 +42,7 @@ const FORMER: Readonly<Record<string, SettingName | undefined>> = {
 /** @returns nothing unless this service forwards inference requests itself */
 export function checkInference(check: Check, directory: DataDirectory, config: Config): Finding[] {
   if (!isProxyInProcess(config)) return [];
-  const isApart = ownProxyListener(config) !== undefined;
+  const isApart = separateProxyListener(config) !== undefined;
   const forwarder = isApart ? findForwarder(directory) : findServer(directory);
   if (isApart && forwarder === undefined && isServerRunning(directory)) return [noForwarderFinding(check)];
   const facts = forwarder === undefined || forwarder === "unknown" ? undefined : factsOf(forwarder.processId);

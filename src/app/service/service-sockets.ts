@@ -14,7 +14,7 @@ import { tracedHandler } from "../../server/tracing/traced-handler.ts";
 import { proxyUrlOf } from "../installation/gateway-settings.ts";
 import { isProxyInProcess, PROXY_PREFIX } from "../installation/proxy-settings.ts";
 import { tlsOf } from "./configuration/settings-reload.ts";
-import { ownProxyListener, type Part } from "./divided/division.ts";
+import { type Part, separateProxyListener } from "./divided/division.ts";
 
 /** The setting with the address of the proxy's own listener. */
 export const PROXY_FLAG = "--gateway-proxy-listen";
@@ -69,7 +69,7 @@ export async function openServiceSockets(config: Config, log: Log, only?: Part):
   await removeDeadSocket(where);
   const listener = listen((...request) => main(...request), { ...shared, listen: where });
   undo.defer(() => listener.stop());
-  const own = ownProxyListener(config, only);
+  const own = separateProxyListener(config, only);
   if (own) await removeDeadSocket(own, PROXY_FLAG);
   const proxyListener =
     own && listen((...request) => proxy(...request), { ...shared, listen: own, flag: PROXY_FLAG });

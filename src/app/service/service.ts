@@ -44,7 +44,7 @@ import { openStandby, type ServiceStandby } from "../standby/service-standby.ts"
 import { openTracing } from "../tracing/open-tracing.ts";
 import { ReaderThreads } from "../transcripts/reader-threads.ts";
 import { configure, reconfigure } from "./configuration/configuration.ts";
-import { lockOwnListener, problemsOfDivision } from "./divided/division.ts";
+import { lockProxyListener, problemsOfDivision } from "./divided/division.ts";
 import { startInference } from "./inference.ts";
 import { addClientMetrics } from "./jobs/client-jobs.ts";
 import { drainAttempts, startGatewayWork } from "./jobs/gateway-jobs.ts";
@@ -127,7 +127,7 @@ async function startWith(
     log.warning("data_dir.exposed", { data_dir: directory.path, mode, next: `chmod 700 ${directory.path}` });
   if (finishSwap(directory)) log.warning("backup.restore_finished", { data_dir: directory.path });
   assertDatabaseNotLost(directory, options);
-  undo.defer(lockOwnListener(directory, options));
+  undo.defer(lockProxyListener(directory, options));
   const sockets = await openSockets();
   undo.defer(() => sockets.stop());
   const standby = await openStandby(directory, { ...options, undo });

@@ -16,7 +16,7 @@ import { isLoopback } from "../installation/origin.ts";
 import { ssoSettingsOf } from "../installation/sso-settings.ts";
 import { collectorTlsOf } from "../tracing/collector-settings.ts";
 import { tlsOf } from "./configuration/settings-reload.ts";
-import { ownProxyListener } from "./divided/division.ts";
+import { separateProxyListener } from "./divided/division.ts";
 
 /** Finds problems that prevent the service from starting. */
 type StartCheck = (config: Config) => DomainError[];
@@ -64,7 +64,7 @@ export function assertStartable(config: Config, clock: Clock, others: readonly D
 }
 
 function addressesOf(config: Config): Listen[] {
-  const own = ownProxyListener(config);
+  const own = separateProxyListener(config);
   return own ? [config.get("server.listen"), own] : [config.get("server.listen")];
 }
 

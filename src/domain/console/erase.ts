@@ -1,4 +1,4 @@
-// Erases what a person keeps about the console, views that all administrators see included.
+// Erases a person's preferences and saved views of the console, including views shared with all administrators.
 import type { ErasePersonalData } from "../shared/personal-data.ts";
 import * as store from "./store.ts";
 

@@ -1,5 +1,5 @@
-// The span of a request: begun before anything looks at the request, named by its route once that is known, and ended with the head
-// of the response. Composed only while tracing is on.
+// The span of a request: it begins before the request is handled, gets the name of its route once that is known, and ends with the
+// head of the response. Without tracing, no handler is wrapped.
 import type { Tracer } from "../../platform/tracing/tracer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Handler } from "../listener/listen.ts";
@@ -35,7 +35,7 @@ interface Answered {
   exchange: Pick<Exchange, "route" | "requestId">;
 }
 
-/** @returns a function that names the active span after the route of its request; undefined while tracing is off */
+/** @returns a function that names the active span by the route of its request; undefined while tracing is off */
 export const responseObserver = (tracer: Tracer | undefined) =>
   tracer && ((answered: Answered): void => nameSpan(tracer, answered));
 

@@ -1,5 +1,5 @@
-// How one installation is divided between two processes: one does everything but inference, the other forwards inference and does
-// nothing else, so that inference has a second core and a restart of one does not end the other.
+// Divides one installation between two processes: one only forwards inference, the other does everything else. Inference then has a
+// second core, and a restart of one process does not end the other.
 import type { Clock } from "../../../platform/clock.ts";
 import type { Listen } from "../../../platform/config/addresses.ts";
 import type { Config } from "../../../platform/config/config.ts";
@@ -10,27 +10,27 @@ import { isProxyInProcess } from "../../installation/proxy-settings.ts";
 /** A part that a process can be limited to. */
 export type Part = "control" | "proxy";
 
-/** @returns why the service cannot be divided with these settings; empty if it can, or if it is whole */
+/** @returns why the service cannot be divided with these settings; empty if it can be, or if it is one process */
 export function problemsOfDivision(config: Config, only: Part | undefined): DomainError[] {
   if (only === undefined) return [];
   if (!isProxyInProcess(config)) return [notForwarding(only)];
   return config.get("gateway.proxy.listen") === undefined ? [noListener(only)] : [];
 }
 
-/** @returns where a process forwards inference on its own listener; undefined if it does not */
-export const ownProxyListener = (config: Config, only?: Part): Listen | undefined =>
+/** @returns the address of the separate listener for inference if this process opens it, or else undefined */
+export const separateProxyListener = (config: Config, only?: Part): Listen | undefined =>
   only !== "control" && isProxyInProcess(config) ? config.get("gateway.proxy.listen") : undefined;
 
 /**
- * Takes the lock of the one process that forwards on its own listener, if this process will be the one.
+ * Locks the separate listener for inference if this process will open it, because only one process may.
  * @returns the function that releases it
  * @throws DomainError `data_dir.forwarding`
  */
-export function lockOwnListener(
+export function lockProxyListener(
   directory: DataDirectory,
   { config, clock, only }: { config: Config; clock: Clock; only?: Part | undefined },
 ): () => void {
-  if (!ownProxyListener(config, only)) return () => {};
+  if (!separateProxyListener(config, only)) return () => {};
   return lockForForwarding(directory, clock).release;
 }
 

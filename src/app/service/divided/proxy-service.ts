@@ -28,7 +28,7 @@ import type { ServiceOptions } from "../service.ts";
 import { assertStartable } from "../start-checks.ts";
 import type { Liveness } from "../supervision.ts";
 import { DataWatch } from "./data-watch.ts";
-import { lockOwnListener, problemsOfDivision } from "./division.ts";
+import { lockProxyListener, problemsOfDivision } from "./division.ts";
 import { openProxySocket, type ProxySocket } from "./proxy-socket.ts";
 
 export type ProxyServiceOptions = Omit<ServiceOptions, "onBootstrap" | "passwordCost" | "only">;
@@ -58,7 +58,7 @@ export async function startProxyService(options: ProxyServiceOptions): Promise<P
   const directory = directoryWithDatabase(options);
   assertAccessible(directory);
   await using undo = new AsyncDisposableStack();
-  undo.defer(lockOwnListener(directory, options));
+  undo.defer(lockProxyListener(directory, options));
   const socket = await openProxySocket(config, log);
   undo.defer(() => socket.stop());
   const service = await forwardAt(socket, directory, { ...options, undo });

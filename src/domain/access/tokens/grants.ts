@@ -55,7 +55,7 @@ export interface GrantsDependencies {
   };
 }
 
-/** What a transaction granted; signed into a response after the commit. */
+/** The result of a transaction. The access token is signed after the commit. */
 interface Issued {
   user: User;
   grant: Pick<store.GrantRow, "id" | "clientId" | "resource" | "loginSessionId">;
@@ -200,7 +200,7 @@ export class Grants {
     return { user, grant, scope: grant.scope, refreshToken: first?.text, exchangedAtMs: nowMs, nowMs };
   }
 
-  /** @returns the grant if the token was stolen: nothing was exchanged, and the caller must revoke the family */
+  /** @returns the grant if the token was stolen: nothing was exchanged, and the caller must revoke the grant */
   #refresh(
     tx: Tx,
     family: store.Family,
@@ -256,5 +256,5 @@ export class Grants {
   }
 }
 
-/** By its header only, valid or not: nobody needs a credential here, and verifying a signature takes longer than the request. */
+/** Looks at the header only: callers need no credential here, and verifying a signature takes longer than the whole request. */
 const isAccessToken = (text: string): boolean => statedType(text) === ACCESS_TOKEN_TYPE;

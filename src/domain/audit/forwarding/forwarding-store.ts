@@ -29,7 +29,7 @@ export function begin(tx: Tx): void {
     .run();
 }
 
-/** Changes the row, unless somebody has moved it from `from` in the meantime. */
+/** Changes the row, unless its position is no longer `from`. */
 export function change(tx: Tx, from: number, progress: Partial<Progress>): void {
   tx.update(auditForwarding)
     .set(progress)

@@ -22,11 +22,11 @@ import type { RuntimeDownload } from "./runtime-downloads.ts";
 export interface ArchiveView extends ArchiveContents {
   sha256: string;
   sizeBytes: number;
-  /** the first PATHS_LISTED_MAX of the archive, in its order */
+  /** the first PATHS_LISTED_MAX paths of the archive, in its order */
   paths: string[];
-  /** what it seems to download when it runs, the first DOWNLOADS_LISTED_MAX */
+  /** the first DOWNLOADS_LISTED_MAX downloads that the package seems to make at run time */
   runtimeDownloads: RuntimeDownload[];
-  /** a proposal for each harness that accepts something of it */
+  /** a proposed adapter for each harness that can use a part of the archive */
   adapters: ManagedPackage["adapters"];
 }
 
@@ -44,14 +44,14 @@ export interface KeptArchivesDependencies {
   harnesses(): readonly Harness[];
 }
 
-/** How the audit log names an archive that is new here. */
+/** What the audit log records of an archive that was not stored before. */
 interface Intake {
   action: "artifact.mirror" | "artifact.upload";
   /** without secrets */
   source: string;
 }
 
-/** Archives whose facts are kept in memory: steps of adding a package ask for them again and again. */
+/** Archives whose facts are cached: each step of adding a package needs them. */
 const FACTS_KEPT_MAX = 4;
 
 export class KeptArchives {
@@ -60,7 +60,7 @@ export class KeptArchives {
   constructor(private readonly dependencies: KeptArchivesDependencies) {}
 
   /**
-   * Stores an archive, or nothing at all; the same bytes again are the same artifact.
+   * Stores an archive completely or not at all. The same bytes always become the same artifact.
    * @throws DomainError `archive.*`, `artifact.*`; errors of the bytes
    */
   async keep(actor: Actor, bytes: AsyncIterable<Uint8Array>, intake: Intake): Promise<KeptArchive> {
@@ -94,7 +94,7 @@ export class KeptArchives {
   /**
    * @param managed a package with that archive for every platform
    * @returns a problem for each path of its adapters that the archive lacks, with pointers into the package
-   * @throws DomainError as show
+   * @throws DomainError: see show
    */
   async missingPaths(organizationId: string, managed: ManagedPackage): Promise<readonly Problem[]> {
     const { sha256 } = managed;

@@ -25,7 +25,7 @@ export interface Change {
 }
 
 export interface Operation extends Change {
-  /** undefined if the value names its targets */
+  /** undefined if the operation has no path, so that the members of the value name the targets */
   readonly path: string | undefined;
 }
 
@@ -94,7 +94,7 @@ export interface Step {
 interface Receiver {
   readonly type: ResourceTypeName;
   readonly id: string;
-  /** @returns the steps that remain of many members */
+  /** @returns the remaining steps of a change to many members */
   carryOut(step: Step): Steps<void> | undefined;
 }
 
@@ -108,7 +108,7 @@ export const eachStep = ({ path, ...change }: Operation, receiver: Receiver): St
 
 const plainTarget = (path: ResolvedPath): PatchTarget => ({ path, elements: undefined, sub: path.sub });
 
-/** Most paths are just the name of an attribute; only the others are parsed. */
+/** Most paths are a plain attribute name. Only other paths are parsed. */
 function targetOf(type: ResourceTypeName, text: string): PatchTarget {
   const path = resolvePath(type, text);
   return path ? plainTarget(path) : parseTarget(type, text);

@@ -60,7 +60,7 @@ const selectInGroups = statement((connection) =>
     .prepare(),
 );
 
-/** @returns those of these users who are in at least one of the groups */
+/** @returns the users of the list who are in at least one of the groups */
 export const usersInAny = (
   connection: Connection,
   asked: { userIds: readonly string[]; groups: readonly MappedGroup[] },
@@ -76,7 +76,7 @@ const selectUserIds = statement((connection) =>
   connection
     .select({ id: scimUsers.accountId })
     .from(scimUsers)
-    .crossJoin(scimUserRevisions) // has the organization in fewer pages; in this order: SQLite would read all and sort
+    .crossJoin(scimUserRevisions) // stores the organization in fewer pages; a cross join keeps the order, or else SQLite would read all rows and sort them
     .where(
       and(
         gt(scimUsers.accountId, named("after")),
@@ -89,7 +89,7 @@ const selectUserIds = statement((connection) =>
     .prepare(),
 );
 
-/** @returns ids of provisioned users in their order, after the given one */
+/** @returns ids of provisioned users after the given id, in ascending order */
 export const userIdSlice = (
   connection: Connection,
   asked: { organizationId: string; after: string; limit: number },

@@ -27,7 +27,7 @@ export const SETUP = `${PROOF}/setup`;
 export const NextQuery = formOf({ callbackURL: FormField });
 const ProofForm = formOf({ csrf: FormField, next: FormField, code: FormField, answer: FormField });
 
-/** @returns the path with the place to continue to */
+/** @returns the path with the page to continue to in its query */
 export const pathWith = (path: string, next: string | undefined): string =>
   next === undefined ? path : `${path}?callbackURL=${encodeURIComponent(next)}`;
 
@@ -47,7 +47,7 @@ export const createStartAgain =
     return page(html, { status: 401, cookies: [...cookies, expiredAttemptCookie(baseUrl())] });
   };
 
-/** The reason of a sign-in that ended between its page and its form. */
+/** The reason if a sign-in ended after its page was shown and before its form was sent. */
 export const OVER = "access.sign_in_expired";
 
 /** @returns the page that asks for the second factor */
