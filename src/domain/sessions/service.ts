@@ -49,6 +49,8 @@ export type { Presigned } from "./uploads/presign.ts";
 export type { AddressParameters } from "./uploads/receiving.ts";
 export type { ReadingRight } from "./visibility.ts";
 
+import { visibleSession } from "./visibility.ts";
+
 /** What the area is made from. */
 export interface SessionsOptions extends Omit<SessionsDependencies, "stores" | "blobs" | "links"> {
   /** of captured sessions only */
@@ -101,6 +103,9 @@ export function createSessions({ sessionBlobs: blobs, s3Objects, sealing, ...giv
     moving: new Moving({ ...dependencies, removals }),
     sweep: new Sweep({ ...dependencies, removals }),
     verification: new Verification(dependencies),
+
+    /** @throws DomainError `sessions.not_found`, `sessions.not_visible` */
+    find: (viewer: Viewer, id: string) => visibleSession(dependencies.db.read, viewer, id),
 
     /** @returns one session with its versions; see lists/detail.ts */
     detail: (viewer: Viewer, id: string) => sessionDetail({ ...dependencies, lists }, viewer, id),

@@ -223,7 +223,7 @@ function createReaderOf({ domain, clock, baseUrl, consoleAuditors }: RouteContex
         ...(readsAll ? domain.preferences.sharedByOthers(organizationId, userId) : []),
       ],
       usual: (path) => domain.preferences.usualOf(userId, path),
-      targetPage: createTargetPage(domain, organizationId),
+      targetPage: createTargetPage(domain, { userId, organizationId, isAdministrator: readsAll }),
     };
   };
 }

@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
 import { consoleBrowser } from "../../support/browser/console-browser.ts";
 import { formTo } from "../../support/browser/form-browser.ts";
-import { publishFirst } from "../../support/content/policy.ts";
+import { capture, withCapture } from "../../support/content/sessions.ts";
 import { createTestServer } from "../../support/server.ts";
 
 const HOSTILE = `<script>alert(1)</script> "quoted" 'single' \0 \u202e${"\u0301".repeat(500)} ${"x".repeat(16_384)}`;
@@ -55,7 +55,10 @@ describe("CON-90 the audit log", () => {
     await users.update(admin.actor, user.id, { role: "admin" });
     await site.domain.scim.tokens.create(admin.actor, { label: "entra", profile: "entra" });
     await site.domain.identity.invitations.create(admin.actor, { email: "new@example.com", role: "member" });
-    await publishFirst(site);
+    const credential = { token: admin.accessToken };
+    const { sessionId } = await capture(await withCapture(site), credential, "a");
+    const removed = await capture(site, credential, "b", { session_id: "another" });
+    await site.request("DELETE", `/session-uploads/${removed.sessionId}`, credential);
     const links = async () => {
       const { html } = await browser.visit("/console/audit?per_page=100");
       return [...html.matchAll(/<td><code>([\w.]+)<\/code><\/td><td>(?:<a href="([^"]*)")?/g)].map(
@@ -68,6 +71,8 @@ describe("CON-90 the audit log", () => {
       `user.update /console/users/${user.id}`,
       "scim_token.create /console/identity/tokens?show=all",
       "invitation.create /console/invitations",
+      `captured_session.complete /console/sessions/${sessionId}`,
+      "captured_session.complete -",
       "job.run /console/system/jobs#row-job-30",
       "user.update -",
     ])

@@ -1,5 +1,6 @@
 // The page that shows the target of an audit entry. A target that is gone has none: its name or id stays text.
 import type { Domain } from "../../../domain/domain.ts";
+import type { Viewer } from "../../../domain/sessions/service.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isOwnId } from "../../../platform/ids.ts";
 import { CONSOLE } from "../frame/navigation.ts";
@@ -8,6 +9,7 @@ import { TOKENS_PATH } from "../identity/words.ts";
 import { GROUPS_PATH, INVITATIONS_PATH, userPath } from "../people/words.ts";
 import { HISTORY_PATH } from "../policy/words.ts";
 import type { Reader } from "../reader.ts";
+import { sessionPath } from "../sessions/words.ts";
 
 /** Pages that show every target of a kind, which is the first word of the action. */
 const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
@@ -22,11 +24,12 @@ const OF_KIND: ReadonlyMap<string, (target: string) => string> = new Map([
   ["scim_token", () => `${TOKENS_PATH}?show=all`],
 ]);
 
-/** @returns the function for the entries of one organization */
+/** @returns the function for the entries that the viewer reads */
 export function createTargetPage(
-  { scim, identity, gateway }: Pick<Domain, "scim" | "identity" | "gateway">,
-  organizationId: string,
+  { scim, identity, gateway, sessions }: Pick<Domain, "scim" | "identity" | "gateway" | "sessions">,
+  viewer: Viewer,
 ): Reader["targetPage"] {
+  const { organizationId } = viewer;
   return ({ action, target }) => {
     const kind = action.split(".", 1)[0] ?? "";
     const page = OF_KIND.get(kind);
@@ -36,6 +39,8 @@ export function createTargetPage(
       return exists(() => scim.directory.show(organizationId, target))
         ? `${GROUPS_PATH}/${target}`
         : undefined;
+    if (kind === "captured_session" && exists(() => sessions.find(viewer, target)))
+      return sessionPath(target);
     if (!exists(() => identity.users.show(organizationId, target))) return undefined;
     return kind === "gateway_key" && gateway.mode !== undefined ? keyPath(target) : userPath(target);
   };
