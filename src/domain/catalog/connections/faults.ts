@@ -74,6 +74,16 @@ const FAULTS = {
     "the host cannot be reached, reports an internal error, or closed the connection early",
     "try again later",
   ],
+  proxy_credential_refused: [
+    "upstream",
+    "the proxy between the service and the host refused the user name or the password of the service",
+    "the operator corrects them in the variable that names the proxy, such as HTTPS_PROXY, and restarts the service",
+  ],
+  proxy_refused: [
+    "upstream",
+    "the proxy between the service and the host refused to connect to the host",
+    "the operator allows the host at the proxy, or adds it to NO_PROXY and restarts the service",
+  ],
   too_slow: ["unavailable", "the host did not finish its answer within the time limit", "try again later"],
   unfinished: [
     "unavailable",
@@ -121,6 +131,10 @@ export function sourceFault(what: SourceFault, cause?: unknown): DomainError {
     ...(code !== undefined && { cause: new Error(code) }),
   });
 }
+
+/** @param status of a proxy that made no tunnel to the host @returns the error `source.*` */
+export const proxyFault = (status: number): DomainError =>
+  sourceFault(status === 407 ? "proxy_credential_refused" : status >= 500 ? "host_down" : "proxy_refused");
 
 /** @returns the error for a full disk */
 export const diskFull = (cause?: unknown): DomainError =>

@@ -25,6 +25,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "source.tls_untrusted":
     "set ca_bundle of the connection to a PEM file with the certificate of the authority that issued it",
   "source.host_down": "check api_base_url of the connection, and that this machine reaches that address",
+  "source.proxy_credential_refused":
+    "correct the user name and the password in the variable that names the proxy, such as HTTPS_PROXY",
+  "source.proxy_refused": "allow the host at the proxy, or add it to NO_PROXY",
   "source.bad_answer": "check api_base_url and provider of the connection",
   "source.key_unusable": "replace private_key of the connection with an RSA key of the GitHub App",
 };

@@ -16,9 +16,10 @@ export interface ConnectionState {
 /** An unchanged state is not written again before that. */
 const WRITTEN_EVERY_MS = MINUTE_MS;
 const FAILING = new Set(
-  ["credential_refused", "host_down", "too_slow", "tls_untrusted", "key_unusable", "bad_answer"].map(
-    (what) => `source.${what}`,
-  ),
+  [
+    ...["credential_refused", "host_down", "too_slow", "tls_untrusted", "key_unusable", "bad_answer"],
+    ...["proxy_credential_refused", "proxy_refused"],
+  ].map((what) => `source.${what}`),
 );
 
 /** @returns the reason of an error that says that the connection fails; undefined if it is about one repository */

@@ -117,10 +117,13 @@ describe("SRC-16 a connection", () => {
   const CREDENTIAL = "operator:proxy-secret";
   const authorization = `Basic ${btoa(CREDENTIAL)}`;
 
-  const createThrough = async (env: (proxy: string) => Readonly<Record<string, string>>) => {
+  const createThrough = async (
+    env: (proxy: string) => Readonly<Record<string, string>>,
+    line = `artifacts create ${NAMED}`,
+  ) => {
     const { port, host: authority } = new URL(host.origin);
     await using proxy = await createConnectProxy(Number(port), { authorization });
-    const child = start(`artifacts create ${NAMED}`, env(proxy.origin.replace("//", `//${CREDENTIAL}@`)));
+    const child = start(line, env(proxy.origin.replace("//", `//${CREDENTIAL}@`)));
     const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     const { asked } = proxy;
     return { exitCode: await child.exited, text: stdout + stderr, asked: new Set(asked), authority };
@@ -130,6 +133,18 @@ describe("SRC-16 a connection", () => {
     const { exitCode, text, asked, authority } = await createThrough((proxy) => ({ HTTPS_PROXY: proxy }));
     expect([exitCode, [...asked]]).toEqual([0, [`CONNECT ${authority} HTTP/1.1`]]);
     expect(text).not.toContain("proxy-secret");
+  });
+
+  test("names the proxy that refuses its credential", async () => {
+    const wrong = (proxy: string) => ({ HTTPS_PROXY: proxy.replace(CREDENTIAL, "operator:former-secret") });
+    const created = await createThrough(wrong);
+    const verified = await createThrough(wrong, "connections verify forge");
+    expect([created.exitCode, verified.exitCode]).toEqual([6, 7]);
+    for (const { text } of [created, verified]) {
+      expect(text).toContain("the proxy between the service and the host refused the user name");
+      expect(text).toContain("HTTPS_PROXY");
+      expect(text).not.toContain("former-secret");
+    }
   });
 
   test("does not where NO_PROXY names its host", async () => {

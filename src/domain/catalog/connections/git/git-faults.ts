@@ -1,11 +1,14 @@
 // Maps the messages of git to errors. git runs in one language, and no error repeats its text. Lines from the host are ignored, except
 // the one that names a missing object.
 import type { DomainError } from "../../../../platform/errors.ts";
-import { diskFull, rateLimited, type SourceFault, sourceFault } from "../faults.ts";
+import { diskFull, proxyFault, rateLimited, type SourceFault, sourceFault } from "../faults.ts";
 
 const HOST_LINE = /^remote: /;
 /** Messages of the operating system. */
 const DISK_FULL = /No space left on device|Disk quota exceeded/;
+
+/** Messages of old and new versions of libcurl. */
+const PROXY_REFUSAL = /Received HTTP code (\d{3}) from proxy|CONNECT tunnel failed, response (\d{3})/;
 
 /** The first that matches decides. */
 const MEANINGS: readonly [RegExp, SourceFault][] = [
@@ -25,6 +28,8 @@ export function gitFault(errors: string): DomainError {
   if (DISK_FULL.test(text)) return diskFull();
   const [, status] = /requested URL returned error: (\d{3})/.exec(text) ?? [];
   if (status !== undefined) return faultOfStatus(Number(status));
+  const [, proxyStatus, tunnelStatus = proxyStatus] = PROXY_REFUSAL.exec(text) ?? [];
+  if (tunnelStatus !== undefined) return proxyFault(Number(tunnelStatus));
   return sourceFault(MEANINGS.find(([pattern]) => pattern.test(text))?.[1] ?? "host_down");
 }
 

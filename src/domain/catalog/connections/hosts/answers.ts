@@ -1,12 +1,16 @@
 // Maps answers of repository hosts, and failed requests, to errors. No error repeats the text of a response.
 import { DomainError } from "../../../../platform/errors.ts";
 import { discardBody } from "../../../../platform/outbound/discard-body.ts";
-import { rateLimited, sourceFault } from "../faults.ts";
+import { proxyFault, rateLimited, sourceFault } from "../faults.ts";
 
 /** Limit for a response that is not an archive. */
 export const ANSWER_BYTES_MAX = 1024 ** 2;
 
 const CERTIFICATE_FAULT = /CERT|VERIFY|SIGNATURE|TLS/;
+/** Code of the runtime for the answer of a proxy to CONNECT other than 2xx. */
+const PROXY_REFUSAL = "ERR_PROXY_TUNNEL";
+const statusIn = (cause: unknown): number =>
+  cause instanceof Error && "status" in cause ? Number(cause.status) : 0;
 const codeIn = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "";
 
@@ -16,6 +20,7 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (!(error instanceof DomainError)) return sourceFault("host_down", error);
   if (error.reason !== "outbound.failed") return error;
   const code = codeIn(error.cause);
+  if (code === PROXY_REFUSAL) return proxyFault(statusIn(error.cause));
   return sourceFault(CERTIFICATE_FAULT.test(code) ? "tls_untrusted" : "host_down", error.cause);
 }
 

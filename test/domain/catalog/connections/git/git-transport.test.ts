@@ -249,6 +249,12 @@ test.each([
     "source.objects_refused",
   ],
   ["fatal: unable to access 'https://x/': Could not resolve host: x", "source.host_down"],
+  [
+    "fatal: unable to access 'https://x/': Received HTTP code 407 from proxy after CONNECT",
+    "source.proxy_credential_refused",
+  ],
+  ["fatal: unable to access 'https://x/': CONNECT tunnel failed, response 403", "source.proxy_refused"],
+  ["fatal: unable to access 'https://x/': CONNECT tunnel failed, response 502", "source.host_down"],
   ["remote: fatal: Authentication failed\nfatal: early EOF", "source.host_down"],
   ["fatal: write error: No space left on device", "artifact.disk_full"],
   ["remote: fatal: write error: No space left on device\nfatal: early EOF", "source.host_down"],
