@@ -20,7 +20,10 @@ test.each([-1, 0, 1])(
   async (step) => {
     const count = ADDRESSES_MAX + step;
     // Other tests listen on 127.0.0.1, at times on the port that the system chooses here.
-    const addresses = Array.from({ length: count }, (_, at) => ({ address: `127.77.0.${at + 1}`, family: 4 }));
+    const addresses = Array.from({ length: count }, (_, at) => ({
+      address: `127.77.0.${at + 1}`,
+      family: 4,
+    }));
     const last = addresses.at(-1)?.address;
     using listener = Bun.serve({ hostname: String(last), port: 0, fetch: () => new Response() });
     using server = new ResolvedServer(new URL(`http://localhost:${listener.port}`), { limits: PROBE_LIMITS });
