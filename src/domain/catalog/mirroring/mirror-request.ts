@@ -94,3 +94,12 @@ export const unknownConnection = (id: string): DomainError =>
       missing: { kind: "connection", name: id },
     },
   );
+
+/** @param problems for operators only, because they name files @returns the error for a connection that the configuration disables */
+export const connectionDisabled = (id: string, problems: readonly string[]): DomainError =>
+  new DomainError(
+    "invalid",
+    "package_source.disabled_connection",
+    `the repository connection ${quoted(id)} is disabled: ${problems.join("; ")}`,
+    { hint: "correct package_sources.connections in the configuration file" },
+  );

@@ -19,6 +19,7 @@ import type { SourceRequest } from "../sources/source-request.ts";
 import { ConnectionStates } from "./connection-states.ts";
 import { fetchHostArchive } from "./fetch-archive.ts";
 import {
+  connectionDisabled,
   connectionWith,
   findConnection,
   isAllowed,
@@ -148,15 +149,17 @@ export class Mirrors {
    * Checks the host before anybody mirrors from it.
    * @param wanted what to read there, if anything
    * @returns the findings, in the order of the checks
-   * @throws DomainError `package_source.unknown_connection`
+   * @throws DomainError `package_source.unknown_connection`, `package_source.disabled_connection`
    */
   async verify(
     actor: Actor,
     id: string,
     wanted: Pick<Coordinates, "repository" | "ref"> | undefined,
   ): Promise<ConnectionFinding[]> {
-    const connection = connectionWith(this.dependencies.connections.list(), id);
-    const { audit, clock, db } = this.dependencies;
+    const { audit, clock, connections, db } = this.dependencies;
+    const disabled = connections.broken().find((broken) => broken.id === id);
+    if (disabled) throw connectionDisabled(id, disabled.problems);
+    const connection = connectionWith(connections.list(), id);
     const requests = this.#requests(connection, { repository: wanted?.repository ?? "" }, this.#deadline());
     const { findings, outcome } = await verifyConnection({ connection, requests, clock, wanted });
     if (outcome) await this.states.note(actor.organizationId, id, outcome.error);

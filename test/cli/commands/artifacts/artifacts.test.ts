@@ -102,6 +102,8 @@ describe("SRC-32 connections", () => {
       const { stdout, stderr } = await bench.run(`${command} ${file}`);
       expect(stdout + stderr).toContain("provider must be one of github");
     }
+    const verified = await bench.run(`connections verify broken ${file}`);
+    expect(verified.stderr).toContain('connection "broken" is disabled: provider must be one of github');
     expect((await bench.run(`catalog list ${file}`)).exitCode).toBe(0);
   });
 });
