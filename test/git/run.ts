@@ -267,7 +267,7 @@ const CASES: Readonly<Record<string, Case>> = {
     same((await inChild(host, { ref: "v1.0.0" }, { HTTPS_PROXY, NO_PROXY: "localhost" })).refKind, "tag");
     same(proxy.asked.length, asked);
     same(await inChild(host, { ref: "v1.0.0" }, { HTTPS_PROXY: proxy.origin }), {
-      refused: "source.host_down",
+      refused: "source.proxy_credential_refused",
     });
   },
 
