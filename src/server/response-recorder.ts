@@ -5,7 +5,7 @@ import { SCIM_BASE_PATH } from "../domain/scim/wire.ts";
 import type { Log } from "../platform/observe/log.ts";
 import { type Exchange, traceIdOf, UNMATCHED } from "./http/exchange.ts";
 import type { RefusalLog, Refused } from "./http/problems/refusal-log.ts";
-import { createAnswerMetrics } from "./metrics/answer-metrics.ts";
+import { createResponseMetrics } from "./metrics/response-metrics.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { logScimRequest, recordScimRefusal } from "./scim/request-log.ts";
 
@@ -30,7 +30,7 @@ export function createResponseRecorder(
   { domain, log, metrics, refusals }: ResponseRecorderOptions,
   routes: readonly DocumentedRoute[],
 ): (settled: ResponseRecord) => void {
-  const countResponse = createAnswerMetrics(metrics, routes);
+  const countResponse = createResponseMetrics(metrics, routes);
   const countScim = createScimMetrics(metrics);
   return ({ request, exchange, response, durationMs }) => {
     const { route = UNMATCHED, requestId, principal } = exchange;

@@ -84,21 +84,21 @@ function asSourceFault({ reason, message, problems }: DomainError): DomainError 
 async function repackIn(folder: string, options: HostArchiveOptions): Promise<Repacked> {
   const read = (taker: FileTaker) => readHostArchive(readOwnPieces(hostFileIn(folder)), taker, options);
   try {
-    return await written(folder, options, read);
+    return await writeMirror(folder, options, read);
   } catch (error) {
     if (!(error instanceof NotInOrder)) throw error;
   }
   rmSync(mirrorFileIn(folder));
   using spool = new Spool(join(folder, SPOOL_FILE));
   const found = await read(spool);
-  return await written(folder, options, async (mirror) => {
+  return await writeMirror(folder, options, async (mirror) => {
     for (const file of spool.files.toSorted(inFormatOrder)) await mirror.add(file, spool.read(file));
     return found;
   });
 }
 
 /** @param fill adds all files */
-async function written(
+async function writeMirror(
   folder: string,
   options: HostArchiveOptions,
   fill: (mirror: Mirror) => Promise<HostArchive>,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Counter, Histogram, Registry } from "prom-client";
 import { UNMATCHED } from "../../../src/server/http/exchange.ts";
-import { createAnswerMetrics } from "../../../src/server/metrics/answer-metrics.ts";
+import { createResponseMetrics } from "../../../src/server/metrics/response-metrics.ts";
 
 const ANSWERS = [
   { route: "/health", method: "GET", status: 200, seconds: 0.001 },
@@ -42,7 +42,7 @@ const linesOf = (page: string): string[] => page.split("\n").sort();
 
 test("the page is what the library writes for the same responses, also when it is read again", async () => {
   const metrics = new Registry();
-  const count = createAnswerMetrics(metrics, []);
+  const count = createResponseMetrics(metrics, []);
   expect(linesOf(await metrics.metrics())).toEqual(linesOf(await wantedFor([])));
   for (const answer of ANSWERS) count(answer);
   const wanted = linesOf(await wantedFor(ANSWERS));
@@ -52,7 +52,7 @@ test("the page is what the library writes for the same responses, also when it i
 
 test("methods that no route has are counted together", async () => {
   const metrics = new Registry();
-  const count = createAnswerMetrics(metrics, []);
+  const count = createResponseMetrics(metrics, []);
   for (const method of ["PROPFIND", "TRACE"]) count({ route: UNMATCHED, method, status: 405, seconds: 0 });
   expect(await metrics.metrics()).toContain('{route="unmatched",method="other",status="405"} 2\n');
 });
@@ -61,7 +61,7 @@ test("a route has its good answers and failures from the first reading on, and d
   const metrics = new Registry();
   const answers = { 200: { description: "" }, 304: { description: "" }, 404: { description: "" } };
   const hooks = { detail: { "x-answers": answers } };
-  createAnswerMetrics(metrics, [
+  createResponseMetrics(metrics, [
     { path: "/policy", method: "GET", hooks },
     { path: "/policy", method: "OPTIONS", hooks },
   ]);

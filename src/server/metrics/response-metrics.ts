@@ -1,5 +1,5 @@
-// Counts answers and their durations. Counting adds to plain numbers, because the library would write the labels of each response as
-// text. The registry reads the numbers when it is asked.
+// Counts responses and their durations in plain numbers, which the registry reads. The library would write the labels of each response
+// as text.
 import { Counter, Histogram, type Registry } from "prom-client";
 import { UNMATCHED } from "../http/exchange.ts";
 import type { DocumentedRoute } from "../openapi.ts";
@@ -14,7 +14,7 @@ const OTHER_METHOD = "other";
 const FAILED = 500;
 const FIRST_REFUSAL = 400;
 
-interface Answered {
+interface CountedResponse {
   route: string;
   method: string;
   status: number;
@@ -25,12 +25,12 @@ interface Answered {
  * @param routes routes whose series for success and server errors start at zero, created when the metrics are first read
  * @returns a function that counts one response; create it once
  */
-export function createAnswerMetrics(
+export function createResponseMetrics(
   metrics: Registry,
   routes: readonly DocumentedRoute[],
-): (answer: Answered) => void {
-  const answers = new Answers();
-  answers.of(UNMATCHED);
+): (response: CountedResponse) => void {
+  const responses = new ResponseCounts();
+  responses.of(UNMATCHED);
   let hasZeros = false;
   new Counter({
     name: "quartermaster_http_requests_total",
@@ -38,47 +38,47 @@ export function createAnswerMetrics(
     labelNames: ["route", "method", "status"],
     registers: [metrics],
     collect() {
-      if (!hasZeros) addZeros(answers, routes);
+      if (!hasZeros) addZeros(responses, routes);
       hasZeros = true;
       this.reset();
-      for (const [route, { counts }] of answers.byRoute)
+      for (const [route, { counts }] of responses.byRoute)
         for (const [method, statuses] of counts)
           for (const [status, count] of statuses) this.inc({ route, method, status }, count);
     },
   });
-  new DurationHistogram(metrics, answers);
+  new DurationHistogram(metrics, responses);
   return ({ route, method, status, seconds }) => {
-    const own = answers.of(route);
-    own.count(METHODS.includes(method) ? method : OTHER_METHOD, status, 1);
-    own.observe(seconds);
+    const counts = responses.of(route);
+    counts.count(METHODS.includes(method) ? method : OTHER_METHOD, status, 1);
+    counts.observe(seconds);
   };
 }
 
-function addZeros(answers: Answers, routes: readonly DocumentedRoute[]): void {
+function addZeros(responses: ResponseCounts, routes: readonly DocumentedRoute[]): void {
   for (const { path, method, hooks } of routes) {
     if (!METHODS.includes(method)) continue;
     const documented = Object.keys(hooks.detail?.["x-answers"] ?? {}).map(Number);
     const good = documented.filter((status) => status < FIRST_REFUSAL);
-    for (const status of [...good, FAILED]) answers.of(path).count(method, status, 0);
+    for (const status of [...good, FAILED]) responses.of(path).count(method, status, 0);
   }
 }
 
-class Answers {
-  readonly byRoute = new Map<string, RouteAnswers>();
+class ResponseCounts {
+  readonly byRoute = new Map<string, RouteCounts>();
 
-  of(route: string): RouteAnswers {
+  of(route: string): RouteCounts {
     const known = this.byRoute.get(route);
     if (known) return known;
-    const fresh = new RouteAnswers();
+    const fresh = new RouteCounts();
     this.byRoute.set(route, fresh);
     return fresh;
   }
 }
 
-class RouteAnswers {
+class RouteCounts {
   /** by method and status */
   readonly counts = new Map<string, Map<number, number>>();
-  /** answers by the first bucket that they fit into; the last is for those that took longer than all buckets */
+  /** responses by the first bucket that they fit into; the last is for those that took longer than all buckets */
   readonly buckets = [...BUCKETS_SECONDS, Number.POSITIVE_INFINITY].map(() => 0);
   /** sum of the durations */
   seconds = 0;
@@ -100,13 +100,13 @@ class RouteAnswers {
   }
 }
 
-/** Shows the durations of each route that has answered, and of unmatched requests. */
+/** Shows the durations of each route that has responded, and of unmatched requests. */
 class DurationHistogram extends Histogram<"route"> {
-  readonly #answers: Answers;
+  readonly #responses: ResponseCounts;
 
-  constructor(metrics: Registry, answers: Answers) {
+  constructor(metrics: Registry, responses: ResponseCounts) {
     super({ ...DURATIONS, labelNames: ["route"], buckets: BUCKETS_SECONDS, registers: [metrics] });
-    this.#answers = answers;
+    this.#responses = responses;
   }
 
   /** The registry reads the values here. The library's own method reads those that it has counted itself. */
@@ -115,15 +115,15 @@ class DurationHistogram extends Histogram<"route"> {
   }
 
   *#values() {
-    for (const [route, { buckets, seconds }] of this.#answers.byRoute) {
-      if (route !== UNMATCHED && buckets.every((answers) => answers === 0)) continue;
+    for (const [route, { buckets, seconds }] of this.#responses.byRoute) {
+      if (route !== UNMATCHED && buckets.every((count) => count === 0)) continue;
       const sample = (part: string, value: number, labels: { le?: number | string } = {}) => {
         const metricName = `${DURATIONS.name}_${part}`;
         return { metricName, labels, sharedLabels: { route }, value };
       };
       let count = 0;
-      for (const [at, answers] of buckets.entries()) {
-        count += answers;
+      for (const [at, more] of buckets.entries()) {
+        count += more;
         yield sample("bucket", count, { le: BUCKETS_SECONDS[at] ?? "+Inf" });
       }
       yield sample("sum", seconds);
