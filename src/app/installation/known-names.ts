@@ -60,7 +60,7 @@ export type NameKind = keyof typeof STATEMENTS;
 export interface WantedNames {
   kind: NameKind;
   clock: Clock;
-  /** UTC milliseconds; later responses are useless */
+  /** UTC milliseconds; a later result is of no use */
   deadlineMs: number;
 }
 
@@ -84,7 +84,7 @@ export function namesIn(
 
 /**
  * @param name with at most NEAR_LENGTH_MAX characters: comparing takes quadratic time
- * @returns the most similar name, if it is so similar that a typing mistake explains it; undefined also if the time is over
+ * @returns the most similar name if a typing mistake explains the difference; undefined otherwise, and if the time is over
  * @throws DomainError as namesIn
  */
 export function nearestName(
@@ -103,7 +103,7 @@ export function nearestName(
 }
 
 /**
- * Without the end that both have, because all addresses of a company end alike.
+ * Ignores the common suffix, because all addresses of a company end alike.
  * @returns how many characters differ; undefined if that is more than one, and more than a quarter
  */
 function distanceOf(one: string, other: string): number | undefined {

@@ -100,7 +100,7 @@ class RouteCounts {
   }
 }
 
-/** Shows the durations of each route that has responded, and of unmatched requests. */
+/** Shows the durations of each route that has responded, and those of unmatched requests. */
 class DurationHistogram extends Histogram<"route"> {
   readonly #responses: ResponseCounts;
 

@@ -135,7 +135,7 @@ export class SecondFactors {
     };
   }
 
-  /** A passkey cannot be guessed, so that its responses are not counted. */
+  /** A passkey cannot be guessed, so its responses are not counted. */
   async #checkPasskey({ user, holderId }: ProofHolder, text: string): Promise<Accept> {
     const { db, clock } = this.dependencies;
     const isChallenge = (encoded: string) =>
