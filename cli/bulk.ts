@@ -2,6 +2,7 @@
 // and prints the result of each row.
 import { BULK_ROWS_MAX, type BulkRow, type BulkSlice } from "../src/domain/shared/bulk.ts";
 import { countText } from "../src/platform/count-text.ts";
+import { DomainError } from "../src/platform/errors.ts";
 import type { Call } from "./data-directory/in-domain.ts";
 import { SomeFailed } from "./exit.ts";
 import { isConfirmed } from "./input/prompt.ts";
@@ -11,6 +12,18 @@ import { printable } from "./output/printable.ts";
 const NAMED = 10;
 /** `unchanged` is the longest word before a row. */
 const WORD_WIDTH = "unchanged".length + 2;
+
+/**
+ * @returns the text of `--q`; undefined without it
+ * @throws DomainError `usage.empty_search`: an empty text, such as that of an unset variable of a shell, would select every row
+ */
+export function searchOf({ text }: Pick<Call, "text">): string | undefined {
+  const q = text("q");
+  if (q === undefined || q.trim() !== "") return q;
+  throw new DomainError("invalid", "usage.empty_search", "--q is empty and would select everything", {
+    hint: "give the text to find, or leave --q out",
+  });
+}
 
 /** Named rows, or a filter with its text for the audit log. */
 export type BulkSelection<Filter> = { ids: readonly string[] } | { filter: Filter; text: string };

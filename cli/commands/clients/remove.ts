@@ -6,7 +6,7 @@ import type { ClientFilterQuery, ClientView, RemovalKind } from "../../../src/do
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { nameList } from "../../../src/platform/text/name-list.ts";
-import { type BulkSelection, runBulk } from "../../bulk.ts";
+import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
 import { ageText } from "../../output/age.ts";
@@ -20,7 +20,7 @@ export const remove = (call: Call): Promise<void> => removeClients(call, "remove
 export const revoke = (call: Call): Promise<void> => removeClients(call, "revoke");
 
 async function removeClients(call: Call, verb: RemovalKind): Promise<void> {
-  const { q, ...others } = { ...filterOf(call), q: call.text("q") };
+  const { q, ...others } = { ...filterOf(call), q: searchOf(call) };
   const { seenBeforeMs, ...more } = others;
   const isFiltered = Object.values({ ...more, q }).some((value) => value !== undefined);
   const references = call.args;

@@ -1,6 +1,6 @@
 // `config explain`: prints the description, value and spellings of one setting. The facts are in the settings table;
 // src/app/service/configuration/settings-reload.ts knows which settings a reload applies.
-import { closest } from "fastest-levenshtein";
+import { closest, distance } from "fastest-levenshtein";
 import {
   RELOADABLE_SETTINGS,
   RELOADABLE_TLS_SETTINGS,
@@ -44,8 +44,25 @@ function findSetting(spelling: string): SettingName {
   );
   if (found !== undefined) return found;
   throw new DomainError("not_found", "config.unknown_setting", `there is no setting ${quoted(spelling)}`, {
-    hint: `did you mean ${closest(spelling, [...SETTING_NAMES])}?`,
+    hint: proposalFor(spelling) ?? "see `quartermaster config show`",
   });
+}
+
+/** A longer text is not compared, which takes quadratic time. */
+export const SPELLING_LENGTH_MAX = 80;
+
+function proposalFor(spelling: string): string | undefined {
+  if (spelling === "" || spelling.length > SPELLING_LENGTH_MAX) return undefined;
+  if (SETTING_NAMES.some((name) => name.startsWith(`${spelling}.`)))
+    return `${spelling} is a section; \`quartermaster config show\` lists its settings`;
+  const spellings = SETTING_NAMES.flatMap((name) =>
+    keysOf(name).flatMap((key) => [key, variableOf(key), flagOf(key)]),
+  );
+  const ending = SETTING_NAMES.filter((name) => name.endsWith(`.${spelling}`));
+  const nearest = closest(spelling, spellings);
+  const isNear = distance(spelling, nearest) <= Math.max(2, spelling.length / 4);
+  const proposals = ending.length > 0 ? ending : isNear ? [nearest] : [];
+  return proposals.length === 0 ? undefined : `did you mean ${proposals.join(" or ")}?`;
 }
 
 function documentOf(config: Config, name: SettingName) {

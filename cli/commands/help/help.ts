@@ -89,6 +89,11 @@ async function unknown(command: CliCommand, word: string): Promise<DomainError> 
   const nearest = closest(word, [...command.commands.map((child) => child.name()), ...topics]);
   const isNear = nearest !== undefined && distance(word, nearest) <= Math.max(2, word.length / 3);
   return new DomainError("not_found", "help.not_found", `no help for ${quoted(word)}`, {
-    hint: isNear ? `did you mean ${nearest}?` : `run: ${command.path()} --help`,
+    hint:
+      nearest === word
+        ? `run: ${command.path()} help ${word}`
+        : isNear
+          ? `did you mean ${nearest}?`
+          : `run: ${command.path()} --help`,
   });
 }

@@ -5,7 +5,7 @@ import {
   type KeySelection,
 } from "../../../src/domain/gateway/administration/bulk-key-changes.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type BulkSelection, runBulk } from "../../bulk.ts";
+import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { warnOfPendingRevocations } from "./view.ts";
 
@@ -48,7 +48,7 @@ export async function change(call: Call): Promise<void> {
 
 function chosenBy({ domain, actor, text, has }: Call, references: readonly string[]): BulkSelection<Filter> {
   const filter = {
-    q: text("q"),
+    q: searchOf({ text }),
     state: text("state"),
     expires_within: text("expiresWithin"),
     problem: has("problems") ? "true" : undefined,

@@ -2,7 +2,7 @@
 import { BULK_USER_ACTIONS, type BulkUserAction } from "../../../src/domain/identity/users/bulk-changes.ts";
 import type { UserQuery } from "../../../src/domain/identity/users/user-directory.ts";
 import { DomainError, invariant } from "../../../src/platform/errors.ts";
-import { type BulkSelection, runBulk } from "../../bulk.ts";
+import { type BulkSelection, runBulk, searchOf } from "../../bulk.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 
 const LOGINS_END = "Their logins end at once, on every workstation.";
@@ -45,7 +45,7 @@ export async function change(call: Call): Promise<void> {
 
 function chosenBy({ domain, actor, text }: Call, references: readonly string[]): BulkSelection<UserQuery> {
   const given = {
-    q: text("q"),
+    q: searchOf({ text }),
     role: text("role"),
     status: text("status"),
     provisioning_source: text("source"),

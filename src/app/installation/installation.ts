@@ -62,7 +62,7 @@ export interface InstallationOptions extends RecordOptions {
   config: Config;
   clock: Clock;
   ids: Ids;
-  /** our origin; a function, because the system may choose the port when the service starts to listen */
+  /** our origin, empty if it is unknown; a function, because the system may choose the port when the service starts to listen */
   baseUrl(): string;
   /** throws while the lease does not allow a change; default: asks the running service, if the settings have a lease */
   admit?: (() => void) | undefined;
@@ -137,7 +137,7 @@ async function joinDomain(
     isNew: schema.from === 0,
   });
   const connections = new ConfiguredConnections(config);
-  const allowed = destinationsOf(config, config.has("gateway.type") ? baseUrl() : undefined);
+  const allowed = destinationsOf(config, config.has("gateway.type") ? baseUrl() || undefined : undefined);
   const found = () => [
     ...domain.sso.provider.destinations(),
     ...connections.list().flatMap(destinationsOfConnection),

@@ -103,16 +103,21 @@ export function nearestName(
 }
 
 /**
- * Ignores the common suffix, because all addresses of a company end alike.
- * @returns how many characters differ; undefined if that is more than one, and more than a quarter
+ * Ignores case, and the common suffix, because all addresses of a company end alike.
+ * @returns how many characters differ; undefined if that is more than one, and more than a quarter, and if only digits differ: another
+ *   number is another machine
  */
-function distanceOf(one: string, other: string): number | undefined {
+function distanceOf(known: string, given: string): number | undefined {
+  const [one, other] = [known.toLowerCase(), given.toLowerCase()];
+  if (one !== other && withoutDigits(one) === withoutDigits(other)) return undefined;
   let same = 0;
   while (same < other.length && one.at(-1 - same) === other.at(-1 - same)) same += 1;
   const length = other.length - same;
   const away = distance(one.slice(0, one.length - same), other.slice(0, length));
   return away <= Math.max(1, length / 4) ? away : undefined;
 }
+
+const withoutDigits = (name: string): string => name.replaceAll(/\d/g, "");
 
 /** @param use returns whether it wants more @returns false if the time is over */
 function readNames(dataDirectory: string, wanted: WantedNames, use: (row: Named) => boolean): boolean {

@@ -11,6 +11,7 @@ test.each([
   ["bob@example.com", "did you mean bob@example.org?"],
   ["zoe@example.org", "see `quartermaster users list`"],
   ["ana@examlpe.org", "did you mean ana@example.org?"],
+  ["ANNA@example.org", "did you mean ana@example.org?"],
 ])("CLI-14 the error about %s has the hint: %s", async (address, hint) => {
   using bench = await createInstallation();
   for (const name of ["ana", "bob"]) await bench.json(`users create ${name}@example.org --role member`);
@@ -25,6 +26,11 @@ test("CLI-14 names of other things are proposed as well, and a removed user is n
     "see `quartermaster scim tokens list`",
   );
   expect(hintOf((await bench.run("scim tokens revoke okt --yes")).stderr)).toBe("did you mean okta?");
+  await bench.json("scim tokens create lab-14");
+  await bench.json("users create a$HOME@example.org --role member");
+  // Another number is another thing, and what a shell would replace is not printed to be copied.
+  for (const line of ["scim tokens revoke lab-13 --yes", "users show b$HOME@example.org"])
+    expect(hintOf((await bench.run(line)).stderr)).toStartWith("see ");
   await bench.json("users create eve@example.org --role member");
   await bench.json("users remove eve@example.org --yes");
   expect(hintOf((await bench.run("users show evee@example.org")).stderr)).toBe(

@@ -95,11 +95,11 @@ export const unknownConnection = (id: string): DomainError =>
     },
   );
 
-/** @param problems for operators only, because they name files @returns the error for a connection that the configuration disables */
+/** @param problems empty for a caller who may not learn them @returns the error for a connection with a faulty configuration */
 export const connectionDisabled = (id: string, problems: readonly string[]): DomainError =>
   new DomainError(
     "invalid",
     "package_source.disabled_connection",
-    `the repository connection ${quoted(id)} is disabled: ${problems.join("; ")}`,
-    { hint: "correct package_sources.connections in the configuration file" },
+    `the repository connection ${quoted(id)} is disabled${problems.length === 0 ? "" : `: ${problems.join("; ")}`}`,
+    { hint: "the operator corrects package_sources.connections in the configuration file" },
   );

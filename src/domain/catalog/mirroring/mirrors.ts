@@ -157,8 +157,7 @@ export class Mirrors {
     wanted: Pick<Coordinates, "repository" | "ref"> | undefined,
   ): Promise<ConnectionFinding[]> {
     const { audit, clock, connections, db } = this.dependencies;
-    const disabled = connections.broken().find((broken) => broken.id === id);
-    if (disabled) throw connectionDisabled(id, disabled.problems);
+    this.#refuseDisabled(actor, id);
     const connection = connectionWith(connections.list(), id);
     const requests = this.#requests(connection, { repository: wanted?.repository ?? "" }, this.#deadline());
     const { findings, outcome } = await verifyConnection({ connection, requests, clock, wanted });
@@ -171,10 +170,17 @@ export class Mirrors {
     return findings;
   }
 
+  /** Only an operator learns why: the problems name files. @throws DomainError `package_source.disabled_connection` */
+  #refuseDisabled({ kind }: Actor, id: string): void {
+    const disabled = this.dependencies.connections.broken().find((broken) => broken.id === id);
+    if (disabled) throw connectionDisabled(id, kind === "operator" ? disabled.problems : []);
+  }
+
   /** Checks everything that needs no network. */
   async #admit(actor: Actor, request: SourceRequest) {
     const coordinates = readCoordinates(request);
     const { connections, audit, db } = this.dependencies;
+    this.#refuseDisabled(actor, request.connection_id ?? "");
     const connection = findConnection(connections.list(), request.connection_id ?? "", coordinates);
     const { repository, ref } = coordinates;
     if (!isAllowed(connection, coordinates)) {

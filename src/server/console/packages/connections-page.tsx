@@ -16,6 +16,8 @@ export interface ConnectionsPageProps {
     reason?: string | undefined;
     sinceMs?: number | undefined;
   })[];
+  /** ids of those with a faulty configuration */
+  disabled: readonly string[];
   behind: readonly OutdatedPackage[];
 }
 
@@ -26,11 +28,27 @@ const STATES: Readonly<Record<PackageSourceConnection["status"], [Tone, string]>
 };
 
 /** @returns the page of the connections */
-export const connectionsPage = ({ connections, behind }: ConnectionsPageProps): ConsolePage => ({
+export const connectionsPage = ({ connections, disabled, behind }: ConnectionsPageProps): ConsolePage => ({
   title: "Repository connections",
   content: (
     <>
-      {connections.length === 0 ? (
+      {disabled.length > 0 && (
+        <p>
+          Disabled because of their configuration: <Text value={disabled.join(", ")} />. The operator sees why
+          with <code>quartermaster connections list</code>.
+        </p>
+      )}
+      {connections.length > 0 && (
+        <>
+          <Connections connections={connections} />
+          <p>
+            <a class="button" href={NEW_PACKAGE_PATH}>
+              Add a package from a repository
+            </a>
+          </p>
+        </>
+      )}
+      {connections.length === 0 && disabled.length === 0 && (
         <Empty
           text={
             <>
@@ -41,15 +59,6 @@ export const connectionsPage = ({ connections, behind }: ConnectionsPageProps): 
           purpose="To check the file, run on the server"
           command={["config", "check"]}
         />
-      ) : (
-        <>
-          <Connections connections={connections} />
-          <p>
-            <a class="button" href={NEW_PACKAGE_PATH}>
-              Add a package from a repository
-            </a>
-          </p>
-        </>
       )}
       {behind.length > 0 && <Behind behind={behind} />}
       <AsCommand

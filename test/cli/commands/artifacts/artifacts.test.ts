@@ -104,6 +104,8 @@ describe("SRC-32 connections", () => {
     }
     const verified = await bench.run(`connections verify broken ${file}`);
     expect(verified.stderr).toContain('connection "broken" is disabled: provider must be one of github');
+    const create = `artifacts create --connection broken --repository a/b --ref main ${file}`;
+    expect((await bench.run(create)).stderr).toContain('connection "broken" is disabled: provider must be');
     expect((await bench.run(`catalog list ${file}`)).exitCode).toBe(0);
   });
 });

@@ -1,6 +1,9 @@
 // Commands for gateway keys without a service. golden/keys.txt has their exact output.
 import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Interrupted } from "../../../../cli/exit.ts";
+import { createBench } from "../../../support/in-process.ts";
 import { createInstalledGateway } from "../../../support/installed/installed-gateway.ts";
 
 const CONFIG = "--config gateway.yaml";
@@ -32,6 +35,33 @@ test("a dry run and an unanswered question change nothing", async () => {
   }
   expect(gateway.calls).toEqual([]);
   expect(await bench.json(`keys show root@example.org ${CONFIG}`)).toMatchObject(Object(key));
+});
+
+test.each(["keys change revoke", "users change suspend", "clients revoke"])(
+  "%s refuses an empty search, which would select everything",
+  async (verb) => {
+    await using installed = await createInstalledGateway();
+    for (const q of ["--q=", "--q= "]) {
+      const { stderr, exitCode } = await installed.bench.run(
+        `${verb} ${q} --yes ${verb[0] === "k" ? CONFIG : ""}`.trim(),
+      );
+      expect([stderr.split("\n")[0], exitCode]).toEqual([
+        "error: --q is empty and would select everything",
+        2,
+      ]);
+    }
+  },
+);
+
+test("setup works in gateway mode without the address of a proxy", async () => {
+  await using installed = await createInstalledGateway();
+  using fresh = createBench();
+  const file = readFileSync(join(installed.bench.folder, "gateway.yaml"), "utf8");
+  writeFileSync(join(fresh.folder, "gateway.yaml"), file.replace(/^ *inference_proxy_url.*\n/m, ""), {
+    mode: 0o600,
+  });
+  const { exitCode, stderr } = await fresh.run(`setup ${CONFIG}`);
+  expect([stderr.includes("unexpected"), exitCode]).toEqual([false, 0]);
 });
 
 test("commands never print the key itself", async () => {

@@ -44,6 +44,19 @@ function formWith({ forms }: Page, field: string): Form {
   return found;
 }
 
+test("CON-66 names a disabled connection on the page, and refuses it without its problems", async () => {
+  const options = mirroringOf([connectionTo(host, { namespaces: ["acme"] })], work);
+  const broken = { id: "old", problems: ["token refers to /etc/secret, which cannot be read"] };
+  const mirroring = { ...options.mirroring, connections: { list: () => [], broken: () => [broken] } };
+  await using other = await createTestServer({ ...options, mirroring });
+  const visitor = consoleBrowser(other, await other.signedIn("admin"));
+  const { html } = await visitor.visit("/console/connections");
+  expect(html).toContain("Disabled because of their configuration: ");
+  expect(html).toContain(">old<");
+  expect(html).not.toContain("This organization has no connection");
+  expect(html).not.toContain("/etc/secret");
+});
+
 const REQUEST = { connection_id: "host", repository: "acme/tools", ref: "main", path: "guide" };
 
 test("CON-66 a commit of a connection is mirrored as the archive of a new package", async () => {

@@ -17,6 +17,9 @@ export function connectionPages({ router, domain }: RouteContext, console: Conso
             ...connection,
             ...packageSources.mirrors.states.of(organizationId, connection.id),
           })),
+          disabled: packageSources
+            .operatorView(organizationId)
+            .flatMap(({ id, status }) => (status === "disabled" ? [id ?? "one without an id"] : [])),
           behind: sourceWatch.behind(organizationId),
         }),
       ),
