@@ -316,6 +316,7 @@ describe("config", () => {
     expect(JSON.parse((await runCli(["config", "check", "--json"])).stdout)).toEqual({
       replica: null,
       valid: true,
+      warnings: [],
       file: null,
     });
   });

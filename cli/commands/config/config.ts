@@ -109,10 +109,12 @@ async function check(context: Context, command: CliCommand): Promise<void> {
   );
   const { replicaFinding } = await import("../../../src/app/standby/check.ts");
   const output = outputFor(context, command);
-  for (const warning of new ConfiguredConnections(config).warnings()) output.warning(warning);
   const replica = await replicaFinding(config, context.clock);
-  if (replica && replica.result !== "ok") output.warning(`${replica.detail}; ${replica.remedy}`);
-  const document = { valid: true, file: config.file ?? null, replica: replica ?? null };
+  const found = new ConfiguredConnections(config).warnings();
+  if (replica && replica.result !== "ok") found.push(`${replica.detail}; ${replica.remedy}`);
+  for (const warning of found) output.warning(warning);
+  const warnings = [...config.warnings, ...found];
+  const document = { valid: true, file: config.file ?? null, warnings, replica: replica ?? null };
   output.result(document, checkedText(config));
 }
 

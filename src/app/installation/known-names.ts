@@ -84,7 +84,8 @@ export function namesIn(
 
 /**
  * @param name with at most NEAR_LENGTH_MAX characters: comparing takes quadratic time
- * @returns the most similar name if a typing mistake explains the difference; undefined otherwise, and if the time is over
+ * @returns the most similar name if a typing mistake explains the difference; undefined otherwise, if two names are equally similar,
+ *   and if the time is over
  * @throws DomainError as namesIn
  */
 export function nearestName(
@@ -92,14 +93,15 @@ export function nearestName(
   { name, ...wanted }: WantedNames & { name: string },
 ): string | undefined {
   if (name.length > NEAR_LENGTH_MAX) return undefined;
-  let nearest: { name: string; away: number } | undefined;
+  let nearest: { name: string; away: number; isTied: boolean } | undefined;
   const isInTime = readNames(dataDirectory, wanted, (row) => {
     const away = distanceOf(row.name.slice(0, NEAR_LENGTH_MAX + 1), name);
-    if (away !== undefined && away < (nearest?.away ?? Number.POSITIVE_INFINITY))
-      nearest = { name: row.name, away };
+    if (away === undefined || away > (nearest?.away ?? away)) return true;
+    if (away === nearest?.away) nearest.isTied ||= nearest.name !== row.name;
+    else nearest = { name: row.name, away, isTied: false };
     return true;
   });
-  return isInTime ? nearest?.name : undefined;
+  return isInTime && !nearest?.isTied ? nearest?.name : undefined;
 }
 
 /**
@@ -113,8 +115,16 @@ function distanceOf(known: string, given: string): number | undefined {
   let same = 0;
   while (same < other.length && one.at(-1 - same) === other.at(-1 - same)) same += 1;
   const length = other.length - same;
-  const away = distance(one.slice(0, one.length - same), other.slice(0, length));
+  const [first, second] = [one.slice(0, one.length - same), other.slice(0, length)];
+  const away = isSwapped(first, second) ? 1 : distance(first, second);
   return away <= Math.max(1, length / 4) ? away : undefined;
+}
+
+/** @returns whether the texts differ by two letters that changed places: the most common mistake of a fast typist */
+function isSwapped(one: string, other: string): boolean {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at < one.length && one === `${other.slice(0, at)}${other[at + 1]}${other[at]}${other.slice(at + 2)}`;
 }
 
 const withoutDigits = (name: string): string => name.replaceAll(/\d/g, "");

@@ -3,6 +3,9 @@ import { GIT_VERSION_MIN } from "../../domain/catalog/connections/git/installed-
 import type { Examined } from "../doctor/domain-checks.ts";
 import type { Check, Finding } from "../doctor/finding.ts";
 
+const CORRECT =
+  "correct package_sources.connections in the configuration file, then reload the service; if only the service has a variable, set it for this command too";
+
 /** @returns a finding for each connection with a problem */
 export async function checkPackageSources(
   check: Check,
@@ -11,12 +14,7 @@ export async function checkPackageSources(
   const connections = domain.packageSources.operatorView(organizationId);
   const wrong = connections.flatMap(({ id = "without an id", connection, status, reason, problems }) => {
     if (status === "disabled")
-      return [
-        check.failed(
-          `the repository connection ${id} is disabled: ${problems.join("; ")}`,
-          "correct package_sources.connections in the configuration file, then reload the service",
-        ),
-      ];
+      return [check.failed(`the repository connection ${id} is disabled: ${problems.join("; ")}`, CORRECT)];
     if (status === "failing")
       return [
         check.warning(

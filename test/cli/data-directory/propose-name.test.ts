@@ -12,9 +12,12 @@ test.each([
   ["zoe@example.org", "see `quartermaster users list`"],
   ["ana@examlpe.org", "did you mean ana@example.org?"],
   ["ANNA@example.org", "did you mean ana@example.org?"],
+  ["obb@example.org", "did you mean bob@example.org?"],
+  ["dun@example.org", "see `quartermaster users list`"], // dan or den
 ])("CLI-14 the error about %s has the hint: %s", async (address, hint) => {
   using bench = await createInstallation();
-  for (const name of ["ana", "bob"]) await bench.json(`users create ${name}@example.org --role member`);
+  for (const name of ["ana", "bob", "dan", "den"])
+    await bench.json(`users create ${name}@example.org --role member`);
   const { stderr, exitCode } = await bench.run(`users show ${address}`);
   expect([stderr.split("\n")[0], hintOf(stderr), exitCode]).toEqual([`error: no user "${address}"`, hint, 3]);
 });

@@ -122,10 +122,14 @@ function readAll(config: Config): ReadConnection[] {
   const places = { folder, isWorldReadable, variable: (name: string) => config.variable(name) };
   const slug = config.get("bootstrap.organization_slug");
   const ids = new Set<string>();
-  return found.value.map((given: unknown) => {
+  return found.value.map((given: unknown, index) => {
     const read = readOne(given, { slug, places, origin });
-    if (read.id === undefined || !ids.has(read.id)) {
-      if (read.id !== undefined) ids.add(read.id);
+    if (read.id === undefined) {
+      const position = `it is entry ${index + 1} of ${found.key}`;
+      return { ...read, problems: [position, ...read.problems] };
+    }
+    if (!ids.has(read.id)) {
+      ids.add(read.id);
       return read;
     }
     return { ...read, connection: undefined, problems: [`there is another connection ${read.id}`] };

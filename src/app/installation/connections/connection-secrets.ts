@@ -132,7 +132,8 @@ function secretIn(
   const variable = referenceIn(given);
   if (variable !== undefined) {
     const value = places.variable(variable);
-    if (value === undefined) reading.problems.push(`${member} refers to ${variable}, which is not set`);
+    if (value === undefined)
+      reading.problems.push(`${member} refers to ${variable}, which is not set for this process`);
     return value;
   }
   if (typeof given !== "string" || given.trim() === "") {

@@ -72,7 +72,7 @@ const FAULTS = {
   host_down: [
     "unavailable",
     "the host cannot be reached, reports an internal error, or closed the connection early",
-    "try again later",
+    "try again later; the operator finds out more with `quartermaster connections verify`",
   ],
   proxy_credential_refused: [
     "upstream",
@@ -84,7 +84,11 @@ const FAULTS = {
     "the proxy between the service and the host refused to connect to the host",
     "the operator allows the host at the proxy, or adds it to NO_PROXY and restarts the service",
   ],
-  too_slow: ["unavailable", "the host did not finish its answer within the time limit", "try again later"],
+  too_slow: [
+    "unavailable",
+    "the host did not finish its answer within the time limit",
+    "try again later; the operator finds out more with `quartermaster connections verify`",
+  ],
   unfinished: [
     "unavailable",
     "this machine did not finish the archive within the time limit of an inspection",

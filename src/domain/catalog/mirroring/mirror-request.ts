@@ -101,5 +101,7 @@ export const connectionDisabled = (id: string, problems: readonly string[]): Dom
     "invalid",
     "package_source.disabled_connection",
     `the repository connection ${quoted(id)} is disabled${problems.length === 0 ? "" : `: ${problems.join("; ")}`}`,
-    { hint: "the operator corrects package_sources.connections in the configuration file" },
+    {
+      hint: "the operator corrects package_sources.connections in the configuration file; a command also needs the variables that the file refers to",
+    },
   );

@@ -46,6 +46,18 @@ const REFUSED: Readonly<Record<string, [flags: string, files: Record<string, str
   ],
 };
 
+test("config check --json lists its warnings, and says which connection has no id", async () => {
+  using bench = createBench();
+  write(bench, { "q.yaml": "package_sources:\n  connections:\n  - id: one\n  - provider: gitea\n" });
+  const { warnings } = await bench.json("config check --config q.yaml");
+  expect(warnings).toEqual([
+    expect.stringContaining("connection one is disabled"),
+    expect.stringContaining(
+      "connection without an id is disabled: it is entry 2 of package_sources.connections;",
+    ),
+  ]);
+});
+
 test("CLI-11 config check refuses a sealing key that cannot be decoded, like a start", async () => {
   using bench = createBench();
   writeFileSync(join(bench.folder, "sealing-key"), "not a key", { mode: 0o600 });
