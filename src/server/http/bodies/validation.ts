@@ -173,6 +173,8 @@ function detailOf({ message, schema, path, type, value }: ValueError): string {
   const types = typesOf(schema);
   const found = typeOf(value);
   if (types.length > 0 && !types.includes(found)) return `expected ${types.join(" or ")}, not ${found}`;
+  if (KindGuard.IsUnion(schema) && schema.anyOf.every(KindGuard.IsLiteral))
+    return `must be one of ${schema.anyOf.map((choice) => choice.const).join(", ")}`;
   if ("format" in schema) return `expected a string of the format ${schema.format}`;
   const detail = `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
   return MISTYPED.has(type) ? `${detail}, not ${found}` : detail;

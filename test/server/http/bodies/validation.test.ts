@@ -17,6 +17,7 @@ const body = Type.Object({
   text: Type.Optional(Type.Union([Type.Null(), Type.String({ maxLength: 3 })])),
   list: Type.Optional(Type.Union([Type.Array(Type.Object({ a: Type.Integer() })), Type.Null()])),
   either: Type.Optional(Type.Union([Type.String({ maxLength: 1 }), Type.String({ minLength: 9 })])),
+  choice: Type.Optional(Type.Union([Type.Literal("one"), Type.Literal("two")])),
   nested: Type.Optional(
     Type.Union([
       Type.Object({ text: Type.Union([Type.Boolean(), Type.String({ maxLength: 3 })]) }),
@@ -53,6 +54,8 @@ test.each<[object, string[]]>([
   [{ nested: { text: null } }, ["/nested/text expected boolean or string, not null"]],
   [{ list: {} }, ["/list expected array or null, not object"]],
   [{ either: "neither" }, ["/either expected union value"]],
+  [{ choice: "three" }, ["/choice must be one of one, two"]],
+  [{ choice: 1 }, ["/choice expected string, not number"]],
 ])("reports the problems of %j", (value, problems) => {
   expect(problemsOf(value)).toEqual(problems);
 });
