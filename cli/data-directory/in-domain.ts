@@ -4,11 +4,11 @@
 import type { Domain } from "../../src/domain/domain.ts";
 import type { Actor } from "../../src/domain/shared/actor.ts";
 import type { Config } from "../../src/platform/config/config.ts";
+import { DomainError } from "../../src/platform/errors.ts";
 import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { loadSettings } from "../input/setting-options.ts";
 import { type Output, outputFor } from "../output/output.ts";
-import { withProposal } from "./propose-name.ts";
 import { withDomain } from "./with-domain.ts";
 
 /** One run of a verb that opens the data directory itself, or does not need it. */
@@ -64,6 +64,31 @@ const actionIn = (context: Context, load: LoadVerb, isReader: (call: SettingsCal
         { mustNotUpgrade: isReader(call) },
       );
   });
+
+/** enough for a hundred thousand names */
+const BUDGET_MS = 500;
+
+/** Workstations choose their own names. A person may copy a proposal into a shell, so it has no character with a meaning there. */
+const HARMLESS = /^[\p{L}\p{N}@._+:/-]+$/u;
+
+/**
+ * Adds the most similar name to the error about a name that nothing has. Reading all names may take a moment, so only commands
+ * do it.
+ * @returns the error to report: the same, or one with the name as its hint
+ */
+async function withProposal(
+  error: unknown,
+  { clock }: Pick<Context, "clock">,
+  dataDirectory: string,
+): Promise<unknown> {
+  if (!(error instanceof DomainError) || error.missing === undefined) return error;
+  const { kind, reason, message, missing } = error;
+  const { nearestName } = await import("../../src/app/installation/known-names.ts");
+  const wanted = { ...missing, clock, deadlineMs: clock.nowMs() + BUDGET_MS };
+  const nearest = nearestName(dataDirectory, wanted);
+  if (nearest === undefined || !HARMLESS.test(nearest)) return error;
+  return new DomainError(kind, reason, message, { hint: `did you mean ${nearest}?`, cause: error });
+}
 
 /** Like domainAction, but does not open the data directory. */
 export const settingsAction = (

@@ -1,4 +1,5 @@
 // The HTTP interface: one Elysia instance for a domain. It answers requests; listen.ts opens the sockets.
+
 import type { Registry } from "prom-client";
 import type { Log } from "../platform/observe/log.ts";
 import { brandingOf } from "./auth/browser.ts";
@@ -6,7 +7,6 @@ import { renewSessionCookie } from "./auth/cookies.ts";
 import { BODY_TIMES, endBody, keepStreamReadable } from "./http/bodies/body-end.ts";
 import { StreamHolders } from "./http/event-streams.ts";
 import { type BodyTimes, type Exchange, openExchange } from "./http/exchange.ts";
-import { allowedMethods } from "./http/methods.ts";
 import { createFailureLog } from "./http/problems/failure-log.ts";
 import { createRefusal, unrouted } from "./http/problems/refusal.ts";
 import { createRefusalLog } from "./http/problems/refusal-log.ts";
@@ -47,6 +47,22 @@ export interface Server {
   endStreams(): void;
   readonly routes: readonly DocumentedRoute[];
 }
+
+/**
+ * For the Allow header, because the framework answers 404 to a wrong method.
+ * @returns a function that lists the methods of a path; empty for an unknown path
+ */
+function allowedMethods(routes: readonly DocumentedRoute[]): (path: string) => string[] {
+  let templates: { method: string; pattern: RegExp }[] | undefined; // made for the first such path
+  return (path) => {
+    templates ??= routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+    const methods = templates.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    return [...new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods)];
+  };
+}
+
+const patternOf = (template: string): RegExp =>
+  new RegExp(`^${template.replaceAll(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll(/:\w+/g, "[^/]+")}/?$`);
 
 /** @returns the HTTP server of a domain */
 export function createServer(options: ServerOptions): Server {

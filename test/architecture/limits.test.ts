@@ -31,7 +31,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "bounds a statement or an answer above what other limits allow": [
     "ADMINISTRATORS_MAX of src/domain/identity/users/password-administrators-store.ts",
-    "ANSWER_BYTES_MAX of src/app/sources/repack-processes.ts",
+    "ANSWER_BYTES_MAX of src/app/installation/connections/mirroring.ts",
     "ARTIFACTS_PER_PACKAGE_MAX of src/domain/catalog/store.ts",
     "COMMENTS_MAX of src/domain/governance/erase-store.ts",
     "KEYS_MAX of src/domain/shared/signing-keys/signing-key-store.ts",
@@ -70,7 +70,7 @@ const UNTESTED: Readonly<Record<string, readonly string[]>> = {
     "RETRY_SECONDS_MAX of src/domain/catalog/connections/faults.ts",
     "SILENT_SECONDS_MAX of src/domain/catalog/connections/git/git-settings.ts",
     "THREADS_MAX of src/app/documents/document-threads.ts",
-    "PROCESSES_MAX of src/app/sources/repack-processes.ts",
+    "PROCESSES_MAX of src/app/installation/connections/mirroring.ts",
     "UNFINISHED_MS_MAX of src/domain/inference/log/export.ts",
   ],
   "cuts what a person reads": [

@@ -483,7 +483,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     because: "undefined is no less false; the default is for the type",
   },
   {
-    file: "src/app/backup/retention.ts",
+    file: "src/app/backup/jobs.ts",
     kind: "changed number",
     contains: "createdAtMs = 0",
     because: "a backup with a manifest has a time; the default is for the type",

@@ -1,26 +1,83 @@
 // `audit list` and `audit export`.
+
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AuditRow } from "../../../src/domain/audit/chain.ts";
 import {
+  digestText,
+  type EntryInChain,
   entryDocument,
   entryInChainDocument,
+  type NamedEntry,
   namedDocument,
 } from "../../../src/domain/audit/reading/entry-document.ts";
+import { parseDuration, parseExactTime } from "../../../src/platform/clock.ts";
 import { countText } from "../../../src/platform/count-text.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 import { replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
-import { detailsText } from "../../output/details.ts";
+import { detailsText, type Fact } from "../../output/details.ts";
 import { printPages } from "../../output/list-pages.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { type Progress, startProgress } from "../../output/progress.ts";
+import type { Column } from "../../output/table.ts";
 import { entryIdIn } from "./entry-id.ts";
-import { parseTime } from "./time.ts";
-import { ENTRY_COLUMNS, factsOf } from "./view.ts";
 
 const EXPORT_FILE_MODE = 0o600;
+
+/**
+ * @param text `7d`, `12h` or `30m` ago, `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time
+ * @returns UTC milliseconds; undefined for undefined
+ * @throws DomainError `usage.not_a_time`
+ */
+export function parseTime(option: string, text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const agoMs = parseDuration(text);
+  const timeMs = agoMs === undefined ? parseExactTime(text) : nowMs - agoMs;
+  if (timeMs !== undefined) return timeMs;
+  throw new DomainError("invalid", "usage.not_a_time", `${option} must be an age, a date or a time`, {
+    hint: `for example: ${option} 12h, ${option} 2027-06-30 or ${option} 2027-06-30T12:00:00Z`,
+  });
+}
+
+const ENTRY_COLUMNS: readonly Column<NamedEntry>[] = [
+  { header: "ID", value: ({ id }) => id, isWhole: true },
+  { header: "AT", value: ({ atMs }) => new Date(atMs) },
+  { header: "ACTOR", value: ({ actorLabel }) => actorLabel },
+  { header: "ACTION", value: ({ action }) => action },
+  { header: "TARGET", value: ({ target, targetName }) => targetName ?? target, isWhole: true },
+  { header: "TARGET ID", value: ({ target }) => target, isWide: true },
+  { header: "ACTOR KIND", value: ({ actorKind }) => actorKind, isWide: true },
+  { header: "ADDRESS", value: ({ address }) => address, isWide: true },
+  { header: "CREDENTIAL", value: ({ credential }) => credential, isWide: true },
+  { header: "REQUEST", value: ({ requestId }) => requestId, isWide: true },
+  { header: "BEFORE", value: ({ before }) => before, isWide: true },
+  { header: "AFTER", value: ({ after }) => after, isWide: true },
+  { header: "REDACTED BY", value: ({ redactedBy }) => redactedBy, isWide: true },
+];
+
+/** @returns one entry, one fact per line */
+const factsOf = ({ entry, previous, next }: EntryInChain): readonly Fact[] => [
+  ["id", entry.id],
+  ["at", new Date(entry.atMs)],
+  ["actor", `${entry.actorLabel} (${entry.actorKind})`],
+  ["action", entry.action],
+  ["target", entry.target],
+  ["target name", entry.targetName],
+  ["address", entry.address],
+  ["credential", entry.credential],
+  ["request", entry.requestId],
+  ["before", entry.before],
+  ["after", entry.after],
+  ["digest", digestText(entry.digest)],
+  ["redacted by", entry.redactedBy],
+  ["previous", neighborText(previous)],
+  ["next", neighborText(next)],
+];
+
+const neighborText = (entry: AuditRow | null): string | null =>
+  entry && `${entry.id} (${entry.action} by ${entry.actorLabel})`;
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, context, text } = call;

@@ -1,12 +1,13 @@
 // Defines `quartermaster clients` and its verbs. The code of a verb is loaded when it runs.
+
 import { Option } from "commander";
+import type { CountKind, Health, Sort } from "../../../src/domain/clients/model.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
-import { COUNT_KINDS, HEALTHS, SORTS } from "./choices.ts";
 
 const CLIENT = "id, host name or instance id";
 const STALE = ["--stale <days>", "workstations that have not reported for this long, such as 90d"] as const;
@@ -23,6 +24,19 @@ export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of [...addReadingVerbs(noun, context), ...addRemovalVerbs(noun, context)])
     addDirectoryOptions(verb);
 }
+
+const HEALTHS: readonly Health[] = ["current", "outdated", "attention"];
+const COUNT_KINDS: readonly CountKind[] = ["health", "harness_version"];
+const SORTS: readonly Sort[] = [
+  "last_seen_desc",
+  "last_seen_asc",
+  "host_asc",
+  "host_desc",
+  "user_asc",
+  "user_desc",
+  "version_asc",
+  "version_desc",
+];
 
 const addFilters = (verb: CliCommand): CliCommand =>
   verb

@@ -1,10 +1,12 @@
 // `clients list` and `clients show`.
+
 import { toClientDocument, toClientSummary } from "../../../src/domain/clients/inventory/documents.ts";
 import type { ClientFilterQuery, ClientQuery, ClientView } from "../../../src/domain/clients/service.ts";
+import { DAY_MS } from "../../../src/platform/clock.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 import { runSynchronously } from "../../../src/platform/steps.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages, readPages } from "../../output/list-pages.ts";
-import { parseSeenBefore } from "./stale.ts";
 import { CLIENT_COLUMNS, clientText, SUMMARY_COLUMNS } from "./view.ts";
 
 export async function list(call: Call): Promise<void> {
@@ -29,6 +31,22 @@ export async function list(call: Call): Promise<void> {
       more,
     },
   );
+}
+
+const DAYS = /^([1-9]\d{0,4})d$/;
+
+/**
+ * @param text `90d`, 1 to 99999 days; 0 days would match every client
+ * @returns stale clients were last seen before this time, in UTC milliseconds; undefined for undefined
+ * @throws DomainError `usage.not_days`
+ */
+function parseSeenBefore(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const days = DAYS.exec(text)?.[1];
+  if (days !== undefined) return nowMs - Number(days) * DAY_MS;
+  throw new DomainError("invalid", "usage.not_days", "--stale must be a number of days, at least 1d", {
+    hint: "for example: --stale 90d",
+  });
 }
 
 /** @returns the options that select workstations; undefined for those that were not given */

@@ -1,12 +1,14 @@
 // `gateway logs export`: one file for each day, JSON Lines or Parquet, which analysis engines read without conversion.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { type ExportDay, exportDays, linesOf, pagesOfDay } from "../../../src/domain/inference/log/export.ts";
 import type { Content } from "../../../src/domain/inference/log/log-archive.ts";
 import { type RowView, toGapItem } from "../../../src/domain/inference/log/wire.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { folderMissing, replaceFile } from "../../../src/platform/files/operator-files.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printable, printableJson } from "../../output/printable.ts";
 import { startProgress } from "../../output/progress.ts";
-import { type ExportTarget, targetOf } from "./export-target.ts";
 import { warnOfGaps } from "./log-reading.ts";
 import { periodOf } from "./period.ts";
 
@@ -18,6 +20,51 @@ interface DayResult {
   file: string | null;
   rows: number | null;
   state: DayState;
+}
+
+const FILE_MODE = 0o600;
+
+interface ExportTarget {
+  /** path or URL, without a slash at its end */
+  readonly folder: string;
+  has(name: string): Promise<boolean>;
+  /** Writes the whole file; if that fails, a former file stays. */
+  write(name: string, content: Content): Promise<void>;
+}
+
+/** @throws DomainError `usage.target`, `file.missing`, `request_log.store_unset`, `object_store.*` */
+async function targetOf(call: Call, contentType: string): Promise<ExportTarget> {
+  const out = call.text("out");
+  if ((out === undefined) !== call.has("store"))
+    throw new DomainError("invalid", "usage.target", "choose one destination for the files", {
+      hint: "add --out FOLDER or --store",
+    });
+  return out === undefined ? await storeTarget(call, contentType) : folderTarget(call, out);
+}
+
+function folderTarget({ context }: Call, out: string): ExportTarget {
+  const folder = resolve(context.cwd, out);
+  if (!existsSync(folder)) throw folderMissing(folder);
+  return {
+    folder,
+    has: async (name) => existsSync(join(folder, name)),
+    write: (name, content) => replaceFile(join(folder, name), content(), { mode: FILE_MODE }),
+  };
+}
+
+async function storeTarget({ domain, context }: Call, contentType: string): Promise<ExportTarget> {
+  const { archive } = domain.requestLogs;
+  if (!archive)
+    throw new DomainError("invalid", "request_log.store_unset", "no object store is configured", {
+      hint: "set blobs.s3.endpoint, blobs.s3.bucket and its credentials, or name a folder with --out",
+    });
+  await archive.check();
+  const signal = context.stopSignal();
+  return {
+    folder: archive.url,
+    has: (name) => archive.has(name),
+    write: (name, content) => archive.put(name, content, { contentType, signal }),
+  };
 }
 
 /** @throws DomainError `usage.*`, `request_log.*`, `file.*`, `storage.*`, `object_store.*` */

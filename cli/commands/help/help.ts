@@ -7,7 +7,6 @@ import { CliCommand, HELP_WIDTH } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { hasColor } from "../../output/color.ts";
 import { outputFor } from "../../output/output.ts";
-import { printPaged } from "../../output/pager.ts";
 import { FILES, TOPICS, wrapped } from "./topics.ts";
 
 /** Line width without a terminal. On a terminal, lines have at most HELP_WIDTH characters. */
@@ -46,6 +45,36 @@ async function show(request: Request): Promise<void> {
     if (output.isJson) output.result({ name: words.join(" "), text: found.helpInformation() }, "");
     else found.outputHelp();
   }
+}
+
+/** Default options of `less` if LESS is not set: quit if the text fits one screen, keep colors, leave the text on the screen. */
+const LESS_OPTIONS = "FRX";
+
+/**
+ * Prints a text; uses $PAGER or `less` when standard output is a terminal.
+ * @param text with a line break at its end
+ */
+async function printPaged(context: Context, text: string): Promise<void> {
+  const { stdout, env } = context;
+  const pager = stdout.isTTY === true ? pagerOf(env) : undefined;
+  if (pager === undefined) {
+    stdout.write(text);
+    return;
+  }
+  context.stopSignal(); // leaves Ctrl-C to the pager
+  const child = Bun.spawn(["/bin/sh", "-c", pager], {
+    env: { LESS: LESS_OPTIONS, ...env },
+    stdin: new Blob([text]),
+    stdout: "inherit",
+    stderr: "inherit",
+  });
+  await child.exited;
+}
+
+/** @returns the shell command; undefined if PAGER is empty, the terminal is dumb, or no pager is installed */
+function pagerOf({ PAGER, TERM, PATH = "" }: Context["env"]): string | undefined {
+  if (TERM === "dumb" || PAGER?.trim() === "") return undefined;
+  return PAGER ?? (Bun.which("less", { PATH }) === null ? undefined : "less");
 }
 
 /** @returns whether a chapter or section with this name exists */

@@ -1,11 +1,23 @@
 // `identities list`.
+
 import { toIdentity } from "../../../src/domain/sso/identities/identity-document.ts";
 import type { IdentityView } from "../../../src/domain/sso/service.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
+import { dateOf } from "../../output/details.ts";
 import { PRINTED_MAX } from "../../output/list-pages.ts";
-import { IDENTITY_COLUMNS } from "./view.ts";
+import type { Column } from "../../output/table.ts";
 
 const PAGE_ROWS = 500;
+
+const IDENTITY_COLUMNS: readonly Column<IdentityView>[] = [
+  { header: "USER", value: ({ email }) => email },
+  { header: "ISSUER", value: ({ issuer }) => issuer },
+  { header: "SUBJECT", value: ({ subject }) => subject, isWhole: true },
+  { header: "LINKED BY", value: ({ linkedBy }) => linkedBy },
+  { header: "LAST SIGN-IN", value: ({ lastSignInAtMs }) => dateOf(lastSignInAtMs) },
+  { header: "LINKED", value: ({ linkedAtMs }) => new Date(linkedAtMs), isWide: true },
+  { header: "USER ID", value: ({ userId }) => userId, isWide: true },
+];
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, output, text } = call;

@@ -1,10 +1,25 @@
 // `keys list` and `keys show`: print the stored state without contacting the gateway.
+
 import { keyDocument } from "../../../src/domain/gateway/administration/key-document.ts";
 import { STORED_STATES } from "../../../src/domain/gateway/administration/stored-states.ts";
+import { parseDuration } from "../../../src/platform/clock.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { printPages } from "../../output/list-pages.ts";
-import { expiresWithin } from "./expiry.ts";
 import { KEY_COLUMNS, keyText, warnOfPendingRevocations } from "./view.ts";
+
+/**
+ * @param text `7d`, `12h` or `30m`
+ * @returns milliseconds; undefined for undefined
+ * @throws DomainError `usage.not_a_duration`
+ */
+function expiresWithin(text: string | undefined): number | undefined {
+  const withinMs = text === undefined ? undefined : parseDuration(text);
+  if (text === undefined || withinMs !== undefined) return withinMs;
+  throw new DomainError("invalid", "usage.not_a_duration", "--expires-within must be a time such as 7d", {
+    hint: "for example: --expires-within 7d, --expires-within 12h or --expires-within 30m",
+  });
+}
 
 export async function list(call: Call): Promise<void> {
   const { domain, actor, text, has } = call;

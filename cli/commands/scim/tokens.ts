@@ -1,11 +1,31 @@
 // `scim tokens create`, `list` and `revoke`. A new token is printed once, with nothing else on stdout.
+
 import { tokenDocument } from "../../../src/domain/scim/tokens/token-document.ts";
 import type { ScimTokenView } from "../../../src/domain/scim/tokens/tokens.ts";
-import { toRfc3339 } from "../../../src/platform/clock.ts";
+import { DAY_MS, parseExactTime, toRfc3339 } from "../../../src/platform/clock.ts";
+import { DomainError } from "../../../src/platform/errors.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { isConfirmed } from "../../input/prompt.ts";
-import { parseExpiry } from "./expiry.ts";
-import { TOKEN_COLUMNS } from "./view.ts";
+import { dateOf } from "../../output/details.ts";
+import type { Column } from "../../output/table.ts";
+
+const DAYS = /^(\d{1,6})d$/;
+
+/**
+ * @param text `90d`, `2027-06-30` (the beginning of that day in UTC) or an RFC 3339 time
+ * @returns UTC milliseconds; undefined for undefined
+ * @throws DomainError `usage.not_a_time`
+ */
+function parseExpiry(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const days = DAYS.exec(text)?.[1];
+  if (days !== undefined) return nowMs + Number(days) * DAY_MS;
+  const timeMs = parseExactTime(text);
+  if (timeMs !== undefined) return timeMs;
+  throw new DomainError("invalid", "usage.not_a_time", "--expires must be days from now, a date or a time", {
+    hint: "for example: --expires 90d, --expires 2027-06-30 or --expires 2027-06-30T12:00:00Z",
+  });
+}
 
 export async function create({
   domain,
@@ -25,6 +45,19 @@ export async function create({
   const warning = `the SCIM token ${view.label} is shown only once; it permits changes to users and groups ${until}`;
   output.secret(token, { name: "token", warning, more: { scim_token: tokenDocument(view) } });
 }
+
+const TOKEN_COLUMNS: readonly Column<ScimTokenView>[] = [
+  { header: "LABEL", value: ({ label }) => label },
+  { header: "STATE", value: ({ state }) => state },
+  { header: "PROFILE", value: ({ profile }) => profile },
+  { header: "TOKEN", value: ({ prefix }) => (prefix === null ? null : `${prefix}…`) },
+  { header: "LAST USED", value: ({ lastUsedAtMs }) => dateOf(lastUsedAtMs) },
+  { header: "EXPIRES", value: ({ expiresAtMs }) => dateOf(expiresAtMs) },
+  { header: "ID", value: ({ id }) => id, isWhole: true },
+  { header: "CREATED", value: ({ createdAtMs }) => dateOf(createdAtMs), isWide: true },
+  { header: "CREATED BY", value: ({ createdBy }) => createdBy, isWide: true },
+  { header: "REVOKED", value: ({ revokedAtMs }) => dateOf(revokedAtMs), isWide: true },
+];
 
 export async function list({ domain, actor, output, has }: Call): Promise<void> {
   const tokens = domain.scim.tokens.list(actor.organizationId);

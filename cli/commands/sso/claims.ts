@@ -1,18 +1,34 @@
 // `sso verify --claims`: applies the sign-in rules to the claims of a person, and prints which account the person would use and
 // why. A refusal is a response, so the exit code is 0. Sends no request and changes nothing.
+import { resolve } from "node:path";
 import type { Preview } from "../../../src/domain/sso/service.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
+import { readFile } from "../../../src/platform/files/operator-files.ts";
 import { isJsonObject, type JsonObject } from "../../../src/platform/json/json-object.ts";
 import { ProblemList } from "../../../src/platform/text/problem-list.ts";
 import { readYamlText } from "../../../src/platform/text/yaml-text.ts";
+import type { Context } from "../../context.ts";
 import type { Call } from "../../data-directory/in-domain.ts";
 import { withFileContext } from "../../exit.ts";
-import { readDocument } from "../../input/document-input.ts";
 import { detailsText } from "../../output/details.ts";
 
 const BOUNDS = { bytesMax: 256 * 1024, tokensMax: 20_000, hidesText: true };
 /** JWS compact serialization (RFC 7515 section 7.1) */
 const TOKEN = /^\s*[\w-]+\.[\w-]+\.[\w-]*\s*$/;
+
+/** @throws DomainError `file.*`; `file.too_large` beyond `bytesMax` bytes */
+async function readDocument(context: Context, path: string, bytesMax: number): Promise<Uint8Array> {
+  if (path !== "-") return await readFile(resolve(context.cwd, path), bytesMax);
+  const parts: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const part of context.stdin) {
+    sizeBytes += part.length;
+    if (sizeBytes > bytesMax)
+      throw new DomainError("invalid", "file.too_large", `standard input is longer than ${bytesMax} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
 
 /** @throws DomainError `sso.not_configured`, `sso.claims_unreadable`, `file.*` */
 export async function previewClaims({ domain, context, output }: Call, file: string): Promise<void> {

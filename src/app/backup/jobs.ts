@@ -1,6 +1,8 @@
 // The jobs and metrics of scheduled backups in the running service. backup.ts makes a backup.
 
+import { rmSync } from "node:fs";
 import { Gauge, type Registry } from "prom-client";
+import { FUTURE_TOLERANCE_MS, type Manifest } from "../../domain/backup/model.ts";
 import type { Domain } from "../../domain/domain.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import { type Clock, HOUR_MS, SECOND_MS } from "../../platform/clock.ts";
@@ -10,14 +12,42 @@ import type { Log } from "../../platform/observe/log.ts";
 import type { Scheduler } from "../../platform/scheduler/scheduler.ts";
 import type { Installation } from "../installation/installation.ts";
 import { type Backup, backupFolder, makeBackup } from "./backup.ts";
+import { listBackups } from "./backup-folder.ts";
 import { removeReplacedDatabases } from "./replaced-databases.ts";
-import { removeOldBackups } from "./retention.ts";
 
 export const BACKUP_JOB = "backup";
 /** Spreads the backups of many machines that share a disk; also the longest delay before the first backup. */
 const JITTER_MS = HOUR_MS;
 /** Long enough for a database on a slow disk. After a killed process, the job stays locked for this long. */
 const TIME_LIMIT_MS = 2 * HOUR_MS;
+
+interface Retention {
+  /** number of backups to keep */
+  keep: number;
+  nowMs: number;
+  /** the backup that was just made; it is never removed */
+  made: string;
+  /** whether this installation made the backup */
+  isOurs(manifest: Manifest): boolean;
+}
+
+/**
+ * The manifest and the installation's log identify a backup, never its file name alone: several installations may share a
+ * folder, and a clock may have been wrong. Removes all but the newest scheduled backups of this installation. Backups of other
+ * installations, unreadable files and backups from the future are neither counted nor removed.
+ * @returns the paths of the removed backups
+ * @throws DomainError `file.not_permitted`
+ */
+export function removeOldBackups(folder: string, { keep, nowMs, made, isOurs }: Retention): string[] {
+  const old = listBackups(folder)
+    .filter(({ kind, manifest }) => kind === "scheduled" && manifest !== undefined && isOurs(manifest))
+    .filter(({ createdAtMs = 0 }) => createdAtMs <= nowMs + FUTURE_TOLERANCE_MS)
+    .slice(keep)
+    .map(({ path }) => path)
+    .filter((path) => path !== made);
+  for (const path of old) rmSync(path, { force: true });
+  return old;
+}
 
 /** Registers the job, unless the configuration disables it. */
 export function registerBackupJob(

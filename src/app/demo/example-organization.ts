@@ -1,14 +1,16 @@
 // The example organization: catalog, policies and users, made in a new installation by the operations that commands use. Logins
 // and reports are made by the workstations themselves.
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stringify } from "yaml";
 import catalogPath from "../../domain/catalog/example/catalog.yaml" with { type: "file" };
 import archivePath from "../../domain/catalog/example/review-guide-1.2.0.tar.gz" with { type: "file" };
+import type { ManagedPackage } from "../../domain/catalog/model.ts";
 import type { Actor } from "../../domain/shared/actor.ts";
 import type { Secret } from "../../platform/secret.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { DemoDirectory } from "./demo-directory.ts";
-import { FIRST_POLICY, NEXT_POLICY, policyText } from "./policies.ts";
 import { USERS } from "./profiles.ts";
 
 /** Names that the catalog file refers to; the executable contains the files under different names. */
@@ -29,6 +31,43 @@ export interface Population {
   /** of every user */
   password: Secret;
 }
+
+/** The places in which the two policies differ. */
+interface Variant {
+  /** first line of the file */
+  comment: string;
+  claude: string;
+  approval: string;
+}
+
+const FIRST_POLICY: Variant = {
+  comment: "The policy in force when the demo starts.",
+  claude: ">=2.0.12, <3",
+  approval: "never",
+};
+
+const NEXT_POLICY: Variant = {
+  comment: "The next policy: claude must be newer, and codex asks before it runs a command.",
+  claude: ">=2.1.100, <3",
+  approval: "on-request",
+};
+
+/** @returns a policy file with one package from the catalog */
+const policyText = ({ comment, claude, approval }: Variant, entry: ManagedPackage): string =>
+  `# ${comment}
+revision: demo
+required: true
+allowed_harnesses: [claude, codex]
+harnesses:
+  claude:
+    version_requirement: "${claude}"
+    managed_config:
+      auto_approve: false
+  codex:
+    managed_config:
+      approval_policy: ${approval}
+      sandbox_mode: workspace-write
+${stringify({ packages: [entry] })}`;
 
 /**
  * Creates the users and publishes the first policy.

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import type { ClientStatusReport } from "../../domain/clients/model.ts";
 import {
   CAPABILITIES_HEADER,
@@ -18,7 +19,6 @@ import { DeviceLogin, LoginEnded } from "./device-login.ts";
 import type { ReportDemoEvent, WorkstationEvent } from "./events.ts";
 import { type DemoHttp, type DemoRequest, expectSuccess, jsonOf } from "./http.ts";
 import type { Profile } from "./profiles.ts";
-import { revisionsIn } from "./revision-events.ts";
 
 const CLIENT_VERSION = "1.4.2";
 /** An event stream is opened again after this time, and the workstation reports. */
@@ -56,6 +56,36 @@ export interface WorkstationParts {
 
 /** `silent` until the first report */
 export type WorkstationState = "silent" | "reporting" | "signed_out";
+
+const Announcement = Type.Object({ revision: Type.String() });
+const DATA = /^data: (.*)$/m;
+
+/**
+ * Reads the event stream of policy revisions: `event: revision` with the id as JSON, and comments that keep the connection
+ * open.
+ * @returns the ids of the revisions as they are announced; ends with the stream, or when the time limit of the request is over
+ * @throws an error of TypeBox for another event
+ */
+export async function* revisionsIn(response: Response): AsyncGenerator<string> {
+  if (!response.body) return;
+  const decoder = new TextDecoder();
+  let waiting = "";
+  try {
+    for await (const chunk of response.body) {
+      const events = `${waiting}${decoder.decode(chunk, { stream: true })}`.split("\n\n");
+      waiting = events.pop() ?? "";
+      for (const event of events) {
+        const data = DATA.exec(event)?.[1];
+        if (data === undefined) continue; // a comment
+        const announcement: unknown = JSON.parse(data);
+        Value.Assert(Announcement, announcement);
+        yield announcement.revision;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
+  }
+}
 
 export class Workstation {
   #state: WorkstationState = "silent";

@@ -1,9 +1,16 @@
 // What a running service offers to its API and console besides the domain: settings, the checks of doctor, and backups.
-import type { Diagnosis, MachineFacts, Operations, Setting } from "../../domain/system/operations.ts";
-import type { Clock } from "../../platform/clock.ts";
+import type {
+  Diagnosis,
+  Examination,
+  MachineFacts,
+  Operations,
+  Setting,
+} from "../../domain/system/operations.ts";
+import { type Clock, SECOND_MS, within } from "../../platform/clock.ts";
 import { type Config, describe } from "../../platform/config/config.ts";
 import { settingOf } from "../../platform/config/table.ts";
 import { programSchema } from "../../platform/database/schema/schema.ts";
+import { DomainError } from "../../platform/errors.ts";
 import { diskSpace, fileSizeOf } from "../../platform/files/disk.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { COMMIT, VERSION } from "../../platform/version.ts";
@@ -13,10 +20,64 @@ import type { Installation } from "../installation/installation.ts";
 import { RELOADABLE_SETTINGS, RELOADABLE_TLS_SETTINGS } from "../service/configuration/settings-reload.ts";
 import { BackupWork } from "./backups.ts";
 import { diagnoseInThread, examineInThread } from "./doctor-thread.ts";
-import { ExaminationWork, type Examine } from "./examination.ts";
 
 /** Findings this old are shown again, because every page of the console shows whether there is a problem. */
 const DIAGNOSIS_KEPT_MS = 15_000;
+
+/** How long a request waits for the examination that it started. */
+const WAIT_MS = 5 * SECOND_MS;
+
+/** @returns the findings of every check; rejected when the signal is aborted */
+type Examine = (signal: AbortSignal) => Promise<Finding[]>;
+
+/**
+ * The deep checks of doctor while the service runs. A request waits for a limited time; the examination continues after it, and
+ * ends with the service.
+ */
+class ExaminationWork {
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #last: Examination["last"];
+  #problem: string | null = null;
+
+  constructor(
+    private readonly examine: Examine,
+    private readonly parts: { clock: Clock; log: Pick<Log, "info" | "error"> },
+  ) {}
+
+  state(): Examination {
+    return { isRunning: this.#running !== undefined, last: this.#last, problem: this.#problem };
+  }
+
+  async start(): Promise<Examination> {
+    this.#running ??= this.#run();
+    await within(WAIT_MS, this.#running);
+    return this.state();
+  }
+
+  stop(): void {
+    this.#stop.abort(stopping());
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.parts;
+    try {
+      const findings = await this.examine(this.#stop.signal);
+      this.#last = { atMs: clock.nowMs(), findings };
+      this.#problem = null;
+      const failed = findings.filter(({ result }) => result === "failed").length;
+      log.info("doctor.examined", { checks: findings.length, failed });
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error);
+      log.error("doctor.examination_failed", { error: this.#problem });
+    } finally {
+      this.#running = undefined;
+    }
+  }
+}
+
+const stopping = (): DomainError =>
+  new DomainError("unavailable", "service.stopping", "the service stopped before the examination ended");
 
 export interface OperationsOptions {
   /** in force since the start */

@@ -1,19 +1,20 @@
 // Runs every check of `quartermaster probe` in order: the path from a workstation on this machine to a service. Contacts only
 // the named server.
+
 import type { Clock } from "../../platform/clock.ts";
 import { DomainError } from "../../platform/errors.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import { lazily } from "../../platform/lazily.ts";
 import { NamedServer, type NamedServerLimits } from "../../platform/outbound/named-server.ts";
+import { type Environment, proxyFor } from "../../platform/outbound/proxy.ts";
 import type { Secret } from "../../platform/secret.ts";
-import { type Check, examine, type Finding } from "../doctor/finding.ts";
+import { type Check, checkOf, examine, type Finding } from "../doctor/finding.ts";
 import { checkAccount, checkPolicy, checkReport } from "./credential.ts";
 import { checkDeviceLogin } from "./device-login.ts";
 import { checkClock, checkDiscovery, checkIssuer, type Discovery } from "./discovery.ts";
 import { shortened } from "./json-response.ts";
 import { CONNECTION_PATH, checkAddress, checkEventStream, checkLatency } from "./network-path.ts";
-import { checkOutgoingProxy } from "./outgoing-proxy.ts";
 import { isLoopbackName, type Reached, reach } from "./reach.ts";
-import { checkReadiness } from "./readiness.ts";
 
 /** Time and size limits; clients wait 10 s for a connection and 15 s for a response. */
 export const PROBE_LIMITS: NamedServerLimits = {
@@ -57,6 +58,18 @@ export function parseOrigin(text: string): URL {
   });
 }
 
+/** @returns a warning if the environment names a proxy for this origin; otherwise nothing */
+function checkOutgoingProxy(origin: URL, environment: Environment): Finding[] {
+  const named = proxyFor(origin, environment);
+  if (!named) return [];
+  return [
+    checkOf("outgoing_proxy").warning(
+      `${named.variable} names a proxy; this probe connects directly, but workstations may use the proxy`,
+      `if the service is in your own network, add ${origin.hostname} to NO_PROXY`,
+    ),
+  ];
+}
+
 /** Never throws because of a failed check: every failure is a finding. */
 export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const { origin, clock, env, ca, limits = PROBE_LIMITS } = options;
@@ -82,6 +95,29 @@ const bounded = ({ detail, remedy, ...rest }: Finding): Finding => ({
 });
 
 const REMEDY = "see the log of the service and of the proxy in front of it";
+
+const PATH = "/ready";
+const OK = 200;
+
+/** @throws DomainError of NamedServer if there is no response */
+async function checkReadiness(check: Check, server: NamedServer): Promise<Finding> {
+  const { status, body } = await server.ask(PATH);
+  if (status === OK && body === "ready") return check.ok("the service is ready");
+  return check.failed(
+    `${PATH} answered ${status}: ${shortened(detailIn(body))}`,
+    "quartermaster doctor explains each of the names; if the answer is from another server, check the address",
+  );
+}
+
+function detailIn(body: string): string {
+  try {
+    const document: unknown = JSON.parse(body);
+    if (isJsonObject(document) && typeof document.detail === "string") return document.detail;
+  } catch {
+    // not from the service
+  }
+  return body;
+}
 
 async function checkService(
   server: NamedServer,

@@ -1,5 +1,5 @@
 // The run of this program that makes the archive of a mirrored commit: reads the task from standard input, and writes the result or the
-// error to standard output. repack-processes.ts starts it in the folder of the task.
+// error to standard output. mirroring.ts starts it in the folder of the task.
 import { realpathSync } from "node:fs";
 import { type Repacked, type RepackTask, repack } from "../../domain/catalog/mirroring/repack.ts";
 import { yieldToRequests } from "../../platform/programs/priority.ts";

@@ -1,11 +1,12 @@
 // Opens tracing for one process, if the settings name a collector. The library is loaded only then.
-import type { Registry } from "prom-client";
+
+import { Counter, Gauge, type Registry } from "prom-client";
 import { SECOND_MS, within } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Ids } from "../../platform/ids.ts";
 import type { Log } from "../../platform/observe/log.ts";
 import { createOutbound } from "../../platform/outbound/outbound.ts";
-import type { QueueFigures } from "../../platform/tracing/span-queue.ts";
+import { DROP_CAUSES, type QueueFigures } from "../../platform/tracing/span-queue.ts";
 import type { UpstreamTracing } from "../../platform/tracing/traced-outbound.ts";
 import { VERSION } from "../../platform/version.ts";
 import {
@@ -14,7 +15,6 @@ import {
   collectorPathOf,
   collectorTlsOf,
 } from "./collector-settings.ts";
-import { addTracingMetrics } from "./tracing-metrics.ts";
 import { forgetTracingState, keepTracingState } from "./tracing-state.ts";
 
 /** Time to send the last spans when the process ends. */
@@ -28,6 +28,38 @@ export interface TracingParts {
   /** where this process keeps its figures for `status` and `doctor` */
   stateFile: string;
   undo: AsyncDisposableStack;
+}
+
+/** @param queue undefined while tracing is off */
+function addTracingMetrics(metrics: Registry, queue: { readonly figures: QueueFigures } | undefined): void {
+  const registers = [metrics];
+  new Counter({
+    name: "quartermaster_trace_spans_sent_total",
+    help: "Spans that the trace collector accepted",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(queue?.figures.sent ?? 0);
+    },
+  });
+  new Counter({
+    name: "quartermaster_trace_spans_dropped_total",
+    help: "Spans that were dropped, by cause",
+    labelNames: ["cause"],
+    registers,
+    collect() {
+      this.reset();
+      for (const cause of DROP_CAUSES) this.inc({ cause }, queue?.figures.dropped[cause] ?? 0);
+    },
+  });
+  new Gauge({
+    name: "quartermaster_trace_spans_waiting",
+    help: "Spans that wait for the trace collector",
+    registers,
+    collect() {
+      this.set(queue?.figures.waiting ?? 0);
+    },
+  });
 }
 
 /** Registers its metrics, so call it once per process. @returns undefined while tracing is off */

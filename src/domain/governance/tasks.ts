@@ -1,14 +1,17 @@
 // Processor-heavy work on policies, by name. A service lets a thread do it if a document is large, so that it continues to
 // answer; a command does it at once. Each task is a pure function of plain values.
 
+import { type ArtifactReference, artifactReferences } from "./delivery/artifacts.ts";
 import { fileConflicts, shownConflicts, takeFileValues } from "./deployment/file-values.ts";
+import { readDraft } from "./document/draft.ts";
 import { mergeDraft } from "./drafts/draft-merge.ts";
 import { reviewDraft } from "./drafts/review.ts";
 import { settingsText, typedSettings } from "./drafts/texts/typed-settings.ts";
-import { validateDocument } from "./previews/whole-document.ts";
+import { finalizeDocument, withoutRevisionFields } from "./publishing/finalize.ts";
 import { validateMcpLists } from "./publishing/mcp-lists.ts";
 import { validateModels } from "./publishing/model-assignment.ts";
 import { readSettings } from "./publishing/publications.ts";
+import { type BaseRevisionText, judged, parse, refused, type Validated } from "./publishing/validated.ts";
 import {
   compare,
   difference,
@@ -32,6 +35,20 @@ import { policyLines } from "./reading/policy-lines.ts";
 import { shownText } from "./shown/shown-text.ts";
 import { shownPlaces } from "./shown/shown-values.ts";
 import { textDifference } from "./shown/text-difference.ts";
+
+/** @param input a document as JSON @returns it as it would be published, and the archives that it names */
+function validateDocument({
+  input,
+  base,
+  frame,
+}: BaseRevisionText & { input: string }): Validated & { references: ArtifactReference[] } {
+  const { document, problems } = readDraft(JSON.parse(input));
+  if (problems.length > 0) return { ...refused(problems), references: [] };
+  const current = parse(base);
+  const stamped = finalizeDocument(withoutRevisionFields(document), { ...frame, base: current, problems });
+  const references = artifactReferences(stamped);
+  return { ...(problems.length > 0 ? refused(problems) : judged(stamped, current)), references };
+}
 
 export interface GovernanceTasks {
   policy: typeof validatePolicy;

@@ -1,4 +1,4 @@
-// The groups of the identity provider as other areas see them: who is in which. The scim area implements it (group-members.ts).
+// The groups of the identity provider as other areas see them: who is in which. The scim area implements it (scim/service.ts).
 import type { Steps } from "../../platform/steps.ts";
 
 export interface UserGroups {

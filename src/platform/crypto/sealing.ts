@@ -1,11 +1,10 @@
 // Seals short secrets that must be read back: AES-256-GCM under a key that is not in the database. The id of the key is the
 // prefix, and the context of the caller is the associated data. sealing-keys.ts stores the keys.
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { DomainError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
 import type { Secret } from "../secret.ts";
 import { decodeKey, RESTORE_KEY, type SealingKey, SealingKeyFiles } from "./sealing-keys.ts";
-import { isSameMac, macOf } from "./sealing-macs.ts";
 
 export interface Sealing {
   /** @param context identifies the owner of the secret; opening it needs the same text */
@@ -54,6 +53,35 @@ export interface SealingOptions {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+const KEY_BYTES = 32;
+
+/** Derived keys by sealing key and purpose, because deriving takes as long as a MAC. Purposes are constants, so there are few. */
+const derived = new WeakMap<Buffer, Map<string, Buffer>>();
+
+/**
+ * For texts that clients return unchanged, such as expiring links. Each purpose has its own derived keys, so that a MAC is
+ * valid for one purpose only.
+ * @returns the HMAC-SHA256 in base64url under the key derived for the purpose (RFC 5869)
+ */
+export function macOf(sealingKey: Buffer, { text, purpose }: { text: string; purpose: string }): string {
+  return createHmac("sha256", keyFor(sealingKey, purpose)).update(text).digest("base64url");
+}
+
+function keyFor(sealingKey: Buffer, purpose: string): Buffer {
+  const keys = derived.get(sealingKey) ?? new Map<string, Buffer>();
+  const known = keys.get(purpose);
+  if (known) return known;
+  const key = Buffer.from(hkdfSync("sha256", sealingKey, "", `mac:${purpose}`, KEY_BYTES));
+  derived.set(sealingKey, keys.set(purpose, key));
+  return key;
+}
+
+/** Compares in constant time. */
+function isSameMac(one: string, other: string): boolean {
+  const [mine, theirs] = [Buffer.from(one), Buffer.from(other)];
+  return mine.length === theirs.length && timingSafeEqual(mine, theirs);
+}
 
 /**
  * Loads all sealing keys, and makes one on the first start. A key that any process adds later is loaded before the next use.

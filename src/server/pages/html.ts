@@ -1,8 +1,9 @@
 // Responses for browsers: pages with their headers, and the redirect after a form.
+
 import { type TSchema, Type } from "@sinclair/typebox";
+import { BULK_ROWS_MAX } from "../../domain/shared/bulk.ts";
 import { CALLBACK_PATH } from "../../domain/sso/service.ts";
 import { noteRefusal } from "../http/exchange.ts";
-import { largeForm } from "../http/problems/large-form.ts";
 import { type Failure, failureOf } from "../http/problems/problem.ts";
 import { operation } from "../openapi.ts";
 import { contentSecurityPolicy, scriptedContentSecurityPolicy } from "./assets.ts";
@@ -73,6 +74,38 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** Statuses that a second attempt may change. */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+
+/** The form of every action on many rows of a list. */
+const ACTION_PATH = /^(\/console\/.+)\/action$/;
+
+interface LargeForm {
+  title: string;
+  detail: string;
+  nextStep: { text: string; path: string };
+}
+
+/**
+ * Explains that a form of the console was too large to be read.
+ * @returns what the page says and where it leads; undefined for any other failure
+ */
+function largeForm(
+  { status, message }: { status: number; message: string },
+  path: string,
+): LargeForm | undefined {
+  if (status !== 413 || !path.startsWith("/console/")) return undefined;
+  const [, list] = ACTION_PATH.exec(path) ?? [];
+  if (list !== undefined)
+    return {
+      title: "Too many rows at once",
+      detail: `nothing was changed: one form names at most ${BULK_ROWS_MAX} rows. Select at most ${BULK_ROWS_MAX} rows of the list, or all that match the filters`,
+      nextStep: { text: "Back to the list", path: list },
+    };
+  return {
+    title: "The form is too large",
+    detail: `nothing was changed: ${message}. Go back one page in your browser to shorten what you entered, which is still there`,
+    nextStep: { text: "Go to the console", path: "/console" },
+  };
+}
 
 /** @returns the failure as an error page, with a link that leads on */
 export function failurePage(

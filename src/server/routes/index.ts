@@ -1,4 +1,5 @@
 // All routes of the server. They are listed by hand because a compiled executable has no folders to scan.
+import { createBrowser } from "../auth/browser.ts";
 import { createGuard } from "../auth/guard.ts";
 import { canReadMetrics } from "../auth/metrics-access.ts";
 import { admitProxy } from "../auth/proxy-access.ts";
@@ -55,7 +56,18 @@ import { provisioningRoutes } from "./identity/provisioning.ts";
 import { userRoutes } from "./identity/users.ts";
 import { userBulkRoutes } from "./identity/users-bulk.ts";
 import { ownRoutes } from "./own-records.ts";
-import { pageRoutes } from "./pages/pages.ts";
+import { accountPages, assetRoutes, signInPages } from "./pages/account-pages.ts";
+import { accountSettingsPages, ownLoginPages } from "./pages/account-settings-pages.ts";
+import { approvalPages, codeConfirmationPages, codeEntryPages } from "./pages/device-pages.ts";
+import { confirmationPages } from "./pages/factor-confirmation-pages.ts";
+import { factorPages } from "./pages/factor-pages.ts";
+import { factorSignInPages } from "./pages/factor-sign-in-pages.ts";
+import { firstFactorPages } from "./pages/first-factor-pages.ts";
+import { helpPages } from "./pages/help-pages.ts";
+import { invitationPages } from "./pages/invitation-pages.ts";
+import { ownKeyPages } from "./pages/own-key-pages.ts";
+import { accountLinkPages, providerPages } from "./pages/provider-pages.ts";
+import { setPasswordPages } from "./pages/set-password-pages.ts";
 import { scimRoutes } from "./scim.ts";
 import { sessionListRoutes } from "./sessions/lists.ts";
 import { sessionObjectRoutes } from "./sessions/objects.ts";
@@ -63,6 +75,28 @@ import { sessionSharingRoutes } from "./sessions/sharing.ts";
 import { sessionTranscriptRoutes } from "./sessions/transcripts.ts";
 import { sessionUploadRoutes } from "./sessions/uploads.ts";
 import { healthRoutes, openApiRoutes, systemRoutes } from "./system.ts";
+
+function pageRoutes(context: RouteContext): void {
+  const browser = createBrowser(context);
+  assetRoutes(context);
+  accountPages(context, browser);
+  accountSettingsPages(context, browser);
+  ownLoginPages(context, browser);
+  ownKeyPages(context, browser);
+  signInPages(context, browser);
+  factorSignInPages(context, browser);
+  firstFactorPages(context, browser);
+  factorPages(context, browser);
+  confirmationPages(context, browser);
+  providerPages(context, browser);
+  accountLinkPages(context, browser);
+  codeEntryPages(context, browser);
+  codeConfirmationPages(context, browser);
+  approvalPages(context, browser);
+  invitationPages(context, browser);
+  setPasswordPages(context, browser);
+  helpPages(context);
+}
 
 /**
  * Adds all routes to the router.

@@ -1,12 +1,15 @@
 // All SCIM 2.0 routes for identity providers (RFC 7644). Handlers only pass requests to src/domain/scim and return its
 // answers.
 
+import { BULK_OPERATIONS_MAX } from "../../domain/scim/bulk/model.ts";
 import { ScimError, scimInvalid, scimNotFound } from "../../domain/scim/errors.ts";
+import { fieldsOf } from "../../domain/scim/messages/messages.ts";
 import { countIgnored, countIgnoredInBulk } from "../../domain/scim/messages/read-resource.ts";
 import type { SearchScope } from "../../domain/scim/search/search-request.ts";
 import type { Scim } from "../../domain/scim/service.ts";
 import { ENDPOINTS, type ResourceTypeName, SCIM_BASE_PATH } from "../../domain/scim/wire.ts";
 import { isOwnId } from "../../platform/ids.ts";
+import { isJsonObject } from "../../platform/json/json-object.ts";
 import { runInTurns } from "../../platform/steps.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { unrouted } from "../http/problems/refusal.ts";
@@ -14,7 +17,6 @@ import { noContent } from "../http/responses.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 import type { RouteContext } from "../router.ts";
 import { type Admission, changingProviderOf, providerOf } from "../scim/admission.ts";
-import { bulkCost } from "../scim/bulk-cost.ts";
 import { described, HIDDEN } from "../scim/documentation.ts";
 import { readGroupBody } from "../scim/group-body.ts";
 import { listOf, readQuery, viewOf } from "../scim/query.ts";
@@ -172,6 +174,15 @@ function discoveryRoutes({ router }: RouteContext, { discovery }: Scim) {
     );
   }
   return router;
+}
+
+/**
+ * @returns the number of operations beyond the first, which the request itself pays for; 0 for a bulk request over the limit
+ */
+export function bulkCost(body: unknown): number {
+  const operations = isJsonObject(body) ? fieldsOf(body).get("operations") : undefined;
+  const count = Array.isArray(operations) ? operations.length : 0;
+  return count > BULK_OPERATIONS_MAX ? 0 : Math.max(0, count - 1);
 }
 
 function bulkRoutes({ router, domain }: RouteContext, admission: Admission) {

@@ -19,9 +19,13 @@ import {
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
 import { type Backup, type BackupRequest, makeBackup } from "../../../src/app/backup/backup.ts";
-import { addBackupMetrics, BACKUP_JOB, registerBackupJob } from "../../../src/app/backup/jobs.ts";
+import {
+  addBackupMetrics,
+  BACKUP_JOB,
+  registerBackupJob,
+  removeOldBackups,
+} from "../../../src/app/backup/jobs.ts";
 import { performTask } from "../../../src/app/backup/perform-task.ts";
-import { removeOldBackups } from "../../../src/app/backup/retention.ts";
 import { verifyBackup } from "../../../src/app/backup/verify.ts";
 import {
   FUTURE_TOLERANCE_MS,

@@ -1,6 +1,6 @@
 // What a simulated workstation reads from the event stream of revisions.
 import { expect, test } from "bun:test";
-import { revisionsIn } from "../../../src/app/demo/revision-events.ts";
+import { revisionsIn } from "../../../src/app/demo/workstation.ts";
 
 const ONE = 'event: revision\nid: one\ndata: {"revision":"one"}\n\n';
 const TWO = 'event: revision\nid: two\ndata: {"revision":"two"}\n\n';

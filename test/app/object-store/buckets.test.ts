@@ -9,7 +9,7 @@ import { allDestinationsOf } from "../../../src/app/installation/destinations.ts
 import { probeExternalServices } from "../../../src/app/installation/outside-services.ts";
 import { Buckets, STORE_CREDENTIALS, storeDestinations } from "../../../src/app/object-store/buckets.ts";
 import { RELOADABLE_SETTINGS } from "../../../src/app/service/configuration/settings-reload.ts";
-import { watchObjectStore } from "../../../src/app/service/metrics/object-store-metrics.ts";
+import { watchObjectStore } from "../../../src/app/service/metrics/outside-observers.ts";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
 import { createLog } from "../../../src/platform/observe/log.ts";
 import { createOutbound } from "../../../src/platform/outbound/outbound.ts";

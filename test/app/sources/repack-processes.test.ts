@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createRepackProcesses } from "../../../src/app/installation/connections/mirroring.ts";
 import { REPACK_ARGUMENT } from "../../../src/app/sources/repack-argument.ts";
-import { createRepackProcesses } from "../../../src/app/sources/repack-processes.ts";
 import {
   hostFileIn,
   mirrorFileIn,

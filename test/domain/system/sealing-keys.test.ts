@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
 import { accessSecrets, SigningKeys } from "../../../src/domain/access/tokens/signing-keys.ts";
 import { auditEntries } from "../../../src/domain/audit/tables.ts";
-import { createInferenceKeys } from "../../../src/domain/gateway/inference/inference-keys.ts";
+import { createInferenceKeys } from "../../../src/domain/gateway/inference/inference.ts";
 import { findKey } from "../../../src/domain/gateway/keys/store.ts";
 import { gatewaySecrets } from "../../../src/domain/gateway/sealing/rewrap.ts";
 import { openCredential } from "../../../src/domain/gateway/sealing/sealed-credential.ts";

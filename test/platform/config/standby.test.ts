@@ -1,7 +1,7 @@
 // The settings of the second machine, each alone and in combination.
 import { expect, test } from "bun:test";
 import { type Config, loadConfig } from "../../../src/platform/config/config.ts";
-import { HOST_KEY_LENGTH_MAX } from "../../../src/platform/config/standby/host-key.ts";
+import { HOST_KEY_LENGTH_MAX } from "../../../src/platform/config/settings/standby.ts";
 import { placeOf } from "../../../src/platform/config/standby/replica.ts";
 import { DomainError } from "../../../src/platform/errors.ts";
 

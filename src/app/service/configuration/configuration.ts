@@ -1,24 +1,23 @@
 // Updates the database and the running service from the configuration: at a start, before any request is answered, and at a
 // reload.
+
 import type { Seeded } from "../../../domain/catalog/service.ts";
 import type { BootstrapResult } from "../../../domain/identity/service.ts";
 import type { Actor } from "../../../domain/shared/actor.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Config } from "../../../platform/config/config.ts";
-import type { AdjustableLog } from "../../../platform/observe/log.ts";
+import type { AdjustableLog, Log } from "../../../platform/observe/log.ts";
 import type { RunDocumentTask } from "../../documents/document-threads.ts";
 import { applyGovernance, logGovernance, reloadGovernance } from "../../files/governance-file.ts";
 import type { Installation } from "../../installation/installation.ts";
-import { beginInstallation } from "../../installation/setup.ts";
+import { beginInstallation, bootstrapRequest } from "../../installation/setup.ts";
 import type { createOperations } from "../../operations/operations.ts";
 import type { ServiceSockets } from "../service-sockets.ts";
 import { reloadCatalog, seedFromFile } from "./catalog-seeding.ts";
-import { logConnections, reloadConnections } from "./connection-settings.ts";
 import { loadHarnesses, reloadHarnesses } from "./harness-facts.ts";
 import { reloadProvider, startProvider } from "./provider-settings.ts";
 import { reloadRoleMapping, startProvisioning } from "./provisioning-start.ts";
 import { reloadSettings } from "./settings-reload.ts";
-import { reportUnusedBootstrap } from "./unused-bootstrap.ts";
 
 interface Parts {
   config: Config;
@@ -33,6 +32,49 @@ export interface Configured {
   actor: Actor;
   /** what the catalog file changed; undefined without a catalog file */
   seeded: Seeded | undefined;
+}
+
+type Connections = Pick<Installation, "connections">;
+
+/** Logs every connection that cannot be used; the start does not depend on any. */
+function logConnections({ connections }: Connections, log: Log): void {
+  for (const { id = null, problems } of connections.broken())
+    log.error("package_source.disabled", {
+      connection: id,
+      problems,
+      next: "quartermaster connections list",
+    });
+}
+
+/** @param fresh undefined if the configuration could not be read, which was logged */
+function reloadConnections(
+  installation: Connections,
+  { fresh, log }: { fresh: Config | undefined; log: Log },
+): void {
+  if (!fresh) return;
+  installation.connections.use(fresh);
+  logConnections(installation, log);
+}
+
+/**
+ * Logs settings of the first start that a later start ignores, and the command to use instead. Call it after beginInstallation.
+ */
+async function reportUnusedBootstrap(
+  { domain: { identity } }: Installation,
+  { config, log }: { config: Config; log: Log },
+): Promise<void> {
+  const { organizationName, adminPassword } = await identity.bootstrap.differences(bootstrapRequest(config));
+  if (organizationName && config.has("bootstrap.organization_name"))
+    log.warning("bootstrap.organization_name_unused", {
+      because: "the setting applies to a new organization only; this organization keeps its different name",
+      next: "quartermaster organization rename NAME, or set bootstrap.organization_name to the name in force",
+    });
+  if (adminPassword)
+    log.warning("bootstrap.admin_password_unused", {
+      because:
+        "the setting applies to an administrator without a password only; this administrator keeps the existing password",
+      next: "quartermaster users reset-password USER --password-file FILE, or remove bootstrap.admin_password",
+    });
 }
 
 /** @throws DomainError `config.*`, `catalog.*`, `governance.*`, `harnesses.*` */

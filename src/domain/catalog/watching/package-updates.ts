@@ -1,16 +1,62 @@
 // Updates packages of the policy to the current commit of their branch or tag: mirrors it, and compares it with the archive that
 // workstations have. The caller publishes the result through governance/.
+
 import { type Blobs, parseDigest } from "../../../platform/blobs/blobs.ts";
 import { DomainError } from "../../../platform/errors.ts";
+import { ByteSource } from "../../../platform/files/byte-source.ts";
 import type { Actor } from "../../shared/actor.ts";
+import { gunzip, truncated } from "../archive/bytes.ts";
+import { ARCHIVE_LIMITS, quoted } from "../archive/limits.ts";
+import { readTar } from "../archive/tar.ts";
 import type { ManagedPackage } from "../model.ts";
 import type { InspectedSource, PackageSources } from "../sources/package-sources.ts";
-import { type ArchiveDifference, archiveDifference } from "./archive-difference.ts";
 import type { PackageOrigin } from "./origins.ts";
 import type { SourceWatch, TrackedPackage } from "./source-watch.ts";
 
 /** Digits of a commit in a version. */
 const COMMIT_DIGITS = 12;
+
+interface ArchiveDifference {
+  /** paths, sorted; safe to print on a terminal */
+  added: string[];
+  changed: string[];
+  removed: string[];
+}
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+/** @returns the paths of files that were added, changed and removed @throws DomainError `archive.*` for damaged bytes */
+async function archiveDifference(before: Bytes, after: Bytes): Promise<ArchiveDifference> {
+  const former = await digestsIn(before);
+  const current = await digestsIn(after);
+  const paths = (digests: ReadonlyMap<string, string>, isListed: (path: string) => boolean) =>
+    [...digests.keys()]
+      .filter(isListed)
+      .sort()
+      .map((path) => quoted(path).slice(1, -1));
+  return {
+    added: paths(current, (path) => !former.has(path)),
+    changed: paths(current, (path) => former.has(path) && former.get(path) !== current.get(path)),
+    removed: paths(former, (path) => !current.has(path)),
+  };
+}
+
+async function digestsIn(bytes: Bytes): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
+  const source = new ByteSource(gunzip(bytes), truncated);
+  try {
+    for await (const entry of readTar(source, ARCHIVE_LIMITS)) {
+      if (entry.kind !== "file") continue;
+      const hasher = new Bun.CryptoHasher("sha256");
+      for await (const piece of entry.pieces()) hasher.update(piece);
+      const isExecutable = ((entry.mode ?? 0) & 0o111) !== 0;
+      digests.set(Buffer.from(entry.path).toString(), `${hasher.digest("hex")} ${isExecutable}`);
+    }
+  } finally {
+    await source.close();
+  }
+  return digests;
+}
 
 export interface PackageUpdate {
   before: ManagedPackage;

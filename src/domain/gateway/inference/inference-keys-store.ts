@@ -1,4 +1,4 @@
-// Stores the keys that sign inference tokens. inference-keys.ts decides which key signs and how long an old key verifies.
+// Stores the keys that sign inference tokens. inference.ts decides which key signs and how long an old key verifies.
 import { signingKeyStore } from "../../shared/signing-keys/signing-key-store.ts";
 import { gatewaySigningKeys } from "../tables.ts";
 

@@ -1,10 +1,13 @@
 // Inference for workstations and the inference proxy: assembles tokens, their signing keys and the key resolver. service.ts
 // assembles the management of gateway keys.
+
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { FindActiveLogin, LoginWatch } from "../../access/service.ts";
+import { SigningKeyRing, type SigningKeyRingOptions } from "../../shared/signing-keys/signing-key-ring.ts";
 import type { GatewayDependencies } from "../dependencies.ts";
 import type { GatewayKeys } from "../keys/keys.ts";
-import { createInferenceKeys } from "./inference-keys.ts";
+import type { GatewaySettings } from "../settings.ts";
+import { inferenceKeyStore } from "./inference-keys-store.ts";
 import type { CallerFacts } from "./inference-sessions-store.ts";
 import { InferenceTokens } from "./inference-tokens.ts";
 import { createKeyReplacement } from "./key-replacement.ts";
@@ -19,6 +22,27 @@ export interface InferenceDependencies extends Omit<GatewayDependencies, "groups
   loginWatch: Pick<LoginWatch, "endedAmong">;
   outbound: Outbound;
 }
+
+type Machine = Pick<SigningKeyRingOptions, "db" | "clock" | "audit" | "sealing">;
+
+/** Called once, when the area is assembled. */
+export const createInferenceKeys = (
+  { db, clock, audit, sealing }: Machine,
+  { tokenTtlSeconds, rotationDays }: GatewaySettings["inferenceJwt"],
+): SigningKeyRing =>
+  new SigningKeyRing({
+    db,
+    clock,
+    audit,
+    sealing,
+    store: inferenceKeyStore,
+    topic: "gateway",
+    algorithm: "RS256",
+    typ: "JWT",
+    noun: "gateway_signing_key",
+    tokenTtlSeconds,
+    rotationDays,
+  });
 
 /** Called once, in domain.ts. */
 export function createInference(dependencies: InferenceDependencies) {

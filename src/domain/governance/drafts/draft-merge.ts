@@ -1,9 +1,10 @@
 // Brings a draft up to date with what was published since it began, in three ways: the revision it began from, the current one,
 // and the draft. A pure function of plain values, because a thread may run it (tasks.ts); draft-publishing.ts stores the result.
+
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { isJsonObject } from "../../../platform/json/json-object.ts";
-import { carryOverAudiences } from "../delivery/audiences.ts";
+import { carryOverAudiences, listAudiences } from "../delivery/audiences.ts";
 import {
   packageIds,
   withOwnOverrides,
@@ -17,7 +18,6 @@ import { mergeDocuments, UNKNOWN_BASELINE, type Versions } from "../publishing/m
 import { type IdsBySide, idsBySide } from "../shown/change-list.ts";
 import { hasSecrets } from "../shown/hidden-secrets.ts";
 import { type Shown, shownSides } from "../shown/shown-values.ts";
-import { documentWithAudiences } from "./document-with-audiences.ts";
 
 /** The value to keep at a place that both changed: the draft's, or the published one. */
 export type Decision = "mine" | "theirs";
@@ -221,6 +221,15 @@ function audienceAt({ path, ...place }: Conflict): Pick<ListedConflict, "audienc
 }
 
 const SIDES = ["base", "theirs", "mine"] as const;
+
+/**
+ * @returns the document with the audience of each package as the member `package_audiences`; a package for everybody has one too, because
+ *   that is what its author chose
+ */
+const documentWithAudiences = (policy: {
+  document: GovernanceConfig;
+  audiences: PackageAudiences;
+}): object => ({ ...policy.document, package_audiences: listAudiences(policy) });
 
 /** @param text a `Policy` as JSON */
 function read(text: string): object {

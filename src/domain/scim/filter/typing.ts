@@ -5,7 +5,6 @@ import { type AttributePath, pathText, resolvePath, subAttributeOf } from "../sc
 import { foldCase } from "../schema/fold-case.ts";
 import type { Attribute, AttributeType } from "../schema/schema.ts";
 import type { ResourceTypeName } from "../wire.ts";
-import { instantOf } from "./instant.ts";
 import { ALWAYS, type Filter, type Junction, NEVER } from "./model.ts";
 import type { Literal, Operator, Refusal, Written, WrittenElement, WrittenTest } from "./syntax.ts";
 
@@ -169,6 +168,24 @@ class Typing {
 function comparedPath(path: AttributePath): AttributePath {
   if (path.sub || path.attribute.type !== "complex") return path;
   return { ...path, sub: subAttributeOf(path.attribute, "value") };
+}
+
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9})\d*)?(Z|([+-])([01]\d|2[0-3]):([0-5]\d))?$/i;
+const MINUTE_MS = 60_000;
+
+/**
+ * @param text RFC 3339; UTC without an offset; digits below a millisecond are dropped
+ * @returns UTC milliseconds; undefined for anything else, such as a day that does not exist
+ * @source SCIM-57
+ */
+function instantOf(text: string): number | undefined {
+  const [, day, time, fraction = "", , sign, hours = "0", minutes = "0"] = INSTANT.exec(text) ?? [];
+  if (day === undefined || time === undefined) return undefined;
+  const local = Date.parse(`${day}T${time}.${fraction.slice(0, 3).padEnd(3, "0")}Z`);
+  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${day}T${time}`)) return undefined;
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  return sign === "-" ? local + offsetMs : local - offsetMs;
 }
 
 /** @returns undefined for a literal that the attribute's type does not have */

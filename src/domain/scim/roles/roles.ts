@@ -1,19 +1,64 @@
 // Roles follow groups: members of a group that maps to administrator are administrators, all other users are members. Every
 // function works on sets. Identity owns the accounts and reports whose role changed.
+
 import type { Tx } from "../../../platform/database/database.ts";
+import { sha256Hex } from "../../../platform/ids.ts";
 import type { Steps } from "../../../platform/steps.ts";
 import type { Role } from "../../identity/service.ts";
 import type { Actor } from "../../shared/actor.ts";
 import type { ScimDependencies } from "../dependencies.ts";
 import { inSlices, STEP_ROLES } from "../groups/member-slices.ts";
-import type { ScimSettings } from "../model.ts";
+import type { GroupRow, ScimSettings } from "../model.ts";
 import { foldCase } from "../schema/fold-case.ts";
-import { type MappedBy, RoleMapping } from "./role-mapping.ts";
 import * as store from "./roles-store.ts";
 
 export type Roles = ReturnType<typeof createRoles>;
 
 type RoleDependencies = Pick<ScimDependencies, "db" | "audit" | "accounts" | "settings">;
+
+const BY_EXTERNAL_ID = "externalId:";
+
+/** The parts of a group that a mapping uses. */
+type MappedBy = Pick<GroupRow, "displayName" | "externalId">;
+
+/**
+ * The configured mapping of groups to roles: display names in their exact spelling, or `externalId:<value>`, which a rename
+ * does not affect.
+ * @source SCIM-23
+ */
+class RoleMapping {
+  readonly #byName = new Map<string, Role>();
+  readonly #byExternalId = new Map<string, Role>();
+  /** differs if the mapping differs, whatever the order of its entries */
+  readonly digest: string;
+
+  constructor(mapping: Readonly<Record<string, Role>>) {
+    const entries = Object.entries(mapping).sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [key, role] of entries) {
+      if (key.startsWith(BY_EXTERNAL_ID)) this.#byExternalId.set(key.slice(BY_EXTERNAL_ID.length), role);
+      else this.#byName.set(key, role);
+    }
+    this.digest = sha256Hex(JSON.stringify(entries));
+  }
+
+  get isEmpty(): boolean {
+    return this.#byName.size + this.#byExternalId.size === 0;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
+  get externalIds(): readonly string[] {
+    return [...this.#byExternalId.keys()];
+  }
+
+  /** @returns the role of the group's members; `member` is the default */
+  roleOf({ displayName, externalId }: MappedBy): Role {
+    const roles = [this.#byName.get(displayName), externalId !== null && this.#byExternalId.get(externalId)];
+    return roles.includes("admin") ? "admin" : "member";
+  }
+}
 
 /** @returns the operations on roles; created once, when the area is assembled */
 export function createRoles({ db, audit, accounts, settings }: RoleDependencies) {

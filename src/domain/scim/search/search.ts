@@ -1,6 +1,6 @@
 // Lists and searches over one type or both: decides how each is answered. Indexed searches are answered at once; searches over
 // every resource go to scans.ts. search-request.ts parses requests.
-import type { Db } from "../../../platform/database/database.ts";
+import type { Connection, Db } from "../../../platform/database/database.ts";
 import type { OpenSnapshot } from "../../../platform/database/snapshot.ts";
 import { runSynchronously } from "../../../platform/steps.ts";
 import { scimInvalid } from "../errors.ts";
@@ -12,14 +12,14 @@ import type { GroupStreams } from "../groups/group-streams.ts";
 import { listPieces, listResponse } from "../messages/messages.ts";
 import type { Shown } from "../messages/render.ts";
 import { readView } from "../messages/view.ts";
-import type { AskedList, ScimCaller, ScimSettings } from "../model.ts";
+import type { AskedList, ScimCaller, ScimSettings, UserRow } from "../model.ts";
 import type { AttributePath } from "../schema/attribute-path.ts";
 import { renderUsers } from "../users/user-views.ts";
+import { findUser, findUserByExternalId, findUserByName } from "../users/users-store.ts";
 import type { ResourceTypeName } from "../wire.ts";
 import { type FoundRow, type FoundRows, needsSeveralTurns, renderFound, rowsOver } from "./found-rows.ts";
 import { Scans } from "./scans.ts";
 import { type ListRequest, readListRequest, type SearchScope } from "./search-request.ts";
-import { type UserLookup, userLookupIn } from "./user-lookup.ts";
 
 export interface SearchDependencies {
   db: Db;
@@ -55,6 +55,30 @@ interface FoundPage {
 interface Source {
   rows: Readonly<Record<ResourceTypeName, FoundRows>>;
   totalOf(part: Part): number;
+}
+
+type Find = (connection: Connection, organizationId: string, value: string) => UserRow | undefined;
+
+/** Finds the only user that a filter can match. */
+type UserLookup = (connection: Connection, organizationId: string) => UserRow | undefined;
+
+/** by core attribute */
+const FINDERS: ReadonlyMap<string, Find> = new Map([
+  ["id", (connection, organizationId, id) => findUser(connection, { organizationId, id })],
+  ["userName", findUserByName],
+  ["externalId", findUserByExternalId],
+]);
+
+/**
+ * Identity providers mostly look up one user by an attribute that no two users share: one compiled statement answers that.
+ * @returns undefined for other filters, and for pages on which the user is not
+ */
+function userLookupIn({ filters: { User: filter }, startIndex, limit }: ListRequest): UserLookup | undefined {
+  if (filter.kind !== "compare" || filter.comparator !== "eq") return undefined;
+  if (startIndex > 1 || limit === 0) return undefined;
+  const { path, literal } = filter;
+  const find = path.extension || path.sub ? undefined : FINDERS.get(path.attribute.name);
+  return find && ((connection, organizationId) => find(connection, organizationId, String(literal)));
 }
 
 export class ScimSearch {

@@ -1,5 +1,4 @@
 // The script of every console page. It only improves pages: reading and changing work without it.
-import { startCopying } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startForms } from "./forms.ts";
 import { enhanceDocument } from "./improvements.ts";
@@ -12,6 +11,30 @@ import { startUploads } from "./upload.ts";
 
 rememberZone();
 enhanceDocument(document);
+const SHOWN_MS = 2_000;
+
+/** Copies the text of the button that is pressed. */
+function startCopying(): void {
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
+    if (!(button instanceof HTMLButtonElement)) return;
+    void copy(button);
+  });
+}
+
+async function copy(button: HTMLButtonElement): Promise<void> {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy ?? "");
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Cannot copy"; // plain http without localhost has no clipboard
+  }
+  setTimeout(() => {
+    button.textContent = label;
+  }, SHOWN_MS);
+}
+
 startCopying();
 startRegions();
 startDialogs();

@@ -1,14 +1,15 @@
 // Reads request bodies within limits, after the guard: no byte is read before the caller is known.
+
 import { parse as parseFields } from "node:querystring";
+import { KindGuard } from "@sinclair/typebox";
 import { type DocumentDecoration, Elysia } from "elysia";
 import { changedNumbersIn } from "../../../platform/json/numbers.ts";
 import { type JsonLimits, pointerAt } from "../../../platform/json/structure.ts";
 import { readScimBody, type ScimBody } from "../../scim/body.ts";
-import { HttpError } from "../problems/problem.ts";
+import { exchangeOf } from "../exchange.ts";
+import { HttpError, PROBLEM_BYTES_MAX } from "../problems/problem.ts";
 import { contentTypeOf, readText, refuseEncoded } from "./body-text.ts";
 import { JSON_LIMITS, type JsonProblem, parseWithin } from "./json-text.ts";
-import { refuseLongPage } from "./long-page.ts";
-import { listsIn } from "./schema-lists.ts";
 import { type Schemas, takeBodyCheck } from "./validation.ts";
 
 /** Size limit of a JSON or form body, in bytes. */
@@ -25,6 +26,46 @@ export const FORM_FIELDS_MAX = 100;
 export type Accepted = "json" | "json-or-nothing" | "form" | "upload" | "bytes" | "nothing" | ScimBody;
 
 const MEDIA_TYPES = { json: "application/json", form: "application/x-www-form-urlencoded" } as const;
+
+/** Characters of a form that no page makes as long as PROBLEM_BYTES_MAX. Few forms have as many. */
+export const ENTERED_CHARACTERS_MAX = 1_024;
+
+interface Answered {
+  request: Request;
+  body: unknown;
+  responseValue: unknown;
+}
+
+/** @returns the response @throws HttpError in place of a page that refuses a long form and has more than PROBLEM_BYTES_MAX */
+async function refuseLongPage({ request, body, responseValue: response }: Answered): Promise<unknown> {
+  if (!(response instanceof Response) || response.status < 400) return response;
+  if (charactersIn(body) <= ENTERED_CHARACTERS_MAX) return response;
+  const bytes = await response.bytes();
+  if (bytes.length <= PROBLEM_BYTES_MAX) return new Response(bytes, response);
+  const reason = exchangeOf(request).refusal?.reason ?? "request.form_too_long";
+  const message =
+    "the form was refused, and what you entered is too long to show it again; go back one page, where your browser has it";
+  throw new HttpError(response.status, reason, message);
+}
+
+/** @param body fields of a form */
+const charactersIn = (body: unknown): number =>
+  Object.values(Object(body)).reduce<number>((sum, value) => sum + String(value).length, 0);
+
+/** @param schema of an object @returns the maximum length of each list that has one, by name of the member */
+function listsIn(schema: unknown): ReadonlyMap<string, number> {
+  const members = KindGuard.IsObject(schema) ? Object.entries(schema.properties) : [];
+  const maxima = members.map(([name, member]) => [name, elementsMaxOf(member)] as const);
+  return new Map(maxima.filter(([, elementsMax]) => Number.isFinite(elementsMax)));
+}
+
+/** @returns the largest number of elements that the schema allows in a list; Infinity without a maximum, or without a list */
+function elementsMaxOf(schema: unknown): number {
+  if (KindGuard.IsArray(schema)) return schema.maxItems ?? Infinity;
+  if (!KindGuard.IsUnion(schema)) return Infinity;
+  const lists = schema.anyOf.filter(KindGuard.IsArray);
+  return lists.length > 0 ? Math.max(...lists.map(elementsMaxOf)) : Infinity;
+}
 
 /**
  * Macro `accepts`: every route that changes something declares it after `requires`. The body is read in a `transform` hook

@@ -7,8 +7,6 @@ import { type Problem, pointerOf, tokensOf } from "../../../platform/errors.ts";
 import { unknownMember } from "../../../platform/text/object-reader.ts";
 import { excerpt, PROBLEMS_MAX } from "../../../platform/text/problem-list.ts";
 import { HttpError } from "../problems/problem.ts";
-import { repeatedIn } from "../query-names.ts";
-import { MeterSpent, metered } from "./metered.ts";
 
 /** Limit on collected problems; the response says if there may be more. */
 export const PROBLEMS_COUNTED_MAX = 1_000;
@@ -35,6 +33,22 @@ export function takeBodyCheck(route: Schemas): Check {
   const { body } = route;
   if (KindGuard.IsSchema(body)) route.body = { ...body, noValidate: true };
   return createCheck(route.body, "body");
+}
+
+/**
+ * Reads the raw URL, because the framework keeps only the last of a repeated parameter.
+ * @returns which of these names the query repeats
+ */
+function repeatedIn(url: string, names: ReadonlySet<string>): string[] {
+  const start = url.indexOf("?");
+  if (start < 0 || !url.includes("&", start)) return [];
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const name of new URLSearchParams(url.slice(start + 1)).keys()) {
+    if (!names.has(name)) continue;
+    (seen.has(name) ? repeated : seen).add(name);
+  }
+  return [...repeated];
 }
 
 /** @returns the check of query and path parameters */
@@ -69,6 +83,30 @@ const repeated = (name: string): Problem => ({
 
 const propertiesOf = (schema: unknown): string[] =>
   KindGuard.IsObject(schema) ? Object.keys(schema.properties) : [];
+
+/** Thrown when the read limit is reached. */
+class MeterSpent extends Error {}
+
+/**
+ * Limits the reads of a JSON value. Schema validation visits the whole value even if only the last of 250,000 elements is
+ * wrong; the limit stops it.
+ * @param value JSON value
+ * @param readsMax limit on members and elements read
+ * @returns a read-only view of the value
+ */
+function metered(value: unknown, readsMax: number): unknown {
+  let left = readsMax;
+  const handler: ProxyHandler<object> = {
+    get(target, name) {
+      left -= 1;
+      if (left < 0) throw new MeterSpent();
+      return view(Reflect.get(target, name));
+    },
+  };
+  const view = (part: unknown): unknown =>
+    typeof part === "object" && part !== null ? new Proxy(part, handler) : part;
+  return view(value);
+}
 
 /** The schema is looked at when the route is first asked: there are hundreds of routes, and most starts end before most are. */
 function createCheck(schema: unknown, place: Place): Check {

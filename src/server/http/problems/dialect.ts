@@ -1,4 +1,4 @@
-// Chooses the error format of a path. problem.ts, oauth-problem.ts, html.ts and scim/problem.ts define the formats.
+// Chooses the error format of a path. problem.ts, oauth-problem.ts, html.ts and refusal.ts define the formats.
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
 
 /** `problem`: RFC 9457. `oauth`: RFC 6749 section 5.2. `page`: HTML for a person. `scim`: RFC 7644 section 3.12. */

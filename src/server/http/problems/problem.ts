@@ -1,8 +1,7 @@
 // Turns every failure into one RFC 9457 problem+json response. This is the only place that maps failure kinds to HTTP status
 // codes.
-import { DomainError, type ErrorKind, type Problem } from "../../../platform/errors.ts";
+import { DomainError, type ErrorKind, type Problem, type SpentBudget } from "../../../platform/errors.ts";
 import { excerpt } from "../../../platform/text/problem-list.ts";
-import { budgetHeaders } from "../budget-headers.ts";
 
 /** Limit on characters of an error message. */
 export const MESSAGE_CHARACTERS_MAX = 2_000;
@@ -110,6 +109,19 @@ const WITHOUT_TOKEN = new Set([
   "access.token_missing",
   "access.sign_in_failed",
 ]);
+
+/**
+ * The draft that defines these headers still changes, so only this function has their names.
+ * @param retryAfterSeconds until the budget allows a request again
+ * @source draft-ietf-httpapi-ratelimit-headers-10 sections 3 and 4
+ */
+const budgetHeaders = (
+  { name, limit, windowSeconds }: SpentBudget,
+  retryAfterSeconds: number,
+): Record<string, string> => ({
+  "ratelimit-policy": `"${name}";q=${limit};w=${windowSeconds}`,
+  ratelimit: `"${name}";r=0;t=${retryAfterSeconds}`,
+});
 
 function headersOf(error: DomainError, status: number): Record<string, string> {
   const headers: Record<string, string> = {};

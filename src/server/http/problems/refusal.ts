@@ -1,12 +1,15 @@
 // Turns an error into a response in the format of the path: all problems of the input, or only a request id if the error is
 // our bug.
+
 import { ISSUER_PATH } from "../../../domain/access/wire.ts";
+import { ScimError, type ScimType } from "../../../domain/scim/errors.ts";
+import { scimErrorBody } from "../../../domain/scim/messages/messages.ts";
 import { asStorageError } from "../../../platform/database/storage-errors.ts";
 import { DomainError } from "../../../platform/errors.ts";
 import { isOutOfMemory, memoryLimitText } from "../../../platform/memory/memory-limits.ts";
 import { failurePage } from "../../pages/html.ts";
 import type { Branding } from "../../pages/layout.tsx";
-import { scimFailureOf, scimProblemResponse } from "../../scim/problem.ts";
+import { responseMediaType } from "../../scim/responses.ts";
 import { exchangeOf, noteRefusal, traceIdOf } from "../exchange.ts";
 import { routable } from "../request-target.ts";
 import { dialectOf, prefersPage } from "./dialect.ts";
@@ -71,6 +74,39 @@ function shown(brandingOf: () => Branding): Branding | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** RFC 6750 section 3; the same for a missing and a wrong token. */
+const CHALLENGE = 'Bearer realm="scim"';
+/** used for temporary unavailability without a known duration */
+const RETRY_AFTER_SECONDS = "1";
+
+interface ScimFailure extends Failure {
+  scimType: ScimType | undefined;
+}
+
+/** @returns the failure as a SCIM error; an unreadable HTTP request is a malformed message */
+function scimFailureOf(error: unknown): ScimFailure {
+  const failure = failureOf(error) ?? internalFailure;
+  if (!(error instanceof ScimError)) {
+    return { ...failure, scimType: failure.status === 400 ? "invalidSyntax" : undefined };
+  }
+  const { status, scimType } = error;
+  return { ...failure, status, scimType };
+}
+
+/** @returns the failure as a SCIM error response */
+function scimProblemResponse(failure: ScimFailure, request: Request): Response {
+  const { status, scimType, message, headers } = failure;
+  const response = new Response(scimErrorBody(status, scimType, message), {
+    status,
+    headers: { ...headers, "content-type": responseMediaType(request), "cache-control": "no-store" },
+  });
+  if (status === 401) response.headers.set("www-authenticate", CHALLENGE);
+  if (status === 503 && !response.headers.has("retry-after")) {
+    response.headers.set("retry-after", RETRY_AFTER_SECONDS);
+  }
+  return response;
 }
 
 function refuseProvider(error: unknown, request: Request): Response {

@@ -1,4 +1,9 @@
 // The workstations in the console: the list, its file, and the page of one.
+import type { LoginView } from "../../../domain/access/logins/logins.ts";
+import type { ClientView } from "../../../domain/clients/service.ts";
+import type { Domain } from "../../../domain/domain.ts";
+import { parseVersion } from "../../../domain/shared/exact-version.ts";
+import { DomainError } from "../../../platform/errors.ts";
 import type { Console } from "../../console/console.ts";
 import { csvRoute } from "../../console/list/csv.ts";
 import { lastPageAddress, listValues } from "../../console/list/list.ts";
@@ -10,14 +15,59 @@ import {
   CLIENTS_PATH,
   clientListPage,
 } from "../../console/workstations/client-list.tsx";
-import { clientPage } from "../../console/workstations/client-page.tsx";
+import { clientPage, type ShownClient } from "../../console/workstations/client-page.tsx";
+import { comparisonOf, type Explain } from "../../console/workstations/comparison.ts";
 import { formOperation, formRoute, pageRoute, seeOther } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 import { createFleetActions } from "./fleet-actions.ts";
-import { shownClient } from "./fleet-detail.ts";
 import { readExport, readList } from "./fleet-lists.ts";
 import { BULK_FORM } from "./lists/bulk.ts";
 import { exportAnswer } from "./lists/list-export.ts";
+
+/** @throws DomainError `client.not_found` */
+async function shownClient(
+  domain: Domain,
+  { organizationId, mayAdminister }: Reader,
+  id: string,
+): Promise<ShownClient> {
+  const { inventory } = domain.clients;
+  const client = inventory.byId(organizationId, id);
+  return {
+    client,
+    sequence:
+      client.configRevision === null
+        ? undefined
+        : domain.governance.revisions.find(organizationId, client.configRevision)?.sequence,
+    current: domain.governance.revisions.current(organizationId),
+    comparison: comparisonOf(client, await explainTo(domain, client)),
+    login: loginOf(domain, client),
+    companions: inventory.companions(client),
+    mayAdminister,
+  };
+}
+
+/** Harnesses and versions come from the report, so they may be unknown. Before the first policy, there is nothing to explain. */
+async function explainTo({ governance }: Domain, { organizationId, userId }: ClientView): Promise<Explain> {
+  if (!governance.revisions.current(organizationId)) return () => undefined;
+  const explain = await governance.explainer({ organizationId });
+  return (harness, reported) => {
+    const version = parseVersion(reported) ? reported : undefined;
+    return orUndefined(() => explain({ userId, harness, version }));
+  };
+}
+
+const loginOf = ({ access }: Domain, { grantId, loginSessionId }: ClientView): LoginView | undefined =>
+  orUndefined(() => access.logins.show(grantId ?? loginSessionId));
+
+/** @returns undefined for things that do not exist */
+function orUndefined<Value>(find: () => Value): Value | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+}
 
 /** @returns the pages of workstations */
 export function fleetPages({ router, domain }: RouteContext, console: Console) {

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseTime } from "../../../../cli/commands/audit/time.ts";
+import { parseTime } from "../../../../cli/commands/audit/read.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/platform/clock.ts";
 import { expectGolden, type Step } from "../../../support/cli/golden.ts";
 import { type Bench, createInstallation } from "../../../support/in-process.ts";

@@ -13,7 +13,7 @@ import {
   successorOf,
 } from "../../../../src/domain/access/tokens/refresh-token.ts";
 import { SECOND_MS } from "../../../../src/platform/clock.ts";
-import { macOf } from "../../../../src/platform/crypto/sealing-macs.ts";
+import { macOf } from "../../../../src/platform/crypto/sealing.ts";
 import { systemIds } from "../../../../src/platform/ids.ts";
 
 const FAMILY = "F".repeat(22);

@@ -1,7 +1,9 @@
 // Pages that refuse a form and repeat its input, for every form of the server.
 import { afterAll, expect, test } from "bun:test";
-import { UNAUTHENTICATED_BODY_BYTES_MAX } from "../../../../src/server/http/bodies/body.ts";
-import { ENTERED_CHARACTERS_MAX } from "../../../../src/server/http/bodies/long-page.ts";
+import {
+  ENTERED_CHARACTERS_MAX,
+  UNAUTHENTICATED_BODY_BYTES_MAX,
+} from "../../../../src/server/http/bodies/body.ts";
 import { PROBLEM_BYTES_MAX } from "../../../../src/server/http/problems/problem.ts";
 import { consoleBrowser } from "../../../support/browser/console-browser.ts";
 import { formTo } from "../../../support/browser/form-browser.ts";

@@ -1,16 +1,24 @@
 // The editor of YAML texts: highlighting, line numbers, folding, search and completion. It covers a textarea, which remains the
 // field of its form. It does not check the policy itself: problems come from the server.
+
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
+import {
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import { completing } from "./completion.ts";
 import { keepDraft } from "./draft.ts";
 import { goToLine, startChecks } from "./problems.ts";
-import { colors } from "./theme.ts";
 
 function mount(field: HTMLTextAreaElement): void {
   const { form } = field;
@@ -60,6 +68,45 @@ function mount(field: HTMLTextAreaElement): void {
   startChecks(edited);
   keepDraft(edited);
 }
+
+/** Colors of the console in both schemes; the shadow root inherits custom properties. */
+const frame = EditorView.theme({
+  "&": {
+    height: "calc(var(--rows) * 1.3125rem)",
+    maxHeight: "75vh",
+    border: "1px solid var(--control)",
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    fontSize: "0.875rem",
+  },
+  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "1px" },
+  ".cm-scroller": { fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace', lineHeight: "1.5" },
+  ".cm-gutters": { backgroundColor: "var(--canvas)", color: "var(--muted)", borderColor: "var(--line)" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--focus) 30%, transparent)",
+  },
+  ".cm-panels, .cm-tooltip": {
+    backgroundColor: "var(--canvas)",
+    color: "var(--text)",
+    borderColor: "var(--line)",
+  },
+  ".cm-textfield": { backgroundColor: "var(--surface)", borderColor: "var(--control)" },
+  ".cm-button": { backgroundColor: "var(--surface)", backgroundImage: "none", borderColor: "var(--control)" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--danger)" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--canvas)", color: "var(--muted)" },
+});
+
+const words = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--accent)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--warning)" },
+  { tag: tags.comment, color: "var(--muted)", fontStyle: "italic" },
+  { tag: [tags.keyword, tags.labelName, tags.typeName], color: "var(--focus)" },
+  { tag: tags.invalid, color: "var(--danger)" },
+]);
+
+const colors = [frame, syntaxHighlighting(words)];
 
 const appearance = [
   lineNumbers(),

@@ -3,11 +3,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gitFault } from "../../../../../src/domain/catalog/connections/git/git-faults.ts";
 import { gitSettings } from "../../../../../src/domain/catalog/connections/git/git-settings.ts";
 import {
   GIT_FOLDER_BYTES_MAX,
   GitTransport,
+  gitFault,
 } from "../../../../../src/domain/catalog/connections/git/git-transport.ts";
 import {
   GIT_OUTPUT_BYTES_MAX,
