@@ -11,14 +11,12 @@ import { addPageOptions } from "../output/list-pages.ts";
 const ID = ["<id>", "id of the invitation"] as const;
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("invitations")
     .description("Shows, renews and cancels invitations.")
     .examples("quartermaster invitations list", `quartermaster invitations cancel ${EXAMPLE_ID}`);
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);

@@ -10,7 +10,6 @@ import type { Context } from "../context.ts";
 import { addOptionsOf, loadSettings } from "../input/setting-options.ts";
 import { outputFor } from "../output/output.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("setup")
@@ -29,7 +28,6 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       dryRun ? printPlan(context, self) : setup(context, self),
     );
 
-/** Adds the settings to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   addOptionsOf(command, [
     "data_dir",

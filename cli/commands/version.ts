@@ -4,7 +4,6 @@ import type { CliCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { outputFor } from "../output/output.ts";
 
-/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context): void {
   program
     .command("version")

@@ -8,7 +8,6 @@ export type StateColor = "green" | "yellow" | "red" | "dim";
 export const hasColor = (stream: OutputStream, env: Context["env"], color: unknown): boolean =>
   stream.isTTY === true && color !== false && !env.NO_COLOR && env.TERM !== "dumb";
 
-/** @returns the text in that color */
 export const colored = (text: string, color: StateColor): string =>
   styleText(color, text, { validateStream: false });
 

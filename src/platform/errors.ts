@@ -14,7 +14,6 @@ export type ErrorKind =
   | "upstream"
   | "unavailable";
 
-/** One problem of an input. */
 export interface Problem {
   /** RFC 6901 JSON pointer into the input; empty for the whole input */
   pointer: string;

@@ -5,14 +5,12 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addNumberOptions } from "../../output/list-pages.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("audit")
     .description("Shows who changed what, verifies the audit log, and exports it.")
     .examples("quartermaster audit list --since 24h", "quartermaster audit verify");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     addNumberOptions(

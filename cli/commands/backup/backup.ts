@@ -6,7 +6,6 @@ import { addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("backup")
@@ -25,7 +24,6 @@ const SETTINGS = [
   "keys.sealing_key",
 ] as const;
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [creating, listing, verifying, restoring].map((verb) => verb(noun, context));
   for (const verb of verbs) addOptionsOf(verb, SETTINGS);

@@ -5,14 +5,12 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("branding")
     .description("Shows and replaces the logo and the icon that pages show.")
     .examples("quartermaster branding show", "quartermaster branding upload logo logo.svg --yes");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const show = noun
     .command("show")

@@ -5,14 +5,12 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("catalog")
     .description("Shows and changes the catalog of packages available to administrators.")
     .examples("quartermaster catalog list", "quartermaster catalog seed catalog.yaml --dry-run");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [...readingVerbs(noun, context), ...changingVerbs(noun, context), verifying(noun, context)];
   for (const verb of verbs) addDirectoryOptions(verb);

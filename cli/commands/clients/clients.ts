@@ -12,14 +12,12 @@ import { addPageOptions } from "../../output/list-pages.ts";
 const CLIENT = "id, host name or instance id";
 const STALE = ["--stale <days>", "workstations that have not reported for this long, such as 90d"] as const;
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("clients")
     .description("Shows the reports of workstations, and removes lost workstations.")
     .examples("quartermaster clients list --health attention", "quartermaster clients revoke lab-14");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of [...addReadingVerbs(noun, context), ...addRemovalVerbs(noun, context)])
     addDirectoryOptions(verb);

@@ -27,14 +27,12 @@ const DESTINATION_COLUMNS: readonly Column<Destination>[] = [
   { header: "WHY", value: ({ why }) => why },
 ];
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("config")
     .description("Shows and checks the settings.")
     .examples("quartermaster config show", "quartermaster config check --config quartermaster.yaml");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const showing = noun
     .command("show")

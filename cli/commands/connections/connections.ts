@@ -6,7 +6,6 @@ import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("connections")
@@ -16,7 +15,6 @@ export const register = (program: CliCommand): CliCommand =>
       `quartermaster connections verify forge --repository acme/tools ${CONFIG}`,
     );
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = noun
     .command("list")

@@ -12,7 +12,6 @@ import { createDisplay } from "./display.ts";
 
 const DEFAULT_SEED = "1";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("demo")
@@ -24,7 +23,6 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     )
     .action((options: DemoFlags, self: CliCommand) => demo(context, self, options));
 
-/** Adds the options to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   command
     .option(

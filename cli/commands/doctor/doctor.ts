@@ -5,7 +5,6 @@ import type { Context } from "../../context.ts";
 import { addOfflineOption } from "../../data-directory/service-down.ts";
 import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("doctor")
@@ -22,6 +21,5 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       await doctor(context, self);
     });
 
-/** Adds the options to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   addOfflineOption(addFoldedSettingOptions(command));

@@ -4,7 +4,6 @@ import type { Context } from "../../context.ts";
 import { addLogVerbs, addUsageVerb } from "./logs.ts";
 import { addModelVerbs } from "./models.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("gateway")
@@ -15,7 +14,6 @@ export const register = (program: CliCommand): CliCommand =>
       "quartermaster gateway usage",
     );
 
-/** Adds the groups to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   addModelVerbs(noun, context);
   addLogVerbs(noun, context);

@@ -11,7 +11,6 @@ import { choiceOption } from "../../input/choices.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
-/** Adds the group with its verbs. */
 export function addLogVerbs(noun: CliCommand, context: Context): void {
   const group = noun
     .command("logs")

@@ -11,7 +11,6 @@ import { addDirectoryOptions } from "../../input/setting-options.ts";
 
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
-/** Adds the group with its verbs. */
 export function addModelVerbs(noun: CliCommand, context: Context): void {
   const group = noun
     .command("models")

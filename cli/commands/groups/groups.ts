@@ -5,14 +5,12 @@ import { readingAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addPageOptions } from "../../output/list-pages.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("groups")
     .description("Shows the groups provisioned by an identity provider; change them there.")
     .examples("quartermaster groups list", "quartermaster groups show Engineering");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = addPageOptions(
     noun

@@ -4,14 +4,12 @@ import type { Context } from "../../context.ts";
 import { settingsAction } from "../../data-directory/in-domain.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("harnesses")
     .description("Shows, checks and signs facts about coding agents: generations and certified versions.")
     .examples("quartermaster harnesses list", "quartermaster harnesses check agents.yaml --trust home.pub");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = noun
     .command("list")

@@ -12,7 +12,6 @@ import { FILES, TOPICS, wrapped } from "./topics.ts";
 /** Line width without a terminal. On a terminal, lines have at most HELP_WIDTH characters. */
 const COLUMNS = 80;
 
-/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context): void {
   program
     .addHelpText("after", ({ command }) => (command === program ? listText() : ""))

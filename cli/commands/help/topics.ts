@@ -2,7 +2,6 @@
 // the handbook share. src/platform/config/table.ts describes the settings.
 import { CHAPTERS, TOPIC_SECTIONS } from "../../../src/handbook/contents.ts";
 
-/** A term and its meaning. */
 type Definition = readonly [term: string, meaning: string];
 
 /** The parts of a topic: paragraphs, and lists of definitions. */

@@ -11,14 +11,12 @@ const ISSUER = ["--issuer <url>", "issuer of the provider (default: identity.oid
 const MOVE_CHOICES = ["external-id", "email"] as const;
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("identities")
     .description("Shows, makes and removes links between users and people at the identity provider.")
     .examples("quartermaster identities list", `quartermaster identities remove ana@example.org ${CONFIG}`);
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   for (const add of [listing, creating, removing]) addDirectoryOptions(add(noun, context));
 }

@@ -6,14 +6,12 @@ import { addDirectoryOptions } from "../../input/setting-options.ts";
 
 const NAME = ["<name>", "name of the job, as `jobs list` shows it"] as const;
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("jobs")
     .description("Shows, runs, pauses and resumes the scheduled jobs of the service.")
     .examples("quartermaster jobs list", "quartermaster jobs run access-sweep");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     noun

@@ -18,14 +18,12 @@ const PROBLEMS = [
 const stateOption = () => new Option("--state <state>", "only keys in this state").choices(STORED_STATES);
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("keys")
     .description("Shows, creates, rotates and revokes the keys of users at the inference gateway.")
     .examples(`quartermaster keys list ${CONFIG}`, `quartermaster keys ensure ana@example.org ${CONFIG}`);
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...readingVerbs(noun, context),

@@ -9,14 +9,12 @@ import { KINDS } from "./kinds.ts";
 
 const EXAMPLE_ID = "01a1fde0-5c3e-7f6a-9d2b-1f6e5b9d3344";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("logins")
     .description("Shows and revokes device logins, browser login sessions, and workstation grants.")
     .examples("quartermaster logins list", "quartermaster logins revoke --user ana@example.org");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   for (const verb of [...readingVerbs(noun, context), revoking(noun, context)]) addDirectoryOptions(verb);
 }

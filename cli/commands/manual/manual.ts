@@ -3,7 +3,6 @@ import { VERSION } from "../../../src/platform/version.ts";
 import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 
-/** Adds the command to the command tree. */
 export function register(program: CliCommand, context: Context, wholeTree: () => CliCommand): void {
   program
     .command("manual")

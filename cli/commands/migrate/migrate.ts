@@ -4,14 +4,12 @@ import type { Context } from "../../context.ts";
 import { settingsAction } from "../../data-directory/in-domain.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("migrate")
     .description("Shows the schema version of the database, and upgrades it to the version of this program.")
     .examples("quartermaster migrate status", "quartermaster migrate up --dry-run");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     noun

@@ -7,7 +7,6 @@ import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 const CONFIG = "--config /etc/quartermaster/quartermaster.yaml";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("packages")
@@ -17,7 +16,6 @@ export const register = (program: CliCommand): CliCommand =>
       `quartermaster packages update --from forge ${CONFIG}`,
     );
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const updating = addConfirmOptions(
     noun

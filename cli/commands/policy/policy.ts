@@ -9,7 +9,6 @@ import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 import { addDraftVerbs } from "./draft-verbs.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("policy")
@@ -61,7 +60,6 @@ function addConflictVerbs(policy: CliCommand, context: Context): void {
   for (const verb of [list, keep, take]) addDirectoryOptions(verb);
 }
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...readingVerbs(noun, context),

@@ -5,7 +5,6 @@ import type { CliCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { addSecretOptions } from "../../input/secret-input.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   addSecretOptions(
     program

@@ -7,14 +7,12 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions, addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("scim")
     .description("Shows the state of provisioning by an identity provider (SCIM), and manages its tokens.")
     .examples("quartermaster scim status", "quartermaster scim tokens create entra --expires 180d");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const status = noun
     .command("status")

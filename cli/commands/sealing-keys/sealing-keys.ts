@@ -5,14 +5,12 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("sealing-keys")
     .description("Shows and rotates the keys that seal secrets in the database.")
     .examples("quartermaster sealing-keys list", "quartermaster sealing-keys rotate");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = noun
     .command("list")

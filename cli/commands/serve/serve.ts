@@ -14,7 +14,6 @@ import { addSettingOptions, printWarnings, readSettings } from "../../input/sett
 import { ignoreBrokenPipe } from "../../output/broken-output.ts";
 import { createOutput, createPasswordPrinter, type ServeOutput } from "./output.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("serve")
@@ -39,7 +38,6 @@ interface Options {
   only?: Part;
 }
 
-/** Adds the options to the command. */
 export const addOptions = addSettingOptions;
 
 /** What this process runs. */

@@ -12,14 +12,12 @@ import { STORE_KINDS } from "./store-kinds.ts";
 const SESSION = ["<session>", "id, as `sessions list` shows it"] as const;
 const EXAMPLE_ID = "0199c0de-0000-7000-8000-000000000001";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("sessions")
     .description("Shows, exports, keeps and removes the coding sessions that workstations captured.")
     .examples("quartermaster sessions list --user ana@example.org", "quartermaster sessions verify");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...addReadingVerbs(noun, context),

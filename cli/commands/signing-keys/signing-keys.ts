@@ -5,14 +5,12 @@ import { domainAction, readingAction } from "../../data-directory/in-domain.ts";
 import { addConfirmOptions } from "../../input/prompt.ts";
 import { addDirectoryOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("signing-keys")
     .description("Shows and rotates the keys that sign access tokens and inference tokens.")
     .examples("quartermaster signing-keys list", "quartermaster signing-keys rotate");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const listing = noun
     .command("list")

@@ -4,7 +4,6 @@ import type { Context } from "../../context.ts";
 import { readingAction } from "../../data-directory/in-domain.ts";
 import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("sso")
@@ -14,7 +13,6 @@ export const register = (program: CliCommand): CliCommand =>
       "quartermaster sso verify --config /etc/quartermaster/quartermaster.yaml",
     );
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const showing = noun
     .command("show")

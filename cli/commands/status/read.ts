@@ -60,7 +60,6 @@ export interface Status {
   harnesses: HarnessState;
 }
 
-/** State of the configured harness file. */
 export interface HarnessState {
   /** undefined if none is configured */
   file: string | undefined;

@@ -5,7 +5,6 @@ import type { Context } from "../../context.ts";
 import { addOfflineOption } from "../../data-directory/service-down.ts";
 import { addOptionsOf } from "../../input/setting-options.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("status")
@@ -23,6 +22,5 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
       await status(context, self);
     });
 
-/** Adds the options to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   addOfflineOption(addOptionsOf(command, ["data_dir", "keys.sealing_key"]));

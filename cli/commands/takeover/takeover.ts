@@ -5,7 +5,6 @@ import { settingsAction } from "../../data-directory/in-domain.ts";
 import { addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   addSevereConfirmOptions(
     program
@@ -23,6 +22,5 @@ export const register = (program: CliCommand, context: Context): CliCommand =>
     .printsJson()
     .action(settingsAction(context, async () => (await import("./run.ts")).takeover));
 
-/** Adds the options to the command. */
 export const addOptions = (command: CliCommand): CliCommand =>
   addFoldedSettingOptions(command, "Second machine settings:");

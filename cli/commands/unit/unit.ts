@@ -10,7 +10,6 @@ import { choiceOption, PART_CHOICES } from "../../input/choices.ts";
 import { addOptionsOf, loadSettings } from "../../input/setting-options.ts";
 import { outputFor } from "../../output/output.ts";
 
-/** Adds the command to the command tree. */
 export const register = (program: CliCommand, context: Context): CliCommand =>
   program
     .command("unit")

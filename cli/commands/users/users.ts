@@ -18,14 +18,12 @@ import { addPageOptions } from "../../output/list-pages.ts";
 const USER = ["<user>", "e-mail address or id"] as const;
 const roleOption = (): Option => choiceOption("--role <role>", "role of the user", ROLE_CHOICES);
 
-/** Adds the noun to the command tree. */
 export const register = (program: CliCommand): CliCommand =>
   program
     .command("users")
     .description("Shows, creates, changes and removes users.")
     .examples("quartermaster users list", "quartermaster users suspend ana@example.org");
 
-/** Adds the verbs to the noun. */
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
     ...readingVerbs(noun, context),

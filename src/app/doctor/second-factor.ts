@@ -4,7 +4,6 @@ import { countText } from "../../platform/count-text.ts";
 import type { Examined } from "./domain-checks.ts";
 import type { Check, Finding } from "./finding.ts";
 
-/** The remedy. */
 export const FACTOR_REMEDY = "ask them to sign in at /login, which leads through setting one up";
 
 /** @returns the sentence about them */

@@ -100,7 +100,6 @@ export async function configurationIn(
   return configurationOf(config.fileIn(await config.readFileAgain(runTask)));
 }
 
-/** @returns the file for an export */
 export function configurationOf(file: ConfigFile | undefined): Configuration | undefined {
   if (!file) return undefined;
   const secrets = SETTING_NAMES.filter((name) => settingOf(name).credential !== undefined);

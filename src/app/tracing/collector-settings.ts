@@ -13,7 +13,6 @@ export const COLLECTOR_AFFECTS = `traces are dropped once ${SPANS_WAITING_MAX} s
 /** @source OTLP specification 1.9, "OTLP/HTTP Request" */
 const DEFAULT_PATH = "/v1/traces";
 
-/** @returns the path of the collector */
 export function collectorPathOf(url: string): string {
   const { pathname } = new URL(url);
   return pathname === "/" ? DEFAULT_PATH : pathname;

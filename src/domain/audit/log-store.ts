@@ -164,7 +164,6 @@ export const lastTime = (connection: Connection): number | undefined =>
     .limit(1)
     .get()?.atMs;
 
-/** @returns the number of entries of each action after an id */
 export const countActionsAfter = (
   connection: Connection,
   after: number,

@@ -194,7 +194,6 @@ export function countArtifacts(connection: Connection, organizationId: string) {
   return { named: total - unnamed, unnamed };
 }
 
-/** @returns number and bytes of all artifacts */
 export function sumArtifacts(
   connection: Connection,
   organizationId: string,

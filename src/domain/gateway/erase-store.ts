@@ -4,7 +4,6 @@ import type { Tx } from "../../platform/database/database.ts";
 import { changesOf } from "../../platform/database/drizzle.ts";
 import { gatewayRevocations, gatewaySessions } from "./tables.ts";
 
-/** @returns the number of sessions removed */
 export const removeSessions = (tx: Tx, userId: string): number =>
   changesOf(tx.delete(gatewaySessions).where(eq(gatewaySessions.userId, userId)).run());
 

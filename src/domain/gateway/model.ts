@@ -111,7 +111,6 @@ export interface DueTimes {
   fromMs: number;
 }
 
-/** @returns the times at which a key is due */
 export const dueKeys = (nowMs: number, reconcileTtlSeconds: number): DueTimes => ({
   untilMs: nowMs,
   fromMs: nowMs + Math.max(reconcileTtlSeconds * SECOND_MS, REPLACEMENT_WINDOW_MS, LONGEST_RETRY_MS),

@@ -40,7 +40,6 @@ export interface AskedChange extends AskedView {
   ifMatch?: string | undefined;
 }
 
-/** One resource in a response. */
 export interface ScimResponse {
   type: ResourceTypeName;
   id: string;

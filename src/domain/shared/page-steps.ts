@@ -126,7 +126,6 @@ export class RowTotals {
     private readonly topic: Topic,
   ) {}
 
-  /** @param rows all rows of the organization */
   *of(organizationId: string, rows: OrderedRows<unknown>): Steps<number> {
     const revision = this.db.revision(this.topic);
     const known = this.#known.get(organizationId);

@@ -47,7 +47,6 @@ function rewrapSecret(sealing: Sealing, sealed: string, context: string): string
   }
 }
 
-/** A secret, and the id of its row. */
 export interface SealedRow {
   id: string;
   sealed: string;

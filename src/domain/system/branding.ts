@@ -24,7 +24,6 @@ export interface BrandingDependencies {
   identity: Pick<Identity, "findOrganization">;
 }
 
-/** @returns the operations on branding; created once, in domain.ts */
 export function createBranding({ db, audit, identity }: BrandingDependencies) {
   return {
     /** Grows whenever a branding may have changed, by us or by another process. */

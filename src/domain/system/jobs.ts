@@ -42,7 +42,6 @@ interface JobChange {
   changes(row: JobRow, nowMs: number): Parameters<typeof store.changeJob>[2] | undefined;
 }
 
-/** @returns the operations on jobs; created once, in domain.ts */
 export function createJobs({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
   const change = (
     actor: Actor,

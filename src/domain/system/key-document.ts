@@ -8,7 +8,6 @@ import type { SealingKeyState } from "./sealing-keys.ts";
 export const SIGNED_TOKENS = ["access_tokens", "inference_tokens"] as const;
 export type SignedTokens = (typeof SIGNED_TOKENS)[number];
 
-/** A signing key, and the tokens that it signs. */
 export interface TokenKey extends SigningKeyView {
   signs: SignedTokens;
 }

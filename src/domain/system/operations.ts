@@ -29,7 +29,6 @@ const Finding = Type.Object({
   remedy: Type.Union([Type.String(), Type.Null()], { description: "null if there is nothing to fix" }),
 });
 
-/** The result of one check. */
 export interface CheckFinding {
   /** name of the check in snake_case; for an outside service, the name of the service */
   check: string;

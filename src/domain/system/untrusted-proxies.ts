@@ -49,7 +49,6 @@ export const createUntrustedProxies = ({ db, clock }: { db: Db; clock: Clock }) 
 export const untrustedProxyText = ({ peer, header }: Pick<UntrustedProxy, "peer" | "header">): string =>
   `${peer ?? "a peer on the Unix socket"} sent the header ${header}, but is not a trusted proxy: if it is your proxy, everybody behind it shares the limits of one address`;
 
-/** @returns the remedy */
 export const untrustedProxyRemedy = (peer: string | null): string =>
   peer === null
     ? `name the proxy in ${PROXY_SETTING}, for example 127.0.0.1; peers on the Unix socket are trusted where any proxy is`

@@ -24,7 +24,6 @@ const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** One sealing key in the file. */
 export interface KeyFileEntry {
   /** name of its file in the directory of keys */
   name: string;
@@ -34,7 +33,6 @@ export interface KeyFileEntry {
   key: string;
 }
 
-/** The content of the file. */
 export interface KeyFileContent {
   sealing: readonly KeyFileEntry[];
   /** PEM of the key that signs bundles; null without one */

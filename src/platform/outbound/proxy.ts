@@ -5,7 +5,6 @@ import ipaddr from "ipaddr.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable that names a proxy. */
 export interface NamedProxy {
   /** such as `https_proxy` */
   variable: string;

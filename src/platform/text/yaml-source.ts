@@ -7,7 +7,6 @@ import { type Position, PROBLEMS_MAX, type ProblemList } from "./problem-list.ts
 
 export const YAML_DEPTH_MAX = 64;
 
-/** Limits for one text. */
 export interface YamlBounds {
   readonly bytesMax: number;
   /** limit for YAML tokens, which determine the cost of parsing */

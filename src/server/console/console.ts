@@ -42,7 +42,6 @@ interface Action {
   heldBack?: RegExp;
 }
 
-/** An action with a file. */
 interface FileAction extends Omit<Action, "isQuestion"> {
   bytesMax: number;
   times: UploadTimes | undefined;

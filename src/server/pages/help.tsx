@@ -8,7 +8,6 @@ export const HELP_PATH = "/help";
 
 const addressOf: AddressOf = (name, anchor) => `${HELP_PATH}/${name}${anchor}`;
 
-/** @returns the list of chapters */
 export const contentsPage = (): string =>
   renderPage({ title: "Handbook", isWide: true }, <ContentsList addressOf={addressOf} />);
 

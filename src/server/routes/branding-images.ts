@@ -62,7 +62,6 @@ const described = {
   replaceIcon: replacing("updateBrandingIcon", "icon"),
 };
 
-/** @returns the operations on the uploaded images */
 export function brandingImageRoutes({ router, domain: { branding }, baseUrl }: RouteContext) {
   const readers = { logo: createReader(branding, "logo"), icon: createReader(branding, "icon") };
 

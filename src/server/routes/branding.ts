@@ -27,7 +27,6 @@ const BrandingUpdate = Type.Object(
   { additionalProperties: false },
 );
 
-/** @returns the operations getBranding and updateBranding */
 export function brandingRoutes({ router, domain }: RouteContext) {
   const { branding } = domain;
   let prepared: { revision: number; answer: PreparedResponse } | undefined;

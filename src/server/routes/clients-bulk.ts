@@ -55,7 +55,6 @@ const described = {
   ),
 };
 
-/** @returns the operations on many clients */
 export function clientBulkRoutes({ router, domain }: RouteContext) {
   const { bulkRemovals } = domain.clients;
 

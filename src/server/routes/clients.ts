@@ -116,7 +116,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on clients */
 export function clientRoutes({ router, domain }: RouteContext) {
   const { clients } = domain;
 
@@ -165,7 +164,6 @@ export function clientRoutes({ router, domain }: RouteContext) {
     );
 }
 
-/** @returns the operations on one client */
 function oneClientRoutes({ router, domain }: Pick<RouteContext, "router" | "domain">) {
   const { clients } = domain;
   return router

@@ -25,7 +25,6 @@ const Connection = Type.Object({
   ),
 });
 
-/** @returns the routes that describe the caller's connection */
 export function connectionRoutes({ router }: Pick<RouteContext, "router">) {
   const streams = new ConnectionStreams();
   return router

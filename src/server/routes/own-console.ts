@@ -64,7 +64,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on what the caller keeps about the console */
 export function ownConsoleRoutes({ router, domain }: RouteContext) {
   const { preferences } = domain;
 

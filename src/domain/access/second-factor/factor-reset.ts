@@ -36,7 +36,6 @@ export const removeFactors = (tx: Tx, userId: string): FactorCounts => ({
   recoveryCodes: store.removeRecoveryCodes(tx, userId),
 });
 
-/** @returns the operation; created once, in service.ts */
 export const createFactorReset = ({ db, clock, audit, identity }: FactorResetDependencies) => ({
   /** @returns how many factors the user has */
   count: (userId: string): FactorCounts => ({

@@ -11,7 +11,6 @@ import { PASSKEYS_PER_USER_MAX } from "./model.ts";
 export type AppRow = typeof authenticatorApps.$inferSelect;
 export type PasskeyRow = typeof passkeys.$inferSelect;
 
-/** @returns the authenticator app of a user */
 export const findApp = (connection: Connection, userId: string): AppRow | undefined =>
   connection.select().from(authenticatorApps).where(eq(authenticatorApps.userId, userId)).limit(1).get();
 

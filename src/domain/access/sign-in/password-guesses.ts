@@ -9,7 +9,6 @@ import { countedAddress, countedNetwork } from "../budgets/counted-address.ts";
 import { CODE_GUESSES } from "../second-factor/model.ts";
 import type { LimitSettings } from "../settings.ts";
 
-/** One password attempt. */
 export interface Guess {
   /** as typed; the attempt counts even if the account does not exist */
   email: string;

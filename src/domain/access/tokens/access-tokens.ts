@@ -77,7 +77,6 @@ export interface AccessTokensDependencies {
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-/** @returns the operations; created once, in service.ts */
 export function createAccessTokens({ clock, ids, keys, settings, minted }: AccessTokensDependencies) {
   return {
     /**

@@ -38,7 +38,6 @@ export const BundleManifest = Type.Object({
 });
 export type BundleManifest = Static<typeof BundleManifest>;
 
-/** @returns the name of an archive in the bundle */
 export const archiveName = (sha256: string): string => `archives/${sha256}.tar.gz`;
 
 /** A bundle on disk, which is read several times. */

@@ -140,7 +140,6 @@ export function sourceFault(what: SourceFault, cause?: unknown): DomainError {
 export const proxyFault = (status: number): DomainError =>
   sourceFault(status === 407 ? "proxy_credential_refused" : status >= 500 ? "host_down" : "proxy_refused");
 
-/** @returns the error for a full disk */
 export const diskFull = (cause?: unknown): DomainError =>
   new DomainError("unavailable", "artifact.disk_full", "no room left for the archive of the repository", {
     hint: "free some space in the data directory, then try again",

@@ -103,7 +103,6 @@ const readLayout = (members: ObjectReader): PackageLayout => {
   return { ...layout, plugins, helpers: readHelpers(members) };
 };
 
-/** @returns the components of the layout */
 export const componentsOf = (layout: PackageLayout): Set<Component> => {
   const present: Component[] = PATH_MEMBERS.filter((name) => layout[name] !== undefined);
   if (layout.plugins.length > 0) present.push("plugins");

@@ -24,7 +24,6 @@ export function readSourceRequest(request: SourceRequest): string {
   ]);
 }
 
-/** @returns the error for a request with these problems */
 export function invalidRequest(problems: readonly Problem[]): DomainError {
   const list = problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ");
   return new DomainError("invalid", "package_source.invalid", `the request is not valid: ${list}`, {

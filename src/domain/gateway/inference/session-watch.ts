@@ -23,7 +23,6 @@ export interface SessionWatchDependencies {
 
 export type SessionWatch = ReturnType<typeof createSessionWatch>;
 
-/** @returns the operations; created once, in inference.ts */
 export const createSessionWatch = ({ db, identity, loginWatch }: SessionWatchDependencies) => ({
   /** Grows whenever a session, a login or a user may have lost access, in this or another process. */
   revision: (): number => db.revision("access") + db.revision("gateway"),

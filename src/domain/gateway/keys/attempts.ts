@@ -38,7 +38,6 @@ import * as store from "./store.ts";
 /** Attempts per allowed provisioner call: while some wait for the provisioner, others begin or settle, which can take as long. */
 const ATTEMPTS_PER_PROVISIONER_CALL = 6;
 
-/** What the caller of an attempt asks for. */
 export interface AttemptOptions {
   actor: Actor;
   /** a person asked: ignore the retry delay */

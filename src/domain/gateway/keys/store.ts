@@ -88,7 +88,6 @@ export const endServiceAttempts = (tx: Tx, nowMs: number): number =>
     .returning({ userId: gatewayKeys.userId })
     .all().length;
 
-/** @returns the number of keys that are due */
 export const countDue = (connection: Connection, due: DueTimes): number =>
   countWhere(
     connection,

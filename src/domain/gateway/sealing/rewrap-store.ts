@@ -20,7 +20,6 @@ export function countUnder(connection: Connection): Map<string, number> {
   return new Map(rows.map(({ id, total }) => [id ?? "", total]));
 }
 
-/** @returns keys under one sealing key, by user id */
 export const listUnder = (connection: Connection, { from, after = "", limit }: RewrapPart): SealedKey[] =>
   connection
     .select({

@@ -11,7 +11,6 @@ const NAMED = /"artifact(?:_id|Id)"\s*:\s*"(?<id>[0-9a-f-]{36})"/g;
 
 const idsIn = (text: string): string[] => [...text.matchAll(NAMED)].flatMap(({ groups }) => groups?.id ?? []);
 
-/** @returns the ids of all artifacts that are named */
 export function* namedArtifacts(connection: Connection, organizationId: string): Steps<Set<string>> {
   const named = new Set<string>();
   for (let after = 0; ; ) {

@@ -125,7 +125,6 @@ export function carryOverAudiences(audiences: PackageAudiences, packages: Packag
   return Object.fromEntries(Object.entries(audiences).filter(([id]) => ids.has(id)));
 }
 
-/** @returns one entry for each package of the document */
 export const listAudiences = ({
   document,
   audiences,

@@ -37,7 +37,6 @@ const RETRY_SECONDS = 10;
 
 export type Delivery = ReturnType<typeof createDelivery>;
 
-/** @returns the operations; created once, in domain.ts */
 export function createDelivery({ revisions, userGroups, gateway }: DeliveryDependencies) {
   const groups = new Map<string, AudienceGroups>();
 

@@ -141,7 +141,6 @@ export class Deployments {
   }
 }
 
-/** What a section is checked with. */
 export interface SectionChecking {
   frame: FinalizeContext;
   runTask: RunTask;

@@ -28,7 +28,6 @@ export interface TypedTexts {
   former?: number;
 }
 
-/** The content of a draft. */
 export interface DraftContent {
   /** stamped; the last one that was valid */
   document: GovernanceConfig;

@@ -93,7 +93,6 @@ export async function draftTexts({ document, audiences, typed }: DraftContent): 
   return written;
 }
 
-/** @returns the draft */
 export function putDraft(tx: Tx, draft: Draft, texts: DraftTexts): Draft {
   const { id, organizationId, ownerId, createdAtMs, ...rest } = draft;
   const changes = { ...rest, ...texts };

@@ -150,7 +150,6 @@ const revisionOf = ({ document, audiences, ...rest }: RevisionText): Shown => ({
 /** JSON as it is sent. */
 export type JsonBytes = Uint8Array<ArrayBuffer>;
 
-/** @returns the value as JSON */
 export const jsonBytes = (value: unknown): JsonBytes => new TextEncoder().encode(JSON.stringify(value));
 
 /** @returns an AdminConfig as JSON */

@@ -69,7 +69,6 @@ export function changeListOf(changes: readonly Change[], { isHidden, documents }
   };
 }
 
-/** @returns every change */
 export const changesIn = ({ text }: ChangeList): Change[] => JSON.parse(text);
 
 /** @returns whether nothing differs */

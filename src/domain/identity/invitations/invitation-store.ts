@@ -132,7 +132,6 @@ const OPENED = { id: invitations.id, role: invitations.role };
 export const findOpen = (connection: Connection, claimant: Claimant & { nowMs: number }) =>
   connection.select(OPENED).from(invitations).where(isOpenFor(connection, claimant)).limit(1).get();
 
-/** @returns the invitation that this accepted */
 export const claim = (tx: Tx, claimant: Claimant & { nowMs: number }) =>
   tx.update(invitations).set({ status: "accepted" }).where(isOpenFor(tx, claimant)).returning(OPENED).get();
 

@@ -7,6 +7,5 @@ import { countText } from "../../../platform/count-text.ts";
 export const cannotSignInText = (count: number): string =>
   `${countText(count, "provisioned user has", "provisioned users have")} no password and cannot sign in: no identity provider is configured for sign-in`;
 
-/** The remedy. */
 export const CANNOT_SIGN_IN_REMEDY =
   "give each one a link to set a password: quartermaster users password-link USER";

@@ -84,7 +84,6 @@ export function isTaken(tx: Tx, key: { organizationId: string; emailKey: string 
   return user !== undefined && user.status !== "removed";
 }
 
-/** @returns the audit summary of a user */
 export const summaryOf = (user: User): AuditSummary => ({
   email: user.email,
   role: user.role,

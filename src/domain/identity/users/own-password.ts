@@ -10,7 +10,6 @@ import { removeLinks } from "../password-links/password-link-store.ts";
 import * as store from "../store.ts";
 import { checkPassword } from "./passwords.ts";
 
-/** @returns the operations; created once, in service.ts */
 export const createOwnPasswords = ({ clock, passwords, settings }: IdentityDependencies) => ({
   /** @returns whether the user signs in with a password that is stored here and that the user may change */
   has: (user: SignInUser): boolean =>

@@ -4,7 +4,6 @@ import { equalAll, insertAll, updateAll } from "../../../platform/database/drizz
 import type { GroupRow } from "../model.ts";
 import { scimGroups } from "../tables.ts";
 
-/** A group as it is stored. */
 export interface StoredGroup extends GroupRow {
   organizationId: string;
   displayNameKey: string;

@@ -14,7 +14,6 @@ import { ADDRESS_NEEDED, findAddress } from "../users/emails.ts";
 import { CORE_GROUP, CORE_USER, ENDPOINTS, RESOURCE_TYPES, type ResourceTypeName } from "../wire.ts";
 import { fieldsOf, readObject, requireSchema } from "./messages.ts";
 
-/** A user as sent. */
 export interface SentUser {
   /** complete; `active` is true in it if the body has none */
   readonly doc: ScimObject;
@@ -48,7 +47,6 @@ export function checkUser(doc: ScimObject): void {
   if (problems.length > 0) throw invalidValue(problems.join("; "));
 }
 
-/** A group as sent. */
 export interface SentGroup {
   readonly displayName: string;
   readonly externalId: string | undefined;

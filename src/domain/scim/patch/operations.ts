@@ -85,7 +85,6 @@ export interface Patched {
   readonly profile: ScimProfile;
 }
 
-/** A change to one target. */
 export interface Step {
   readonly target: PatchTarget;
   readonly change: Change;

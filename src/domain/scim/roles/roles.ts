@@ -60,7 +60,6 @@ class RoleMapping {
   }
 }
 
-/** @returns the operations on roles; created once, when the area is assembled */
 export function createRoles({ db, audit, accounts, settings }: RoleDependencies) {
   const mappingInForce = lastMade((given: ScimSettings["groupRoleMappings"]) => new RoleMapping(given));
   const mapping = (): RoleMapping => mappingInForce(settings.groupRoleMappings);

@@ -218,6 +218,5 @@ function whereIn({ isOwn }: { isOwn: SQL }, filter: Filter, { numbers }: Shape):
 export const userRows = (connection: Connection): SearchedRows<UserRow> =>
   new SearchedRows(connection, USER_SQL);
 
-/** @returns the rows of groups */
 export const groupRows = (connection: Connection): SearchedRows<GroupRow> =>
   new SearchedRows(connection, GROUP_SQL);

@@ -64,7 +64,6 @@ export function schemaIn(file: string, options: Pick<ConnectionOptions, "untouch
   }
 }
 
-/** The state of one migration of a database. */
 export interface MigrationState {
   id: number;
   name: string;

@@ -45,7 +45,6 @@ export interface AssignmentPageProps {
 /** Names of the form's fields: each box has its own, because a form has one value for each name. */
 export const MODEL_FIELD = "model_";
 
-/** @returns the page that assigns models to an agent */
 export function assignmentPage(props: AssignmentPageProps): ConsolePage {
   const { harness, entry, problems = [], error, version, other } = props;
   return {

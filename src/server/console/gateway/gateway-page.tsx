@@ -24,7 +24,6 @@ export interface GatewayView {
   failures: readonly { code: string; total: number }[];
 }
 
-/** @returns the page about gateway mode */
 export const gatewayPage = ({ status, health, figures, failures }: GatewayView): ConsolePage => ({
   title: "Gateway",
   live: ["revision", "keys"],

@@ -98,7 +98,6 @@ interface KeyListProps {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page of gateway keys */
 export function keyListPage({ mayAdminister, values, page, problems = [] }: KeyListProps): ConsolePage {
   const { q, state, problem, expires_within: within, user_id: userId, cursor } = values;
   const asked = Object.entries({ q, state, problem, expires_within: within, user_id: userId });

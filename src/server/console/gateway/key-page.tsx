@@ -25,7 +25,6 @@ interface KeyPageProps {
   revocationsPending: number;
 }
 
-/** @returns the page about one user's key */
 export const keyPage = ({ user, key, revocationsPending }: KeyPageProps): ConsolePage => ({
   title: `Gateway key of ${user.email}`,
   breadcrumbs: BREADCRUMBS,

@@ -79,7 +79,6 @@ export const MODEL_COLUMNS: readonly Column<ModelView>[] = [
   },
 ];
 
-/** The state in words. */
 export const ModelStateOf = ({ state }: Pick<ModelView, "state">) => (
   <State tone={MODEL_WORDS[state].tone}>{MODEL_WORDS[state].label}</State>
 );
@@ -92,7 +91,6 @@ interface ModelListProps {
   isDraft: boolean;
 }
 
-/** @returns the page of all models */
 export function modelListPage({ view, page, problems = [], isDraft }: ModelListProps): ConsolePage {
   const list: List<ModelView> = {
     noun: "models",

@@ -50,7 +50,6 @@ const FILTERS: readonly Filter[] = [
   { name: "min_tokens", label: "Tokens from", kind: "text", isOptional: true },
 ];
 
-/** A column of a text, as it is. */
 const textColumn = (
   name: string,
   label: string,
@@ -138,7 +137,6 @@ interface RequestListProps {
   query: Values | undefined;
 }
 
-/** @returns the page of requests */
 export function requestListPage({ values, page, summary, problems, query }: RequestListProps): ConsolePage {
   const { page: number = 1, perPage = 1, total = 0, items = [], isCapped = false, gaps = [] } = page ?? {};
   const list: List<RowView> = {

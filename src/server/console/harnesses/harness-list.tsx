@@ -28,7 +28,6 @@ export interface HarnessView {
 const clientsIn = (versions: readonly ReportedVersion[]): number =>
   versions.reduce((sum, { clients }) => sum + clients, 0);
 
-/** @returns the page of all harnesses */
 export const harnessesPage = (views: readonly HarnessView[]): ConsolePage => ({
   title: "Harnesses",
   live: ["revision"],

@@ -41,7 +41,6 @@ interface HarnessPageProps {
   other?: HarnessInput | undefined;
 }
 
-/** @returns the page of one harness */
 export function harnessPage(props: HarnessPageProps): ConsolePage {
   const { view, input, version, problems, error, other } = props;
   const settings = longText(input.managedConfigYaml);

@@ -46,7 +46,6 @@ export interface IdentityFacts {
   sources: readonly SourceCount[];
 }
 
-/** @returns the page about sign-in and provisioning */
 export function identityPage(facts: IdentityFacts): ConsolePage {
   const { scim } = facts;
   return {

@@ -81,7 +81,6 @@ interface TokensProps {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page of tokens */
 export function tokensPage({ values, page, problems = [] }: TokensProps): ConsolePage {
   const list: List<ScimTokenView> = {
     noun: "tokens",

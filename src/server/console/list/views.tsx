@@ -10,7 +10,6 @@ import { Text, useReader } from "../parts/values.tsx";
 export const VIEWS_PATH = `${CONSOLE}/me/views`;
 export const USUAL_PATH = `${VIEWS_PATH}/usual`;
 
-/** @returns the address of a view */
 export const viewAddress = ({ path, query }: Pick<SavedView, "path" | "query">): string =>
   query === "" ? path : `${path}?${query}`;
 

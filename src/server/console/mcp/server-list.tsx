@@ -41,7 +41,6 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-/** A server of the list. */
 export interface ListedServer extends PlacedServer {
   /** whether another server has the same name, so that the address must name a harness */
   isAmbiguous: boolean;
@@ -114,7 +113,6 @@ interface ServerListProps {
   isDraft: boolean;
 }
 
-/** @returns the page of all servers */
 export function serverListPage({ page, problems = [], isDraft }: ServerListProps): ConsolePage {
   const list: List<ListedServer> = {
     noun: "MCP servers",

@@ -43,7 +43,6 @@ export interface ServerPageProps {
   other?: McpServer | null | undefined;
 }
 
-/** @returns the page of one server, or of a new one */
 export function serverPage(props: ServerPageProps): ConsolePage {
   const { name, problems = [], secrets = [], other } = props;
   const isRefused = problems.length > 0 || secrets.length > 0;

@@ -30,7 +30,6 @@ export interface Me {
   sessions: number;
 }
 
-/** @returns the page */
 export const mePage = ({ policy, workstations, key, browsers, signedIn, sessions }: Me): ConsolePage => ({
   title: "Your start page",
   content: (

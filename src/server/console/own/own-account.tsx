@@ -26,7 +26,6 @@ export interface OwnAccount {
   status?: number | undefined;
 }
 
-/** @returns the page */
 export function ownAccountPage(account: OwnAccount): ConsolePage {
   const { email, role, source, through, password, secondFactors, status } = account;
   const error = password?.error;

@@ -100,7 +100,6 @@ interface OwnLogins {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page with the list */
 export function ownLoginsPage({ email, values, page, problems = [] }: OwnLogins): ConsolePage {
   const { kind, cursor } = values;
   const list: List<OwnLogin> = {

@@ -19,7 +19,6 @@ interface OwnViews {
   labels: ReadonlyMap<string, string>;
 }
 
-/** @returns the page of saved views */
 export const ownViewsPage = ({ views, lists, labels }: OwnViews): ConsolePage => ({
   title: "Saved views",
   content: (

@@ -41,7 +41,6 @@ interface OwnWorkstations {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page with the list */
 export function ownWorkstationsPage({ email, values, page, problems = [] }: OwnWorkstations): ConsolePage {
   const { health } = values;
   const list: List<OwnWorkstation> = {

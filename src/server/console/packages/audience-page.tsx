@@ -42,7 +42,6 @@ export interface AudiencePageProps extends AudienceParts {
   api?: ApiCall;
 }
 
-/** @returns the page with the form */
 export function audiencePage(props: AudiencePageProps): ConsolePage {
   const { title, breadcrumbs, problems = [], status = 400, outcome, api } = props;
   const addresses = longText(props.fields.addresses);

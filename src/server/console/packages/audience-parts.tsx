@@ -12,7 +12,6 @@ import { GROUPS_PATH, STATUS_LABELS, userPath } from "../people/words.ts";
 /** People of the audience on one page. */
 export const PEOPLE_SHOWN_MAX = 100;
 
-/** A person in the audience. */
 interface Person {
   id: string;
   /** undefined if the user was erased */
@@ -62,7 +61,6 @@ export interface AudienceParts {
 /** Name of the checkbox that removes a person. */
 export const dropName = (id: string): string => `drop:${id}`;
 
-/** One page of the people in the audience. */
 export function People({ audience, people, page, fields, action }: AudienceParts) {
   const total = audience.user_ids.length;
   const { mayAdminister } = useReader();

@@ -98,7 +98,6 @@ interface CatalogListProps {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page of the catalog */
 export function catalogListPage({ page, problems = [] }: CatalogListProps): ConsolePage {
   const list: List<CatalogView> = {
     noun: "packages",

@@ -31,7 +31,6 @@ export interface CatalogPageProps {
   status?: number | undefined;
 }
 
-/** @returns the page of one package of the catalog */
 export function catalogPage(props: CatalogPageProps): ConsolePage {
   const { managed, view, archive, version, error, problems = [], status } = props;
   const { id } = managed;

@@ -27,7 +27,6 @@ const STATES: Readonly<Record<PackageSourceConnection["status"], [Tone, string]>
   failing: ["attention", "Fails"],
 };
 
-/** @returns the page of the connections */
 export const connectionsPage = ({ connections, disabled, behind }: ConnectionsPageProps): ConsolePage => ({
   title: "Repository connections",
   content: (

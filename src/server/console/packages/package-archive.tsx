@@ -10,7 +10,6 @@ import { TableHead } from "../parts/table-head.tsx";
 import { Count, type Fact, Id, Size, Text, useReader } from "../parts/values.tsx";
 import { HiddenValues, isHiddenFrom } from "../policy/hidden-values.tsx";
 
-/** A stored archive. */
 export interface StoredArchive {
   sizeBytes: number;
   entries: number;

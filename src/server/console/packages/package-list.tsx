@@ -124,7 +124,6 @@ interface PackageListProps {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page of packages */
 export function packageListPage({ page, problems = [] }: PackageListProps): ConsolePage {
   const list: List<PackageRow> = {
     noun: "packages",

@@ -45,7 +45,6 @@ export interface PackagePageProps {
   status?: number | undefined;
 }
 
-/** @returns the page of one package */
 export function packagePage(props: PackagePageProps): ConsolePage {
   const { managed, view, version, error, problems = [], status } = props;
   return {

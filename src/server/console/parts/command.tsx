@@ -31,7 +31,6 @@ function escapedWord(word: string): string {
   return `"$(printf '${octets.map((octet) => `\\${octet.toString(8).padStart(3, "0")}`).join("")}')"`;
 }
 
-/** @returns the command line */
 export const commandLine = (words: readonly string[]): string =>
   ["quartermaster", ...words].map(shellWord).join(" ");
 

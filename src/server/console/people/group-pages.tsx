@@ -76,7 +76,6 @@ interface GroupListProps {
   warnings: readonly string[];
 }
 
-/** @returns the page of all groups */
 export function groupListPage({ values, page, problems = [], warnings }: GroupListProps): ConsolePage {
   const list: List<ListedGroup> = {
     noun: "groups",
@@ -146,7 +145,6 @@ const MEMBER_COLUMNS: readonly Column<MemberView>[] = [
   },
 ];
 
-/** @returns the page of one group */
 export function groupPage({
   group,
   members,

@@ -116,7 +116,6 @@ interface InvitationListProps {
   nowMs: number;
 }
 
-/** @returns the page of all invitations */
 export function invitationListPage(props: InvitationListProps): ConsolePage {
   const { values, page, problems = [], closed, form, nowMs } = props;
   const columns = invitationColumns(nowMs);

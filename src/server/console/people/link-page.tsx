@@ -14,7 +14,6 @@ export interface OnceLink {
   back: { href: string; label: string };
 }
 
-/** @returns the page with the link */
 export const linkPage = ({ title, children, link, expiresAtMs, back }: OnceLink): ConsolePage => ({
   title,
   breadcrumbs: [back],

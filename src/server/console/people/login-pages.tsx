@@ -126,7 +126,6 @@ interface LoginListProps {
   mayAdminister: boolean;
 }
 
-/** @returns the page of all logins */
 export function loginListPage(props: LoginListProps): ConsolePage {
   const { values, page, problems = [], userId, mayAdminister } = props;
   const { user_id: user, kind, show, cursor } = values;
@@ -181,7 +180,6 @@ const CONSEQUENCES: Readonly<Record<LoginView["kind"], string>> = {
   grant: "Its next request is refused, and the workstation must sign in again. Other logins stay.",
 };
 
-/** @returns the confirmation of ending one login */
 export const endLoginConfirmation = (login: LoginView): Confirmation => ({
   ...endOne(login),
   title: `End this login${login.user ? ` of ${login.user.email}` : ""}?`,

@@ -157,7 +157,6 @@ interface UserConfirmation {
   changes?: readonly NamedEntry[];
 }
 
-/** @returns the confirmation of an action */
 export const userConfirmation = (
   user: User,
   { action, invitations, once, error, changes }: UserConfirmation,

@@ -134,7 +134,6 @@ interface UserListProps {
 
 const BULK = BULK_USER_ACTIONS.map((name) => ({ name, label: USER_BULK.words[name].label }));
 
-/** @returns the page of all users */
 export function userListPage({
   values,
   page,

@@ -46,7 +46,6 @@ export interface UserPageProps {
   by: readonly NamedEntry[];
 }
 
-/** @returns the page of one user */
 export const userPage = (props: UserPageProps): ConsolePage => ({
   title: props.user.email,
   breadcrumbs: [{ href: USERS_PATH, label: "Users" }],

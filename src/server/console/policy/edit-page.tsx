@@ -31,7 +31,6 @@ interface EditProps {
   isClosed?: boolean;
 }
 
-/** @returns the page with the text and its problems */
 export function editPage(props: EditProps): ConsolePage {
   const { text, version, problems, error, other, harnesses = {}, isClosed = false } = props;
   const long = longText(text);

@@ -43,7 +43,6 @@ interface ExplainProps {
 const queryOf = (values: Readonly<Record<string, string>>): URLSearchParams =>
   new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
 
-/** @returns the page that explains the policy to administrators */
 export function explainPage({ asked, comparison, problems = [], hasDraft }: ExplainProps): ConsolePage {
   const { user, harness, installed, revision } = asked;
   return {

@@ -70,7 +70,6 @@ interface HistoryProps {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page of the history */
 export function historyPage({ rows = [], next, isFirst, problems = [] }: HistoryProps): ConsolePage {
   const list: List<HistoryRow> = {
     noun: "revisions",

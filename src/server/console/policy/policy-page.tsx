@@ -39,7 +39,6 @@ interface PolicyProps {
   draft: Draft;
 }
 
-/** @returns the page of the policy in force */
 export function policyPage({ revision, text, conflicts, draft }: PolicyProps): ConsolePage {
   return {
     title: "Policy",
@@ -126,7 +125,6 @@ interface Difference {
   text: VNode | null;
 }
 
-/** @returns the page of one revision */
 export function revisionPage({
   revision,
   current,
@@ -205,7 +203,6 @@ function DraftFromRevision({ revision, draftVersion }: Pick<RevisionProps, "revi
   );
 }
 
-/** @returns the page of the difference between two revisions */
 export const diffPage = ({ from, to, changes, text }: Difference & { to: Revision }): ConsolePage => ({
   title: `From ${revisionText(from)} to ${revisionText(to)}`,
   breadcrumbs: [...BREADCRUMBS, { href: HISTORY_PATH, label: "History" }],

@@ -48,7 +48,6 @@ interface ReviewProps {
   refused?: { message: string; status: number } | undefined;
 }
 
-/** @returns the page of the review */
 export function reviewPage(props: ReviewProps): ConsolePage {
   const { draft, review, owner, isOwn, impact, text, refused, address } = props;
   const { count } = review.changes;

@@ -38,7 +38,6 @@ function inside(list: string) {
   return { list, href: ({ id }: SearchHit): string => `${list}/${encodeURIComponent(id)}` };
 }
 
-/** @returns the page of a search */
 export function searchPage({ q, places, result, problems = [], pages }: SearchProps): ConsolePage {
   const isBad = problems.length > 0;
   const address = pathWith("/admin/search", new URLSearchParams(q === undefined ? {} : { q }));

@@ -222,7 +222,6 @@ interface SessionListProps {
   query: Values | undefined;
 }
 
-/** @returns the page with the list */
 export function sessionListPage({
   readsAll,
   email,

@@ -29,7 +29,6 @@ export interface SessionPageProps {
   mayRemove: boolean;
 }
 
-/** @returns the page of one session */
 export const sessionPage = (props: SessionPageProps): ConsolePage => ({
   title: titleOf(props.detail.session),
   breadcrumbs: BREADCRUMBS,
@@ -174,7 +173,6 @@ function Reading({ detail: { session }, right, mayDownload, mayRemove }: Session
 /** Parameter of the transcript's address for readers other than the owner: they have read that opening it is recorded. */
 export const RECORDING_ACCEPTED = { name: "recorded", value: "yes" } as const;
 
-/** @returns the address of a page of the transcript */
 export function transcriptAddress(
   id: string,
   { right, ...place }: { right: ReadingRight | undefined; cursor?: string; version?: string },

@@ -55,7 +55,6 @@ const fieldOf = ({ pointer }: Problem): string => {
   return pointer === "/q" ? "person" : "mode-private";
 };
 
-/** @returns the page with the form */
 export const sharePage = ({
   session,
   form,

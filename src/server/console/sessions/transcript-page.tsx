@@ -29,7 +29,6 @@ export interface TranscriptPageProps {
   isOtherVersion: boolean;
 }
 
-/** @returns the page */
 export function transcriptPage(props: TranscriptPageProps): ConsolePage {
   const { session, read, cursor } = props;
   const isRefused = "why" in read;

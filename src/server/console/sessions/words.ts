@@ -48,7 +48,6 @@ export function storageState(
     : { tone: "good", label: "Stored" };
 }
 
-/** @returns the sharing of a session, in words */
 export function sharingText({
   sharingMode,
   recipientCount,
@@ -68,7 +67,6 @@ const ARTIFACT_WORDS: Readonly<Record<ArtifactStatus, { tone: Tone; label: strin
   failed: { tone: "bad", label: "Failed" },
 };
 
-/** @returns the state of one version, in words */
 export const versionState = ({
   status,
   lostAtMs,
@@ -93,6 +91,5 @@ const ACTIONS = {
   remove: "delete",
 } as const;
 
-/** @returns the path of one of the actions on a session */
 export const actionPath = (id: string, action: keyof typeof ACTIONS): string =>
   `${sessionPath(id)}/${ACTIONS[action]}`;

@@ -9,7 +9,6 @@ import { type Fact, Facts, Id, State, Text, Time } from "../parts/values.tsx";
 import { type Change, changesOf, entriesAbout, isChanged } from "./audit-changes.ts";
 import { AUDIT_PATH, Target } from "./audit-list.tsx";
 
-/** @returns the page of one entry */
 export function auditEntryPage(found: EntryInChain): ConsolePage {
   const { entry } = found;
   const changes = changesOf(entry);

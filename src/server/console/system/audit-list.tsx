@@ -104,7 +104,6 @@ interface AuditListProps {
   problems?: readonly Problem[] | undefined;
 }
 
-/** @returns the page of the audit log */
 export function auditListPage({ values, times, page, chain, problems = [] }: AuditListProps): ConsolePage {
   const { actor, action, target, cursor, per_page: limit } = values;
   const query = new URLSearchParams(valuesGiven({ actor, action, target, ...times, cursor, limit }));

@@ -38,7 +38,6 @@ interface BrandingProps {
   kind?: ImageKind | undefined;
 }
 
-/** @returns the page of the branding */
 export const brandingPage = ({
   branding,
   entered = branding,

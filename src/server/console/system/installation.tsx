@@ -36,7 +36,6 @@ interface InstallationProps {
   machine: MachineFacts;
 }
 
-/** @returns the page of the installation */
 export const installationPage = ({ diagnosis, examination, machine }: InstallationProps): ConsolePage => ({
   title: "Installation",
   content: (

@@ -45,7 +45,6 @@ interface KeysProps {
   sealingRefusal: string | undefined;
 }
 
-/** @returns the page of the keys */
 export const keysPage = ({ signing, sealing, sealingRefusal }: KeysProps): ConsolePage => ({
   title: "Keys",
   content: (

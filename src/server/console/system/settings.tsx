@@ -16,7 +16,6 @@ import { Copy, Count, Text } from "../parts/values.tsx";
 export const SETTINGS_PATH = `${CONSOLE}/system/settings`;
 export const EXPORT_PATH = `${CONSOLE}/system/export`;
 
-/** @returns the page of the settings */
 export const settingsPage = ({
   file,
   items,

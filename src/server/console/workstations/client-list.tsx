@@ -167,7 +167,6 @@ interface ClientListProps {
 
 const BULK = (["revoke", "remove"] as const).map((name) => ({ name, label: ACTS[name].label }));
 
-/** @returns the page of workstations */
 export function clientListPage({
   values,
   page,

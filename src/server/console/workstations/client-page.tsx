@@ -30,7 +30,6 @@ export interface ShownClient {
 export const clientName = ({ hostname, instanceId }: Pick<ClientView, "hostname" | "instanceId">): string =>
   visibleText(hostname ?? instanceId);
 
-/** @returns the page of one workstation */
 export function clientPage(shown: ShownClient): ConsolePage {
   const { client, comparison, current } = shown;
   return {

@@ -108,7 +108,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on the caller's own logins */
 export function ownLoginRoutes(context: RouteContext) {
   const { router, domain, baseUrl } = context;
   const { ownLogins, passwordChanges } = domain.access;
@@ -169,7 +168,6 @@ export function ownLoginRoutes(context: RouteContext) {
     );
 }
 
-/** @returns the operations on all logins */
 export function adminLoginRoutes({ router, domain }: RouteContext) {
   const { logins } = domain.access;
 

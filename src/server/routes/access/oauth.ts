@@ -112,7 +112,6 @@ export function oauthRoutes({ router, domain, baseUrl, metrics }: RouteContext) 
   refusedRoutes(router);
 }
 
-/** @returns the endpoint that revokes a refresh token */
 const revocationRoutes = ({ router, domain, baseUrl }: Pick<RouteContext, "router" | "domain" | "baseUrl">) =>
   router.post(
     `${ISSUER_PATH}${ENDPOINT_PATHS.revocation}`,

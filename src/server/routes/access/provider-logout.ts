@@ -20,7 +20,6 @@ const LogoutForm = Type.Object(
 );
 const Refusal = Type.Object({ error: Type.Literal("invalid_request"), error_description: Type.String() });
 
-/** @returns the operation announceLogout */
 export function providerLogoutRoutes({ router, domain, clock }: RouteContext) {
   const { sso } = domain;
   const rates = createRates(clock, LOGOUTS);

@@ -14,7 +14,6 @@ const CLOSED = [
   ["admin/:operation", "AdminOperation"],
 ] as const;
 
-/** @returns the closed routes */
 export function unsupportedRoutes({ router }: RouteContext) {
   for (const [path, name] of CLOSED) {
     router.post(`${ISSUER_PATH}/${path}`, refuse, {

@@ -61,7 +61,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on the audit log */
 export function auditRoutes({ router, domain }: RouteContext) {
   const { auditLog } = domain;
 

@@ -38,7 +38,6 @@ const described = operationsOf("Gateway")(
   },
 );
 
-/** @returns the operation on many gateway keys */
 export function gatewayKeyBulkRoutes({ router, domain }: RouteContext) {
   const { bulkKeys } = domain.gateway;
 

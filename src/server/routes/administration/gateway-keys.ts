@@ -83,7 +83,6 @@ const described = {
 
 const toChange = ({ changed, key }: KeyResult) => json({ changed, key: keyDocument(key) });
 
-/** @returns the operations of administrators on gateway keys */
 export function adminGatewayKeyRoutes({ router, domain }: RouteContext) {
   const { administration, directory, keys } = domain.gateway;
   const userOf = (request: Request, id: string): User =>

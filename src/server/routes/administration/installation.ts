@@ -60,7 +60,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on the running installation */
 export function installationRoutes({ router, operations }: RouteContext) {
   const { backups } = operations;
 

@@ -16,7 +16,6 @@ const described = {
   resume: describe("resumeJob", "Let a paused job run again", changed),
 };
 
-/** @returns the operations on jobs */
 export function jobRoutes({ router, domain: { jobs } }: RouteContext) {
   return router
     .get("/admin/jobs", () => json({ items: jobs.list().map(jobDocument) }), {

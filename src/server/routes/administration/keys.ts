@@ -32,7 +32,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on the keys of the service */
 export function serviceKeyRoutes({ router, domain }: RouteContext) {
   return router
     .get("/admin/keys", () => json(listKeys(domain)), { requires: "administrator", detail: described.list })

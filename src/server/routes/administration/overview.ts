@@ -32,7 +32,6 @@ const events = describe(
   },
 );
 
-/** @returns the operations on the overview */
 export const overviewRoutes = ({ router, overview, adminEvents }: RouteContext) =>
   router
     .get(

@@ -40,7 +40,6 @@ const described = operationsOf("Administration")(
   },
 );
 
-/** @returns the operation that searches */
 export const searchRoutes = ({ router, search, spendSearch }: RouteContext) =>
   router.get(
     "/admin/search",

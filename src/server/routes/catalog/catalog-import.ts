@@ -32,7 +32,6 @@ const ImportQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** @returns the operation importCatalog */
 export function catalogImportRoutes({ router, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
   const { catalog, governance, pendingBundles } = domain;
   return router.post(

@@ -47,7 +47,6 @@ const PackageSourceConnection = Type.Object({
 
 const operation = operationsOf("Administration");
 
-/** @returns the operations listPackageSourceConnections, inspectPackageSource and uploadPackageSource */
 export function packageSourceRoutes({ router, domain, uploadTimes = ARCHIVE_TIMES }: RouteContext) {
   const { packageSources } = domain;
   return router

@@ -16,7 +16,6 @@ export const WEBHOOKS: RateLimit = { perSecond: 5, burst: 60 };
 
 const operation = operationsOf("Administration");
 
-/** @returns the operation announceSourceChange */
 export function sourceWebhookRoutes({ router, domain, clock }: RouteContext) {
   const { identity, sourceWebhooks } = domain;
   const rates = createRates(clock, WEBHOOKS);

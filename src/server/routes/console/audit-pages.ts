@@ -95,7 +95,6 @@ function* pagesOf(
   }
 }
 
-/** @returns the pages of the audit log */
 export function auditPages({ router, domain }: RouteContext, console: Console) {
   const { auditLog, exports } = domain;
 

@@ -4,7 +4,6 @@ import { BACKUPS_PATH, backupsPage } from "../../console/system/backups.tsx";
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** @returns the page of the backups and its forms */
 export function backupPages({ router, operations: { backups } }: RouteContext, console: Console) {
   const action = { needs: "administrator", back: BACKUPS_PATH } as const;
   const done = (notice: NonNullable<Done["notice"]>): Done => ({ to: BACKUPS_PATH, notice });

@@ -15,7 +15,6 @@ import type { RouteContext } from "../../router.ts";
 const BYTES_READ = 4 * IMAGE_BYTES_MAX;
 const NEEDED = { needs: "administrator", back: BRANDING_PATH } as const;
 
-/** @returns the page of the branding and its forms */
 export function brandingPages(context: RouteContext, console: Console) {
   const { branding } = context.domain;
   const upload = createUpload(context, console);
@@ -140,7 +139,6 @@ async function readOrTooLarge(request: Request): Promise<Upload | undefined> {
   }
 }
 
-/** @returns the page with the problems next to their fields */
 function refusedPage(error: unknown, shown: Parameters<typeof brandingPage>[0]): ConsolePage {
   if (!(error instanceof DomainError) || error.kind !== "invalid") throw error;
   return brandingPage({ ...shown, problems: error.problems });

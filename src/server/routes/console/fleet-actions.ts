@@ -12,7 +12,6 @@ import { ACTS, type Act } from "../../console/workstations/words.ts";
 import { apiQuery, fleetFilter } from "./fleet-queries.ts";
 import { type Bulk, BulkActions } from "./lists/bulk.ts";
 
-/** @returns the actions on workstations */
 export function createFleetActions(domain: Domain) {
   const { inventory, removals, bulkRemovals } = domain.clients;
 

@@ -24,7 +24,6 @@ export interface ReadList {
   query: Record<string, string>;
 }
 
-/** @returns the page that the reader's address asks for */
 export async function readList(domain: Domain, reader: Reader): Promise<ReadList> {
   const { organizationId } = reader;
   const { inventory } = domain.clients;

@@ -69,7 +69,6 @@ function orUndefined<Value>(find: () => Value): Value | undefined {
   }
 }
 
-/** @returns the pages of workstations */
 export function fleetPages({ router, domain }: RouteContext, console: Console) {
   const actions = createFleetActions(domain);
   const listPage = async (reader: Reader) => {

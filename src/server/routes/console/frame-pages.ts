@@ -42,7 +42,6 @@ const labelsOperation = operation("getConsoleLabels", "Style sheet that labels t
   },
 });
 
-/** @returns the routes of the frame */
 export function framePages({ router, baseUrl }: RouteContext, console: Console) {
   const themeCookie = (theme: string): string =>
     new Bun.Cookie(THEME_COOKIE, theme, {

@@ -42,7 +42,6 @@ const TokenForm = formOf({
   expires: FormField,
 });
 
-/** @returns the pages about sign-in and provisioning */
 export function identityPages(context: RouteContext, console: Console) {
   const { router, domain, baseUrl } = context;
   const { tokens } = domain.scim;
@@ -104,7 +103,6 @@ export function identityPages(context: RouteContext, console: Console) {
   tokenRevocationPages(context, console);
 }
 
-/** @returns the pages that revoke one token */
 function tokenRevocationPages({ router, domain }: RouteContext, console: Console) {
   const { tokens } = domain.scim;
 

@@ -7,7 +7,6 @@ import { EXPORT_PATH, exportPage, SETTINGS_PATH, settingsPage } from "../../cons
 import { FormField, formOf, formOperation, formRoute, pageRoute } from "../../pages/html.ts";
 import type { RouteContext } from "../../router.ts";
 
-/** @returns the pages of the installation */
 export function installationPages(context: RouteContext, console: Console) {
   const { router, operations, domain, configuration } = context;
   const { sourceWatch } = domain;

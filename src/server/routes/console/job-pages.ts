@@ -51,7 +51,6 @@ class JobChanged extends DomainError {
   }
 }
 
-/** @returns the page of the jobs and its form */
 export function jobPages(context: RouteContext, console: Console) {
   const { router, domain } = context;
   const { list, expects } = createReading(context);

@@ -17,7 +17,6 @@ import { rotateTokenKey, tokenKeysOf } from "../administration/keys.ts";
 
 const KeyPath = Type.Object({ kind: Type.String() });
 
-/** @returns the page of the keys, and the confirmation of a rotation */
 export function keyPages({ router, domain }: RouteContext, console: Console) {
   return router
     .get(

@@ -33,7 +33,6 @@ const provisioningResponses = {
   503: { description: "Temporarily unavailable" },
 };
 
-/** @returns the operations on the caller's key */
 export function gatewayKeyRoutes({ router, domain }: RouteContext) {
   const { keys } = domain.gateway;
 
@@ -96,7 +95,6 @@ export function gatewayKeyRoutes({ router, domain }: RouteContext) {
     );
 }
 
-/** @returns the operations on the status of gateway mode */
 export function gatewayRoutes(context: RouteContext) {
   const { governance } = context.domain;
 

@@ -91,7 +91,6 @@ const described = {
   ),
 };
 
-/** @returns the operations on the model catalog */
 export function gatewayModelRoutes({ router, domain }: RouteContext) {
   const tagOf = ({ id }: Revision): string => `"${id}"`;
   // Declared between `requires` and `accepts`, so that an authorized caller gets 404 before the body is read.

@@ -111,7 +111,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on the request log */
 export function requestLogRoutes({ router, domain }: RouteContext) {
   const { requestLogs, logIntake } = domain;
 

@@ -23,7 +23,6 @@ const OwnParameters = Type.Object({ ...period, group_by: group("day") }, { addit
 const describe = operationsOf("Gateway");
 const responses = { 200: { description: "Sums", schema: UsageDocument } };
 
-/** @returns the operations on usage */
 export function usageRoutes({ router, domain }: RouteContext) {
   const { usageReports } = domain;
 

@@ -43,7 +43,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on conflicts with the configuration file */
 export function fileConflictRoutes({ router, domain: { governance } }: RouteContext) {
   const { fileConflicts } = governance;
   return router

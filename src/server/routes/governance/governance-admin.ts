@@ -112,7 +112,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on the policy */
 export function governanceAdminRoutes(context: RouteContext) {
   exportRoutes(context);
   const { router, domain } = context;
@@ -196,7 +195,6 @@ function exportRoutes({ router, domain: { governance, sourceWatch }, configurati
   );
 }
 
-/** @returns the operations on the policy of one harness */
 export function harnessAdminRoutes({ router, domain: { governance } }: RouteContext) {
   const { views } = governance;
   const inForce = inForceOf(governance);

@@ -100,7 +100,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on drafts of the policy */
 export function policyDraftRoutes({ router, domain }: RouteContext) {
   const { drafts, draftPublishing } = domain.governance;
   const answer = async (actor: Actor, own: Draft): Promise<Response> => {

@@ -68,7 +68,6 @@ const described = {
   }),
 };
 
-/** @returns the operations that show what a change would do */
 export function policyPreviewRoutes({ router, domain: { clients, governance } }: RouteContext) {
   const { drafts, previews, revisions } = governance;
   const wantedBy = async (actor: Actor, { draft, document }: Static<typeof Previewed>) => {

@@ -100,7 +100,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on revisions */
 export function revisionRoutes({ router, domain: { clients, governance, identity } }: RouteContext) {
   const { publishing, revisions, views } = governance;
   const named = (organizationId: string, reference: string | undefined) =>

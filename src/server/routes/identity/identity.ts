@@ -8,7 +8,6 @@ import type { RouteContext } from "../../router.ts";
 
 const Status = Type.Object({ ...IdentityStatus.properties, oidc: OidcStatus });
 
-/** @returns the operation getIdentityStatus */
 export function identityRoutes({ router, domain }: RouteContext) {
   return router.get(
     "/admin/identity/status",

@@ -92,7 +92,6 @@ const described = {
   ),
 };
 
-/** @returns the operations on invitations */
 export function invitationRoutes({ router, domain, baseUrl, clock }: RouteContext) {
   const { invitations } = domain.identity;
   const onWire = (invitation: Invitation) => toAdminInvitation(invitation, clock.nowMs());

@@ -40,7 +40,6 @@ const detail = withHeaders(
   IDEMPOTENCY_KEY,
 );
 
-/** @returns the operation on password links */
 export const passwordLinkRoutes = ({ router, domain, baseUrl }: RouteContext) =>
   router.post(
     "/admin/users/:id/password-link",

@@ -74,7 +74,6 @@ const described = {
   }),
 };
 
-/** @returns the operations of administrators on provisioning */
 export function provisioningRoutes({ router, domain }: RouteContext) {
   const { directory, tokens, status } = domain.scim;
 

@@ -32,7 +32,6 @@ const described = operationsOf("User management")(
   },
 );
 
-/** @returns the operation on many users */
 export function userBulkRoutes({ router, domain }: RouteContext) {
   const { bulkChanges } = domain.identity;
 

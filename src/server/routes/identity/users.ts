@@ -104,7 +104,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on users */
 export function userRoutes(context: RouteContext) {
   const { users } = context.domain.identity;
 

@@ -84,7 +84,6 @@ export function accountSettingsPages(context: RouteContext, browser: Browser) {
     );
 }
 
-/** @returns the forms that end one login or all of them */
 export function ownLoginPages(context: RouteContext, browser: Browser) {
   const { router, domain, baseUrl } = context;
   const { ownLogins } = domain.access;

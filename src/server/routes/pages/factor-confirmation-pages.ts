@@ -83,7 +83,6 @@ export const createForVisitor =
     }
   };
 
-/** @returns the page that confirms a browser */
 export function confirmationPages({ router, domain, countFactor }: RouteContext, browser: Browser) {
   const { ownFactors } = domain.access;
   const forVisitor = createForVisitor(browser);

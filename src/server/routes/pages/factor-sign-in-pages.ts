@@ -50,7 +50,6 @@ export const createStartAgain =
 /** The reason if a sign-in ended after its page was shown and before its form was sent. */
 export const OVER = "access.sign_in_expired";
 
-/** @returns the page that asks for the second factor */
 export function factorSignInPages(context: RouteContext, browser: Browser) {
   const { router, domain, baseUrl, countFactor } = context;
   const { factorSignIns } = domain.access;

@@ -38,7 +38,6 @@ const PASSKEY = `${SETUP}/passkey`;
 const AppForm = formOf({ csrf: FormField, next: FormField, setup: FormField, code: FormField });
 const PasskeyForm = formOf({ csrf: FormField, next: FormField, name: FormField, answer: FormField });
 
-/** @returns the pages that set the first factor up */
 export function firstFactorPages(context: RouteContext, browser: Browser) {
   const forAttempt = createForAttempt(context, browser);
   const { router, domain } = context;

@@ -30,7 +30,6 @@ export interface PasswordLinkPages {
   operations: Readonly<Record<"show" | "send" | "done", ReturnType<typeof pageOperation>>>;
 }
 
-/** @returns the routes of one kind of link */
 export function passwordLinkPages({ router }: RouteContext, browser: Browser, link: PasswordLinkPages) {
   const form = (request: Request, { token, error, status }: Shown): Response => {
     const { csrf, cookies } = browser.anonymousForm(request);

@@ -43,7 +43,6 @@ const PROOF_TEXTS = new Map([
 
 const ProofForm = formOf({ csrf: FormField, proof: FormField, password: FormField, code: FormField });
 
-/** @returns the pages that lead to the provider and back */
 export function providerPages(context: RouteContext, browser: Browser) {
   const { router, domain, baseUrl } = context;
   const { sso } = domain;
@@ -107,7 +106,6 @@ export function providerPages(context: RouteContext, browser: Browser) {
     );
 }
 
-/** @returns the form that links a local account by its password */
 export function accountLinkPages(context: RouteContext, browser: Browser) {
   const { router, domain, baseUrl } = context;
   const { sso } = domain;

@@ -125,7 +125,6 @@ const described = {
   }),
 };
 
-/** @returns the operations that read sessions */
 export function sessionListRoutes({ router, domain }: RouteContext) {
   const { lists, facets, detail } = domain.sessions;
   return router

@@ -37,7 +37,6 @@ const described = {
   }),
 };
 
-/** @returns the operations on sharing */
 export function sessionSharingRoutes({ router, domain }: RouteContext) {
   const { sharing } = domain.sessions;
   return router

@@ -49,7 +49,6 @@ const described = operationsOf("Sessions")(
   },
 );
 
-/** @returns the operation that reads a session */
 export const sessionTranscriptRoutes = ({ router, domain }: RouteContext) =>
   router.get(
     "/session-uploads/:id/transcript",

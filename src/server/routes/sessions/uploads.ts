@@ -50,7 +50,6 @@ const described = {
   }),
 };
 
-/** @returns the operations that change or fetch one session */
 export function sessionUploadRoutes({ router, domain }: RouteContext) {
   const { announcements, completion, downloads, removal, tally } = domain.sessions;
   return router

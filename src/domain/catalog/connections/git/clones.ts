@@ -37,7 +37,6 @@ export class Clones {
     return `${clone.base}/${clone.path.replace("{namespace}", namespace).replace("{name}", name)}`;
   }
 
-  /** @returns the version of git */
   async version(): Promise<string> {
     await using folder = await this.dependencies.folders.create();
     return (await this.#git.installed({ folder: folder.path, ...this.bounds })).version;

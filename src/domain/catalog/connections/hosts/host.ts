@@ -70,7 +70,6 @@ export function requireShape<Shape extends TSchema>(
   throw sourceFault("bad_answer");
 }
 
-/** @returns each part of a repository encoded */
 export const encodedParts = (repository: string): string =>
   repository.split("/").map(encodeURIComponent).join("/");
 

@@ -1,7 +1,6 @@
 // Types shared by the parts of the editor, and calls to the server.
 import type { EditorView } from "@codemirror/view";
 
-/** A text in the editor. */
 export interface Edited {
   form: HTMLFormElement;
   /** the field of the form; it has the text of the last submission */

@@ -24,7 +24,6 @@ export interface CheckPageProps {
   refused?: RefusedStep | undefined;
 }
 
-/** @returns the page of the last step */
 export function checkPage({
   addition,
   draftVersion,

@@ -27,7 +27,6 @@ export const packageName = ({ id, version }: { id: string; version: string }): s
 /** ID_PATTERN for browsers, which reject an unescaped hyphen. */
 const ID_CHARACTERS = "[a-z0-9\\-]+";
 
-/** @returns the page of the third step */
 export function identityPage(props: IdentityPageProps): ConsolePage {
   const { addition, refused } = props;
   const content = <Form {...props} />;

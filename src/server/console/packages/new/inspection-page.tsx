@@ -7,7 +7,6 @@ import { Count, Facts, Id, Size, Text } from "../../parts/values.tsx";
 import { stepPage } from "./steps.tsx";
 import { STEPS } from "./words.ts";
 
-/** @returns the page of the second step */
 export function inspectionPage({
   addition,
   archive,

@@ -15,7 +15,6 @@ import { withoutReturns } from "../../long-form.ts";
 
 type Adapter = NonNullable<ManagedPackage["adapters"][HarnessKey]>;
 
-/** Members with one text. */
 const TEXT_MEMBERS = [
   "plugin_dir",
   "skills_dir",

@@ -31,7 +31,6 @@ export interface LayoutPageProps {
   refused?: RefusedStep | undefined;
 }
 
-/** @returns the page of the fourth step */
 export function layoutPage(props: LayoutPageProps): ConsolePage {
   const { addition, refused } = props;
   const content = <Form {...props} />;

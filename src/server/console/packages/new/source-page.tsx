@@ -39,7 +39,6 @@ const labelled = (problem: Problem): Problem => {
   return label === undefined ? problem : { ...problem, detail: `${label}: ${problem.detail}` };
 };
 
-/** @returns the page of the first step */
 export function sourcePage(props: SourcePageProps): ConsolePage {
   const { addition } = props;
   const refused = props.refused && { ...props.refused, problems: props.refused.problems.map(labelled) };

@@ -14,7 +14,6 @@ import { gatewayStatusOf, healthOf } from "../../gateway/gateway-status.ts";
 /** The default for a policy that names neither gateway nor agent. */
 const NO_POLICY = { allowed_harnesses: [] };
 
-/** @returns the page about gateway mode */
 export function gatewayPages(context: RouteContext, console: Console) {
   const { gateway, governance } = context.domain;
 

@@ -16,7 +16,6 @@ import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
-/** @returns the pages about gateway keys */
 export function gatewayKeyPages({ router, domain }: RouteContext, console: Console) {
   const { directory } = domain.gateway;
   const isOff = (reader: Reader): ConsolePage | undefined =>

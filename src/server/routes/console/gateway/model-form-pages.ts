@@ -21,7 +21,6 @@ import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { modelsOff, readModels } from "./model-pages.ts";
 
-/** @returns the form that assigns models to an agent */
 export function gatewayModelFormPages({ router, domain }: RouteContext, console: Console) {
   const path = `${MODELS_PATH}/harnesses/:harness`;
   return router

@@ -38,7 +38,6 @@ export function readModels(
   return { view, draft };
 }
 
-/** @returns the pages of models */
 export function gatewayModelPages(context: RouteContext, console: Console) {
   oneModelPages(context, console);
   const { router, domain } = context;
@@ -86,7 +85,6 @@ export function gatewayModelPages(context: RouteContext, console: Console) {
     );
 }
 
-/** @returns the page of one model, and the form that acknowledges it */
 function oneModelPages({ router, domain }: RouteContext, console: Console) {
   return router
     .get(

@@ -25,7 +25,6 @@ import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { userIdOf } from "../fleet-queries.ts";
 
-/** @returns the pages about requests to the gateway */
 export function gatewayRequestPages({ router, domain }: RouteContext, console: Console) {
   const { requestLogs, exports } = domain;
   const isOff = (reader: Reader): ConsolePage | undefined =>

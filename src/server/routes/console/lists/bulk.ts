@@ -48,7 +48,6 @@ interface Asked<Act extends string> {
   filter: string | undefined;
 }
 
-/** One slice of an action. */
 interface SliceOf<Act extends string, Selection> {
   act: Act;
   selection: Selection;

@@ -42,7 +42,6 @@ export function mePages({ router, domain }: RouteContext, console: Console) {
   );
 }
 
-/** @returns the page that explains the policy to the reader */
 export const ownPolicyPages = ({ router, domain }: RouteContext, console: Console) =>
   router.get(
     OWN_POLICY_PATH,
@@ -73,7 +72,6 @@ export const ownPolicyPages = ({ router, domain }: RouteContext, console: Consol
     pageRoute("showOwnPolicy", "What the policy sets for the reader"),
   );
 
-/** @returns the list of the reader's workstations, and the form that signs one out */
 export function ownWorkstationPages({ router, domain }: RouteContext, console: Console) {
   const { inventory } = domain.clients;
   const { ownLogins } = domain.access;

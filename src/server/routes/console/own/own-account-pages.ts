@@ -19,7 +19,6 @@ const PasswordForm = formOf({
   new_password: FormField,
 });
 
-/** @returns the page of the account and its password form */
 export function ownAccountPages({ router, domain }: RouteContext, console: Console, browser: Browser) {
   const { passwordChanges, ownFactors } = domain.access;
 

@@ -12,7 +12,6 @@ import type { RouteContext } from "../../../router.ts";
 const Form = formOf({ csrf: FormField, by: FormField });
 const VersionForm = formOf({ csrf: FormField, by: FormField, version: FormField });
 
-/** @returns the page of the key and its forms */
 export function ownConsoleKeyPages({ router, domain }: RouteContext, console: Console) {
   const { keys } = domain.gateway;
   const isOff = (reader: Reader) =>

@@ -56,7 +56,6 @@ function createOwnLogins({ domain }: Pick<RouteContext, "domain">) {
   };
 }
 
-/** @returns the list of the reader's logins */
 export function ownConsoleLoginPages(context: RouteContext, console: Console) {
   const logins = createOwnLogins(context);
 
@@ -89,7 +88,6 @@ export function ownConsoleLoginPages(context: RouteContext, console: Console) {
     );
 }
 
-/** @returns the forms that end logins */
 export function endOwnLoginForms({ router, domain }: RouteContext, console: Console) {
   const { ownLogins } = domain.access;
   const action = { needs: "anyone", back: OWN_LOGINS_PATH } as const;

@@ -18,7 +18,6 @@ const View = formOf({
 });
 const Usual = formOf({ csrf: FormField, by: FormField, path: FormField, query: FormField, act: FormField });
 
-/** @returns the page of saved views, and the forms of lists */
 export function ownViewPages({ router, domain }: RouteContext, console: Console) {
   const { preferences } = domain;
   const ownerOf = (reader: Reader): Owner => ({

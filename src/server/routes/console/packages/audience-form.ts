@@ -36,7 +36,6 @@ export interface AudiencePlace
   next: Done;
 }
 
-/** @returns the page of an audience, and what its form does */
 export function createAudienceForms(domain: Domain) {
   const { identity, scim } = domain;
   const { users } = identity;

@@ -14,7 +14,6 @@ import { type AudiencePlace, createAudienceForms } from "./audience-form.ts";
 
 const SAVED = "The draft is saved. Nothing is published yet.";
 
-/** @returns the page of a package's audience and its form */
 export function audiencePages({ router, domain }: RouteContext, console: Console) {
   const forms = createAudienceForms(domain);
   const place = placeIn(domain);

@@ -28,7 +28,6 @@ const TAKEN = formOf({
 });
 const ACTION = { needs: "administrator" } as const;
 
-/** @returns the list of the catalog and its file */
 export function catalogPages({ router, domain }: RouteContext, console: Console) {
   return router
     .get(
@@ -56,7 +55,6 @@ export function catalogPages({ router, domain }: RouteContext, console: Console)
     );
 }
 
-/** @returns the page of one package of the catalog and its forms */
 export function catalogEntryPages({ router, domain }: RouteContext, console: Console) {
   const { catalog, governance } = domain;
   return router

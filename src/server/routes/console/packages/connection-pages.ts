@@ -5,7 +5,6 @@ import { CONNECTIONS_PATH } from "../../../console/packages/words.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
-/** @returns the page of the connections */
 export function connectionPages({ router, domain }: RouteContext, console: Console) {
   const { packageSources, sourceWatch } = domain;
   return router.get(

@@ -32,7 +32,6 @@ const PLAN = formOf({
 });
 const ACTION = { needs: "administrator", back: IMPORT_PATH } as const;
 
-/** @returns the pages of an import and their forms */
 export function importPages({ router, domain, uploadTimes }: RouteContext, console: Console) {
   return router
     .get(

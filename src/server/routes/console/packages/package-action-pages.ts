@@ -29,7 +29,6 @@ const REMOVED = formOf({ csrf: FormField, by: FormField, version: FormField });
 const SAVED: Done = { to: REVIEW_PATH, notice: "The draft is saved. Nothing is published yet." };
 const ACTION = { needs: "administrator" } as const;
 
-/** @returns the page of a package and its forms */
 export function packageActionPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
   const pageOf = pageReader(domain);

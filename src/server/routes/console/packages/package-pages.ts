@@ -9,7 +9,6 @@ import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 import { readAllPackages, readPackages } from "./package-reading.ts";
 
-/** @returns the pages of packages */
 export function packagePages({ router, domain }: RouteContext, console: Console) {
   return router
     .get(

@@ -15,7 +15,6 @@ import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
-/** @returns the pages of groups */
 export function groupPages({ router, domain }: RouteContext, console: Console) {
   const { directory, roles } = domain.scim;
   const withRole = (group: GroupRow) => ({ ...group, role: roles.roleOf(group) });

@@ -44,7 +44,6 @@ const NEEDED = { needs: "administrator", back: INVITATIONS_PATH } as const;
 /** Longer text is not shown again, because refuseLongPage would replace the page together with the reason. */
 export const REPEATED_CHARACTERS_MAX = 8_192;
 
-/** @returns the list of invitations and the actions on them */
 export function invitationPages(context: RouteContext, console: Console) {
   const { identity } = context.domain;
   const { invitations } = identity;
@@ -108,7 +107,6 @@ export function invitationPages(context: RouteContext, console: Console) {
   invitationActionPages(context, console);
 }
 
-/** @returns the pages that renew or cancel one invitation */
 function invitationActionPages(context: RouteContext, console: Console) {
   const { invitations } = context.domain.identity;
   const perform = createPerform(context);

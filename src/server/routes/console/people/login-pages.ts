@@ -23,7 +23,6 @@ const Confirmed = formOf({ csrf: FormField, by: FormField });
 const TypedCount = formOf({ csrf: FormField, by: FormField, count: FormField, typed: FormField });
 const NEEDED = { needs: "administrator", back: LOGINS_PATH } as const;
 
-/** @returns the pages of logins */
 export function loginPages({ router, domain }: RouteContext, console: Console) {
   const { logins } = domain.access;
   const userIn = createUserFilter(domain);
@@ -63,7 +62,6 @@ export function loginPages({ router, domain }: RouteContext, console: Console) {
   endLoginPages({ router, domain }, console);
 }
 
-/** @returns the pages that end one login or all */
 function endLoginPages({ router, domain }: Pick<RouteContext, "router" | "domain">, console: Console) {
   const { logins } = domain.access;
   const endAll = ({ language }: Reader, error?: string) =>

@@ -21,7 +21,6 @@ import { pageRoute, seeOther } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
-/** @returns the list of users and its CSV file */
 export function userListPages({ router, domain }: RouteContext, console: Console) {
   const { users } = domain.identity;
   const hasGateway = domain.gateway.mode !== undefined;

@@ -14,7 +14,6 @@ import type { RouteContext } from "../../../router.ts";
 /** Workstations, logins and audit entries on the page; links lead to all of them. */
 const ROWS_SHOWN = 5;
 
-/** @returns the page of one user */
 export function userPages({ router, domain }: RouteContext, console: Console) {
   const { identity, governance, gateway, access, auditLog, clients, scim } = domain;
   const checkAction = createActionCheck(identity);

@@ -21,7 +21,6 @@ const SETTLED = formOf({
   take: FormField,
 });
 
-/** @returns the form that settles one place */
 export const conflictPages = ({ router, domain: { governance } }: RouteContext, console: Console) =>
   router.post(
     CONFLICTS_PATH,

@@ -15,7 +15,6 @@ const HEADERS = {
 };
 const yamlFile = { description: "The file", schema: Type.String(), mediaType: "application/yaml" };
 
-/** @returns the file of the draft */
 export const draftFilePages = ({ router, domain: { governance } }: RouteContext, console: Console) =>
   router.get(
     DRAFT_FILE_PATH,

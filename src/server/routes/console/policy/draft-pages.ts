@@ -36,7 +36,6 @@ const SHARED = formOf({ ...both, shared: FormField });
 const STATED = formOf(both);
 const ACTION = { needs: "administrator" } as const;
 
-/** @returns the pages of drafts and their forms */
 export function draftPages({ router, domain, baseUrl }: RouteContext, console: Console) {
   const review = reviewerOf(domain, baseUrl);
   const publish = publisherOf(domain, review);
@@ -79,7 +78,6 @@ const publisherOf =
     }
   };
 
-/** @returns the forms that share, merge and discard the draft, and that go back to a former revision */
 export function draftActionPages(context: RouteContext, console: Console) {
   draftDiscardPages(context, console);
   const { router, domain } = context;

@@ -13,7 +13,6 @@ import { formOperation, pageRoute, seeOther, uploadRoute } from "../../../pages/
 import type { RouteContext } from "../../../router.ts";
 import { discardTextStep, isDraftChanged } from "./draft-discard-pages.ts";
 
-/** @returns the editor and its form */
 export function editPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
   const save = saverOf(domain);

@@ -13,7 +13,6 @@ import type { Reader } from "../../../console/reader.ts";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
-/** @returns the page that explains the policy to administrators */
 export const explainPages = ({ router, domain }: RouteContext, console: Console) =>
   router.get(
     EXPLAIN_PATH,

@@ -39,7 +39,6 @@ import { formOperation, pageRoute, uploadRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { discardTextStep } from "./draft-discard-pages.ts";
 
-/** @returns the pages of harnesses and the form of one */
 export function harnessPages({ router, domain }: RouteContext, console: Console) {
   const { drafts, revisions } = domain.governance;
   const { viewsOf, pageOf, send } = createForm(domain);

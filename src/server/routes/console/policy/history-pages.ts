@@ -10,7 +10,6 @@ import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { exportAnswer } from "../lists/list-export.ts";
 
-/** @returns the routes of the list of revisions and of its CSV file */
 export function historyPages({ router, domain }: RouteContext, console: Console) {
   const { clients, governance } = domain;
   const { revisions } = governance;

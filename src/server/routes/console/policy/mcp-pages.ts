@@ -59,7 +59,6 @@ import { exportAnswer } from "../lists/list-export.ts";
 
 const ACTION = { needs: "administrator", heldBack: VARIABLE_VALUE } as const;
 
-/** @returns the list of MCP servers, and the pages of one */
 export function mcpPages(context: RouteContext, console: Console) {
   mcpServerPages(context, console);
   const { router, domain } = context;
@@ -92,7 +91,6 @@ export function mcpPages(context: RouteContext, console: Console) {
     );
 }
 
-/** @returns the form of a new MCP server, and of an existing one */
 function mcpServerPages({ router, domain }: RouteContext, console: Console) {
   const { drafts } = domain.governance;
   const send = senderOf(domain);

@@ -13,7 +13,6 @@ import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 import { withNames } from "./audience-names.ts";
 
-/** @returns the pages that show the policy */
 export function policyPages({ router, domain }: RouteContext, console: Console) {
   const { governance } = domain;
   const { revisions, views } = governance;
@@ -73,7 +72,6 @@ export function policyPages({ router, domain }: RouteContext, console: Console) 
     );
 }
 
-/** @returns the page of a rollout */
 export const rolloutPages = ({ router, domain: { clients, governance } }: RouteContext, console: Console) =>
   router.get(
     `${ROLLOUT_PATH}/:revision`,

@@ -17,7 +17,6 @@ const COLUMNS: readonly Column<User>[] = [
 ];
 const SIDES = ["gaining", "losing"] as const;
 
-/** @returns the file of the people whom a draft reaches */
 export const reachPages = ({ router, domain }: RouteContext, console: Console) =>
   router.get(
     PEOPLE_CSV_PATH,

@@ -20,7 +20,6 @@ import { exportAnswer } from "../lists/list-export.ts";
 /** The address has `-updated`, the domain `updated_desc`. */
 const SORTS: Readonly<Record<string, string>> = { "-updated": "updated_desc", updated: "updated_asc" };
 
-/** @returns the list of captured sessions */
 export function sessionListPages({ router, domain }: RouteContext, console: Console) {
   const { lists } = domain.sessions;
 

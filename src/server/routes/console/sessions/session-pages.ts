@@ -17,7 +17,6 @@ const Form = formOf({ csrf: FormField, by: FormField });
 const isOwn = ({ session }: SessionDetail, { visitor }: Reader): boolean =>
   session.userId === visitor.principal.userId;
 
-/** @returns the pages of one session */
 export function sessionPages({ router, domain, clock }: RouteContext, console: Console) {
   const { detail, transcripts, sharing, downloads } = domain.sessions;
 
@@ -64,7 +63,6 @@ export function sessionPages({ router, domain, clock }: RouteContext, console: C
   removalPages({ router, domain }, console);
 }
 
-/** @returns the pages that delete a session */
 function removalPages({ router, domain }: Pick<RouteContext, "router" | "domain">, console: Console) {
   const { detail, removal } = domain.sessions;
 

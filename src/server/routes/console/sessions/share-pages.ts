@@ -145,7 +145,6 @@ const expectationOf =
     if (versionOf(before) !== version) throw new SharingChanged();
   };
 
-/** @returns the form that shares a session */
 export function sharePages({ router, domain }: RouteContext, console: Console) {
   const { ownSession, emptyForm, findPeople, share } = createShareForms(domain);
 

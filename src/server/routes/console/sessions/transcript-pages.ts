@@ -14,7 +14,6 @@ import { formFailure, pageRoute, seeOther } from "../../../pages/html.ts";
 import { asSentence } from "../../../pages/words.ts";
 import type { RouteContext } from "../../../router.ts";
 
-/** @returns the page of the transcript */
 export function transcriptPages({ router, domain }: RouteContext, console: Console) {
   const { detail, transcripts } = domain.sessions;
 

@@ -25,7 +25,6 @@ const eventsOperation = operation(
   },
 );
 
-/** @returns the routes of the overview */
 export const overviewPages = ({ router, overview, adminEvents }: RouteContext, console: Console) =>
   router
     .get(

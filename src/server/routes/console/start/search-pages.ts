@@ -10,7 +10,6 @@ import { searchPage } from "../../../console/search/search.tsx";
 import { pageRoute } from "../../../pages/html.ts";
 import type { RouteContext } from "../../../router.ts";
 
-/** @returns the routes of the search and of the page of keys */
 export const searchPages = ({ router, search, spendSearch }: RouteContext, console: Console) =>
   router
     .get(

@@ -19,7 +19,6 @@ import { statedIn } from "../../../../console/parts/stated-version.ts";
 import type { Reader } from "../../../../console/reader.ts";
 import type { RouteContext } from "../../../../router.ts";
 
-/** @returns the page of the step, and what its form does */
 export function createLayoutForm(domain: RouteContext["domain"]) {
   const { packageAdditions, packageSources, harnesses } = domain;
 

@@ -118,7 +118,6 @@ export function stepPages(context: RouteContext, console: Console) {
     );
 }
 
-/** @returns the page of the last step and its form */
 export function checkPages({ router, domain }: RouteContext, console: Console) {
   return router
     .get(
