@@ -61,7 +61,7 @@ function resultIn(answer: RepackAnswer): Repacked {
 /** The file that runs, also after an upgrade has put another one in its place, and the script if it is the runtime. */
 const ownProgram = (): string[] => [
   process.platform === "linux" ? `/proc/${process.pid}/exe` : process.execPath,
-  ...(Bun.isStandaloneExecutable ? [] : [join(import.meta.dir, "../../main.ts")]),
+  ...(Bun.isStandaloneExecutable ? [] : [join(import.meta.dir, "../../../main.ts")]),
 ];
 
 export const mirroringOf = (
