@@ -46,6 +46,12 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** Adds options within a chain: `.with(addConfirmOptions)`. */
+  with(add: (command: CliCommand) => unknown): this {
+    add(this);
+    return this;
+  }
+
   /** Adds `--json`. Every command that prints a result calls this. */
   printsJson(): this {
     return this.option("--json", "print JSON; errors are JSON on stderr");

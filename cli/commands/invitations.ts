@@ -24,19 +24,16 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addPageOptions(
-    noun
-      .command("list")
-      .description("Lists invitations, newest first.")
-      .examples(
-        "quartermaster invitations list --status outstanding",
-        "quartermaster invitations list --role admin --json",
-      )
-      .addOption(choiceOption("--role <role>", "only invitations with this role", ROLE_CHOICES))
-      .addOption(
-        choiceOption("--status <status>", "neither accepted nor canceled", INVITATION_STATUS_CHOICES),
-      ),
-  )
+  noun
+    .command("list")
+    .description("Lists invitations, newest first.")
+    .examples(
+      "quartermaster invitations list --status outstanding",
+      "quartermaster invitations list --role admin --json",
+    )
+    .addOption(choiceOption("--role <role>", "only invitations with this role", ROLE_CHOICES))
+    .addOption(choiceOption("--status <status>", "neither accepted nor canceled", INVITATION_STATUS_CHOICES))
+    .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./users/invite.ts")).list)),
   noun
@@ -52,16 +49,15 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("cancel")
-      .description("Cancels an invitation; its link stops working.")
-      .examples(
-        `quartermaster invitations cancel ${EXAMPLE_ID}`,
-        `quartermaster invitations cancel ${EXAMPLE_ID} --yes`,
-      )
-      .argument(...ID),
-  )
+  noun
+    .command("cancel")
+    .description("Cancels an invitation; its link stops working.")
+    .examples(
+      `quartermaster invitations cancel ${EXAMPLE_ID}`,
+      `quartermaster invitations cancel ${EXAMPLE_ID} --yes`,
+    )
+    .argument(...ID)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./users/invite.ts")).cancel)),
   noun
@@ -77,15 +73,14 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const regenerating = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("regenerate")
-      .description("Renews an invitation for 24 hours with a new link, which is shown once.")
-      .examples(
-        `quartermaster invitations regenerate ${EXAMPLE_ID}`,
-        `quartermaster invitations regenerate ${EXAMPLE_ID} --yes --json`,
-      )
-      .argument(...ID),
-  )
+  noun
+    .command("regenerate")
+    .description("Renews an invitation for 24 hours with a new link, which is shown once.")
+    .examples(
+      `quartermaster invitations regenerate ${EXAMPLE_ID}`,
+      `quartermaster invitations regenerate ${EXAMPLE_ID} --yes --json`,
+    )
+    .argument(...ID)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./users/invite.ts")).regenerate));

@@ -14,7 +14,7 @@ export const PAGE_NUMBER_MAX = 1_000_000;
 
 /** Adds `--q`, `--page` and `--limit`. */
 export const addPageOptions = (command: CliCommand): CliCommand =>
-  addNumberOptions(command.option("--q <text>", "only rows that contain this text"));
+  command.option("--q <text>", "only rows that contain this text").with(addNumberOptions);
 
 /** Adds `--page` and `--limit`, for a list that has no text search. */
 export const addNumberOptions = (command: CliCommand): CliCommand =>

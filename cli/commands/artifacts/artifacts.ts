@@ -61,13 +61,12 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .option("--dry-run", "find the commit without downloading anything")
     .printsJson()
     .action(domainAction(context, async () => (await import("./create.ts")).create)),
-  addConfirmOptions(
-    noun
-      .command("remove")
-      .description("Removes one stored archive that no revision, draft or catalog entry names.")
-      .examples("quartermaster artifacts remove ID --dry-run", "quartermaster artifacts remove ID --yes")
-      .argument("<id>", "id of the archive"),
-  )
+  noun
+    .command("remove")
+    .description("Removes one stored archive that no revision, draft or catalog entry names.")
+    .examples("quartermaster artifacts remove ID --dry-run", "quartermaster artifacts remove ID --yes")
+    .argument("<id>", "id of the archive")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
 ];

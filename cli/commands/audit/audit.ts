@@ -13,21 +13,20 @@ export const register = (program: CliCommand): CliCommand =>
 
 export function addVerbs(noun: CliCommand, context: Context): void {
   const verbs = [
-    addNumberOptions(
-      noun
-        .command("list")
-        .description("Lists who changed what, newest first.")
-        .examples(
-          "quartermaster audit list --since 24h --wide",
-          "quartermaster audit list --actor ana@example.org --action user.update",
-          "quartermaster audit list --since 2027-06-01 --until 2027-07-01 --json",
-        )
-        .option("--actor <actor>", "only by this e-mail address, user id, login name, token or job")
-        .option("--action <action>", "only this action, such as user.update")
-        .option("--target <id>", "only changes to the object with this id")
-        .option("--since <time>", "only from this time on: 24h (ago), a date in UTC, an RFC 3339 time")
-        .option("--until <time>", "only before this time"),
-    )
+    noun
+      .command("list")
+      .description("Lists who changed what, newest first.")
+      .examples(
+        "quartermaster audit list --since 24h --wide",
+        "quartermaster audit list --actor ana@example.org --action user.update",
+        "quartermaster audit list --since 2027-06-01 --until 2027-07-01 --json",
+      )
+      .option("--actor <actor>", "only by this e-mail address, user id, login name, token or job")
+      .option("--action <action>", "only this action, such as user.update")
+      .option("--target <id>", "only changes to the object with this id")
+      .option("--since <time>", "only from this time on: 24h (ago), a date in UTC, an RFC 3339 time")
+      .option("--until <time>", "only before this time")
+      .with(addNumberOptions)
       .printsTable()
       .action(readingAction(context, async () => (await import("./read.ts")).list)),
     noun

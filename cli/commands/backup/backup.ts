@@ -30,22 +30,20 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 }
 
 const creating = (noun: CliCommand, context: Context): CliCommand =>
-  addSecretOptions(
-    noun
-      .command("create")
-      .description("Creates a backup of the database and the artifacts; the service may be running.")
-      .examples(
-        "quartermaster backup create",
-        "quartermaster backup create /mnt/usb/monday.qmb --json",
-        "quartermaster backup create --with-keys --passphrase-file passphrase.txt",
-      )
-      .argument(
-        "[file]",
-        "file to write, or a folder for a file named after the time (default: the backup folder)",
-      )
-      .option("--with-keys", "write the keys to a second file (.qmk), encrypted with a passphrase"),
-    "passphrase",
-  )
+  noun
+    .command("create")
+    .description("Creates a backup of the database and the artifacts; the service may be running.")
+    .examples(
+      "quartermaster backup create",
+      "quartermaster backup create /mnt/usb/monday.qmb --json",
+      "quartermaster backup create --with-keys --passphrase-file passphrase.txt",
+    )
+    .argument(
+      "[file]",
+      "file to write, or a folder for a file named after the time (default: the backup folder)",
+    )
+    .option("--with-keys", "write the keys to a second file (.qmk), encrypted with a passphrase")
+    .with((verb) => addSecretOptions(verb, "passphrase"))
     .printsJson()
     .action(settingsAction(context, async () => (await import("./create.ts")).create));
 
@@ -72,21 +70,18 @@ const verifying = (noun: CliCommand, context: Context): CliCommand =>
     .action(settingsAction(context, async () => (await import("./verify.ts")).verify));
 
 const restoring = (noun: CliCommand, context: Context): CliCommand =>
-  addSecretOptions(
-    addSevereConfirmOptions(
-      noun
-        .command("restore")
-        .description("Restores a backup while no service runs, and keeps the replaced data.")
-        .examples(
-          "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
-          "quartermaster backup restore backup-20270101T000000Z.qmb --confirm quartermaster",
-          "quartermaster backup restore backup-20270101T000000Z.qmb --keys backup-20270101T000000Z.qmk --revoke-logins",
-        )
-        .argument("<file>", "a backup, or a copy made by an upgrade")
-        .option("--keys <file>", "key file (.qmk) of the backup, to restore its keys first")
-        .option("--revoke-logins", "end every login, for example if the backup was exposed to others"),
-    ),
-    "passphrase",
-  )
+  noun
+    .command("restore")
+    .description("Restores a backup while no service runs, and keeps the replaced data.")
+    .examples(
+      "quartermaster backup restore backup-20270101T000000Z.qmb --dry-run",
+      "quartermaster backup restore backup-20270101T000000Z.qmb --confirm quartermaster",
+      "quartermaster backup restore backup-20270101T000000Z.qmb --keys backup-20270101T000000Z.qmk --revoke-logins",
+    )
+    .argument("<file>", "a backup, or a copy made by an upgrade")
+    .option("--keys <file>", "key file (.qmk) of the backup, to restore its keys first")
+    .option("--revoke-logins", "end every login, for example if the backup was exposed to others")
+    .with(addSevereConfirmOptions)
+    .with((verb) => addSecretOptions(verb, "passphrase"))
     .printsJson()
     .action(settingsAction(context, async () => (await import("./restore.ts")).restore));

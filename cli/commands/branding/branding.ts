@@ -18,31 +18,29 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .examples("quartermaster branding show", "quartermaster branding show --json")
     .printsJson()
     .action(readingAction(context, async () => (await import("./verbs.ts")).show));
-  const apply = addConfirmOptions(
-    noun
-      .command("apply")
-      .description("Replaces addresses. Browsers of everybody read images from there, also before sign-in.")
-      .examples(
-        "quartermaster branding apply --logo-url https://example.org/logo.svg --dry-run",
-        "quartermaster branding apply --icon-url '' --yes",
-      )
-      .option("--logo-url <url>", "https address of the logo; an empty one removes it")
-      .option("--icon-url <url>", "https address of the icon; an empty one removes it"),
-  )
+  const apply = noun
+    .command("apply")
+    .description("Replaces addresses. Browsers of everybody read images from there, also before sign-in.")
+    .examples(
+      "quartermaster branding apply --logo-url https://example.org/logo.svg --dry-run",
+      "quartermaster branding apply --icon-url '' --yes",
+    )
+    .option("--logo-url <url>", "https address of the logo; an empty one removes it")
+    .option("--icon-url <url>", "https address of the icon; an empty one removes it")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./verbs.ts")).apply));
   for (const verb of [show, apply]) addDirectoryOptions(verb);
-  const upload = addConfirmOptions(
-    noun
-      .command("upload")
-      .description("Stores an image in the data directory and makes it the logo or the icon.")
-      .examples(
-        "quartermaster branding upload logo logo.svg --dry-run",
-        "quartermaster branding upload icon icon.png --server-public-url https://qm.example.org --yes",
-      )
-      .argument("<logo|icon>", "which of the two")
-      .argument("<file>", "PNG or SVG image of at most 256 KiB"),
-  )
+  const upload = noun
+    .command("upload")
+    .description("Stores an image in the data directory and makes it the logo or the icon.")
+    .examples(
+      "quartermaster branding upload logo logo.svg --dry-run",
+      "quartermaster branding upload icon icon.png --server-public-url https://qm.example.org --yes",
+    )
+    .argument("<logo|icon>", "which of the two")
+    .argument("<file>", "PNG or SVG image of at most 256 KiB")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./verbs.ts")).upload));
   addOptionsOf(upload, ["data_dir", "server.public_url", "server.listen"]);

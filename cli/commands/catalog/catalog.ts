@@ -55,36 +55,32 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("seed")
-      .description(
-        "Adds and updates the packages in a file, all or nothing, and stores their local archives.",
-      )
-      .examples(
-        "quartermaster catalog seed catalog.yaml --dry-run",
-        "quartermaster catalog seed catalog.yaml",
-        "quartermaster catalog seed catalog.yaml --prune --yes",
-      )
-      .argument("<file>", "list of packages, or a file with a section package_catalog, in YAML or JSON")
-      .option("--prune", "remove packages that are not in the file")
-      .option("--allow-dangling", ALLOW_DANGLING),
-  )
+  noun
+    .command("seed")
+    .description("Adds and updates the packages in a file, all or nothing, and stores their local archives.")
+    .examples(
+      "quartermaster catalog seed catalog.yaml --dry-run",
+      "quartermaster catalog seed catalog.yaml",
+      "quartermaster catalog seed catalog.yaml --prune --yes",
+    )
+    .argument("<file>", "list of packages, or a file with a section package_catalog, in YAML or JSON")
+    .option("--prune", "remove packages that are not in the file")
+    .option("--allow-dangling", ALLOW_DANGLING)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./seed.ts")).seed)),
-  addConfirmOptions(
-    noun
-      .command("import")
-      .description("Replaces the catalog with a signed bundle, all or nothing, and stores its archives.")
-      .examples(
-        "quartermaster catalog import spring.qmc --trust bundle.pub --dry-run",
-        "quartermaster catalog import spring.qmc --trust bundle.pub --yes",
-      )
-      .argument("<file>", "bundle written by `catalog export --bundle`")
-      .option("--trust <file>", "public keys (PEM) that may sign bundles")
-      .option("--keep", "keep packages that are not in the bundle")
-      .option("--allow-dangling", ALLOW_DANGLING),
-  )
+  noun
+    .command("import")
+    .description("Replaces the catalog with a signed bundle, all or nothing, and stores its archives.")
+    .examples(
+      "quartermaster catalog import spring.qmc --trust bundle.pub --dry-run",
+      "quartermaster catalog import spring.qmc --trust bundle.pub --yes",
+    )
+    .argument("<file>", "bundle written by `catalog export --bundle`")
+    .option("--trust <file>", "public keys (PEM) that may sign bundles")
+    .option("--keep", "keep packages that are not in the bundle")
+    .option("--allow-dangling", ALLOW_DANGLING)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./bundle.ts")).importBundle)),
   noun
@@ -103,17 +99,16 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .examples("quartermaster catalog bundle-key > bundle.pub", "quartermaster catalog bundle-key --json")
     .printsJson()
     .action(domainAction(context, async () => (await import("./bundle.ts")).bundleKey)),
-  addConfirmOptions(
-    noun
-      .command("remove")
-      .description("Removes one package from the catalog; its archive stays for policies that use it.")
-      .examples(
-        "quartermaster catalog remove review-guide --dry-run",
-        "quartermaster catalog remove review-guide --yes",
-      )
-      .argument("<id>", "id of the package")
-      .option("--allow-dangling", ALLOW_DANGLING),
-  )
+  noun
+    .command("remove")
+    .description("Removes one package from the catalog; its archive stays for policies that use it.")
+    .examples(
+      "quartermaster catalog remove review-guide --dry-run",
+      "quartermaster catalog remove review-guide --yes",
+    )
+    .argument("<id>", "id of the package")
+    .option("--allow-dangling", ALLOW_DANGLING)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
 ];

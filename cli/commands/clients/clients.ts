@@ -47,20 +47,19 @@ const addFilters = (verb: CliCommand): CliCommand =>
     .option(...STALE);
 
 const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addPageOptions(
-    addFilters(
-      noun
-        .command("list")
-        .description("Lists workstations, most recently seen first.")
-        .examples(
-          "quartermaster clients list --user ana@example.org --json",
-          "quartermaster clients list --stale 90d --wide",
-          "quartermaster clients list --summary --sort host_asc --json",
-        ),
-    )
-      .addOption(new Option("--sort <order>", "order of the list (default: last_seen_desc)").choices(SORTS))
-      .option("--summary", "count harnesses and packages instead of listing them"),
+  addFilters(
+    noun
+      .command("list")
+      .description("Lists workstations, most recently seen first.")
+      .examples(
+        "quartermaster clients list --user ana@example.org --json",
+        "quartermaster clients list --stale 90d --wide",
+        "quartermaster clients list --summary --sort host_asc --json",
+      ),
   )
+    .addOption(new Option("--sort <order>", "order of the list (default: last_seen_desc)").choices(SORTS))
+    .option("--summary", "count harnesses and packages instead of listing them")
+    .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
@@ -80,37 +79,37 @@ const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const addRemovalVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    addFilters(
-      noun
-        .command("remove")
-        .description(
-          "Removes workstations from the inventory; a workstation that reports again is added again.",
-        )
-        .examples(
-          "quartermaster clients remove lab-14 lab-15",
-          "quartermaster clients remove --stale 180d --yes",
-        )
-        .argument("[clients...]", CLIENT),
-    ).option("--q <text>", "workstations whose host name, instance id or user contains this text"),
+  addFilters(
+    noun
+      .command("remove")
+      .description(
+        "Removes workstations from the inventory; a workstation that reports again is added again.",
+      )
+      .examples(
+        "quartermaster clients remove lab-14 lab-15",
+        "quartermaster clients remove --stale 180d --yes",
+      )
+      .argument("[clients...]", CLIENT),
   )
+    .option("--q <text>", "workstations whose host name, instance id or user contains this text")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
-  addConfirmOptions(
-    addFilters(
-      noun
-        .command("revoke")
-        .description(
-          "Removes workstations from the inventory and ends their logins; their next requests are refused.",
-        )
-        .examples(
-          "quartermaster clients revoke lab-14",
-          "quartermaster clients revoke --stale 90d --dry-run",
-          "quartermaster clients revoke --stale 90d --yes",
-        )
-        .argument("[clients...]", CLIENT),
-    ).option("--q <text>", "workstations whose host name, instance id or user contains this text"),
+  addFilters(
+    noun
+      .command("revoke")
+      .description(
+        "Removes workstations from the inventory and ends their logins; their next requests are refused.",
+      )
+      .examples(
+        "quartermaster clients revoke lab-14",
+        "quartermaster clients revoke --stale 90d --dry-run",
+        "quartermaster clients revoke --stale 90d --yes",
+      )
+      .argument("[clients...]", CLIENT),
   )
+    .option("--q <text>", "workstations whose host name, instance id or user contains this text")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).revoke)),
 ];

@@ -30,22 +30,21 @@ export function addLogVerbs(noun: CliCommand, context: Context): void {
 
 /** Adds `gateway usage`. */
 export const addUsageVerb = (noun: CliCommand, context: Context): CliCommand =>
-  addDirectoryOptions(
-    addPeriod(
-      noun
-        .command("usage")
-        .description("Sums inference requests and tokens by user, model, agent or day.")
-        .examples(
-          "quartermaster gateway usage",
-          "quartermaster gateway usage --by model --from 2027-06-01 --to 2027-06-30",
-          "quartermaster gateway usage --by day --user ana@example.org --json",
-        )
-        .addOption(choiceOption("--by <group>", "what to sum by", GROUPS).default("user"))
-        .option("--user <user>", "only this user: e-mail address or id"),
-    )
-      .printsTable()
-      .action(readingAction(context, async () => (await import("./usage-reading.ts")).usage)),
-  );
+  addPeriod(
+    noun
+      .command("usage")
+      .description("Sums inference requests and tokens by user, model, agent or day.")
+      .examples(
+        "quartermaster gateway usage",
+        "quartermaster gateway usage --by model --from 2027-06-01 --to 2027-06-30",
+        "quartermaster gateway usage --by day --user ana@example.org --json",
+      )
+      .addOption(choiceOption("--by <group>", "what to sum by", GROUPS).default("user"))
+      .option("--user <user>", "only this user: e-mail address or id"),
+  )
+    .printsTable()
+    .action(readingAction(context, async () => (await import("./usage-reading.ts")).usage))
+    .with(addDirectoryOptions);
 
 const addPeriod = (command: CliCommand): CliCommand =>
   command

@@ -46,38 +46,36 @@ const readingVerbs = (group: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const acknowledging = (group: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    group
-      .command("acknowledge")
-      .description("Accepts a changed model as it is now, after showing what the gateway says about it.")
-      .examples(
-        `quartermaster gateway models acknowledge gpt-5 --dry-run ${CONFIG}`,
-        `quartermaster gateway models acknowledge gpt-5 --yes ${CONFIG}`,
-      )
-      .argument("<model>", "id of the model")
-      .option("--fingerprint <sha256>", "only if the model still has this fingerprint"),
-  )
+  group
+    .command("acknowledge")
+    .description("Accepts a changed model as it is now, after showing what the gateway says about it.")
+    .examples(
+      `quartermaster gateway models acknowledge gpt-5 --dry-run ${CONFIG}`,
+      `quartermaster gateway models acknowledge gpt-5 --yes ${CONFIG}`,
+    )
+    .argument("<model>", "id of the model")
+    .option("--fingerprint <sha256>", "only if the model still has this fingerprint")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./model-changes.ts")).acknowledge));
 
 const assigning = (group: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    group
-      .command("assign")
-      .description(
-        "Replaces the models of one agent, as a new policy revision. Workstations get the lists once every allowed agent has one.",
-      )
-      .examples(
-        `quartermaster gateway models assign codex gpt-5 gpt-5-mini --default gpt-5 --dry-run ${CONFIG}`,
-        `quartermaster gateway models assign codex --none --yes ${CONFIG}`,
-      )
-      .addArgument(new Argument("<harness>", "coding agent").choices(HARNESS_KEYS))
-      .argument("[model...]", "ids of its models")
-      .option("--none", "remove the assignment")
-      .option("--default <model>", "model that the agent starts with (default: the current one)")
-      .option("--no-default", "start with no particular model")
-      .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
-      .option("--comment <text>", "reason, shown in the history"),
-  )
+  group
+    .command("assign")
+    .description(
+      "Replaces the models of one agent, as a new policy revision. Workstations get the lists once every allowed agent has one.",
+    )
+    .examples(
+      `quartermaster gateway models assign codex gpt-5 gpt-5-mini --default gpt-5 --dry-run ${CONFIG}`,
+      `quartermaster gateway models assign codex --none --yes ${CONFIG}`,
+    )
+    .addArgument(new Argument("<harness>", "coding agent").choices(HARNESS_KEYS))
+    .argument("[model...]", "ids of its models")
+    .option("--none", "remove the assignment")
+    .option("--default <model>", "model that the agent starts with (default: the current one)")
+    .option("--no-default", "start with no particular model")
+    .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
+    .option("--comment <text>", "reason, shown in the history")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./model-changes.ts")).assign));

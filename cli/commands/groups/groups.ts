@@ -12,12 +12,11 @@ export const register = (program: CliCommand): CliCommand =>
     .examples("quartermaster groups list", "quartermaster groups show Engineering");
 
 export function addVerbs(noun: CliCommand, context: Context): void {
-  const listing = addPageOptions(
-    noun
-      .command("list")
-      .description("Lists groups by name.")
-      .examples("quartermaster groups list", "quartermaster groups list --q eng --json"),
-  )
+  const listing = noun
+    .command("list")
+    .description("Lists groups by name.")
+    .examples("quartermaster groups list", "quartermaster groups list --q eng --json")
+    .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list));
   const showing = noun

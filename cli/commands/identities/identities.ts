@@ -36,48 +36,46 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
     .action(readingAction(context, async () => (await import("./read.ts")).list));
 
 const creating = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("create")
-      .description(
-        "Links a user to a person at the provider, who then signs in as this user; or prepares all users of a former provider for the one that replaces it.",
-      )
-      .examples(
-        `quartermaster identities create ana@example.org --subject 00u1a2b3 ${CONFIG}`,
-        "quartermaster identities create ana@example.org --subject 00u1a2b3 --issuer https://login.example.org --dry-run",
-        `quartermaster identities create --from-issuer https://old.example.org --by email --dry-run ${CONFIG}`,
-      )
-      .argument("[user]", USER[1])
-      .option("--subject <subject>", "claim `sub` of the person at the provider, exactly")
-      .option(...ISSUER)
-      .addOption(
-        new Option(
-          "--from-issuer <url>",
-          "prepare the users of this former provider, exactly as identities list shows it",
-        ).conflicts(["subject", "issuer"]),
-      )
-      .option("--to-issuer <url>", "issuer of the new provider (default: identity.oidc.issuer)")
-      .addOption(
-        new Option(
-          "--by <way>",
-          "how people are recognized there: the SCIM externalId, or the verified address",
-        ).choices(MOVE_CHOICES),
-      ),
-  )
+  noun
+    .command("create")
+    .description(
+      "Links a user to a person at the provider, who then signs in as this user; or prepares all users of a former provider for the one that replaces it.",
+    )
+    .examples(
+      `quartermaster identities create ana@example.org --subject 00u1a2b3 ${CONFIG}`,
+      "quartermaster identities create ana@example.org --subject 00u1a2b3 --issuer https://login.example.org --dry-run",
+      `quartermaster identities create --from-issuer https://old.example.org --by email --dry-run ${CONFIG}`,
+    )
+    .argument("[user]", USER[1])
+    .option("--subject <subject>", "claim `sub` of the person at the provider, exactly")
+    .option(...ISSUER)
+    .addOption(
+      new Option(
+        "--from-issuer <url>",
+        "prepare the users of this former provider, exactly as identities list shows it",
+      ).conflicts(["subject", "issuer"]),
+    )
+    .option("--to-issuer <url>", "issuer of the new provider (default: identity.oidc.issuer)")
+    .addOption(
+      new Option(
+        "--by <way>",
+        "how people are recognized there: the SCIM externalId, or the verified address",
+      ).choices(MOVE_CHOICES),
+    )
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./create.ts")).create));
 
 const removing = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("remove")
-      .description("Unlinks a user from the provider, and ends the user's logins.")
-      .examples(
-        `quartermaster identities remove ana@example.org ${CONFIG}`,
-        "quartermaster identities remove ana@example.org --issuer https://login.example.org --yes",
-      )
-      .argument(...USER)
-      .option(...ISSUER),
-  )
+  noun
+    .command("remove")
+    .description("Unlinks a user from the provider, and ends the user's logins.")
+    .examples(
+      `quartermaster identities remove ana@example.org ${CONFIG}`,
+      "quartermaster identities remove ana@example.org --issuer https://login.example.org --yes",
+    )
+    .argument(...USER)
+    .option(...ISSUER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).remove));

@@ -36,19 +36,18 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addPageOptions(
-    noun
-      .command("list")
-      .description("Lists keys by e-mail address, with the last problem and the time of the next attempt.")
-      .examples(
-        "quartermaster keys list --state error --json",
-        "quartermaster keys list --expires-within 7d",
-        "quartermaster keys list --q example.org --wide",
-      )
-      .addOption(stateOption())
-      .option(...WITHIN)
-      .option(...PROBLEMS),
-  )
+  noun
+    .command("list")
+    .description("Lists keys by e-mail address, with the last problem and the time of the next attempt.")
+    .examples(
+      "quartermaster keys list --state error --json",
+      "quartermaster keys list --expires-within 7d",
+      "quartermaster keys list --q example.org --wide",
+    )
+    .addOption(stateOption())
+    .option(...WITHIN)
+    .option(...PROBLEMS)
+    .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
@@ -72,53 +71,50 @@ const makingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .option("--manual", "try at once, without the delay after failures")
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).ensure)),
-  addConfirmOptions(
-    noun
-      .command("rotate")
-      .description(
-        "Replaces a user's key; the old key keeps working for 5 minutes. If a key leaked, use `keys revoke`.",
-      )
-      .examples(
-        `quartermaster keys rotate ana@example.org ${CONFIG}`,
-        `quartermaster keys rotate ana@example.org --dry-run ${CONFIG}`,
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("rotate")
+    .description(
+      "Replaces a user's key; the old key keeps working for 5 minutes. If a key leaked, use `keys revoke`.",
+    )
+    .examples(
+      `quartermaster keys rotate ana@example.org ${CONFIG}`,
+      `quartermaster keys rotate ana@example.org --dry-run ${CONFIG}`,
+    )
+    .argument(...USER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).rotate)),
 ];
 
 const revoking = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("revoke")
-      .description("Revokes a user's key, here and at the gateway.")
-      .examples(
-        `quartermaster keys revoke ana@example.org ${CONFIG}`,
-        `quartermaster keys revoke ana@example.org --dry-run ${CONFIG}`,
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("revoke")
+    .description("Revokes a user's key, here and at the gateway.")
+    .examples(
+      `quartermaster keys revoke ana@example.org ${CONFIG}`,
+      `quartermaster keys revoke ana@example.org --dry-run ${CONFIG}`,
+    )
+    .argument(...USER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).revoke));
 
 const changingMany = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("change")
-      .description("Changes the keys of several users at once: named ones, or all that match the options.")
-      .examples(
-        `quartermaster keys change revoke ana@example.org bob@example.org ${CONFIG}`,
-        `quartermaster keys change ensure --problems --dry-run ${CONFIG}`,
-        `quartermaster keys change rotate --expires-within 7d --yes ${CONFIG}`,
-      )
-      .addArgument(new Argument("<action>", "the change").choices(KEY_ACTION_CHOICES))
-      .argument("[users...]", "e-mail addresses or ids")
-      .option("--q <text>", "keys of users whose address contains this text")
-      .addOption(stateOption())
-      .option(...WITHIN)
-      .option(...PROBLEMS),
-  )
+  noun
+    .command("change")
+    .description("Changes the keys of several users at once: named ones, or all that match the options.")
+    .examples(
+      `quartermaster keys change revoke ana@example.org bob@example.org ${CONFIG}`,
+      `quartermaster keys change ensure --problems --dry-run ${CONFIG}`,
+      `quartermaster keys change rotate --expires-within 7d --yes ${CONFIG}`,
+    )
+    .addArgument(new Argument("<action>", "the change").choices(KEY_ACTION_CHOICES))
+    .argument("[users...]", "e-mail addresses or ids")
+    .option("--q <text>", "keys of users whose address contains this text")
+    .addOption(stateOption())
+    .option(...WITHIN)
+    .option(...PROBLEMS)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./bulk.ts")).change));
 

@@ -43,19 +43,18 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const revoking = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("revoke")
-      .description("Ends one login, all logins of a user, or all logins; their next request is refused.")
-      .examples(
-        `quartermaster logins revoke ${EXAMPLE_ID}`,
-        "quartermaster logins revoke --user ana@example.org --dry-run",
-        "quartermaster logins revoke --all --yes",
-      )
-      .argument("[id]", "id of one login")
-      .option("--user <user>", "every login of this user: e-mail address or id")
-      .option("--except <id>", "with --user: this browser login stays, and all workstations end")
-      .option("--all", "every login of every user"),
-  )
+  noun
+    .command("revoke")
+    .description("Ends one login, all logins of a user, or all logins; their next request is refused.")
+    .examples(
+      `quartermaster logins revoke ${EXAMPLE_ID}`,
+      "quartermaster logins revoke --user ana@example.org --dry-run",
+      "quartermaster logins revoke --all --yes",
+    )
+    .argument("[id]", "id of one login")
+    .option("--user <user>", "every login of this user: e-mail address or id")
+    .option("--except <id>", "with --user: this browser login stays, and all workstations end")
+    .option("--all", "every login of every user")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./revoke.ts")).revoke));

@@ -18,16 +18,15 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .examples("quartermaster organization show", "quartermaster organization show --json")
     .printsJson()
     .action(readingAction(context, async () => (await import("./rename.ts")).show));
-  const renaming = addConfirmOptions(
-    noun
-      .command("rename")
-      .description("Renames the organization; users see the name when they sign in.")
-      .examples(
-        "quartermaster organization rename 'Example Inc.'",
-        "quartermaster organization rename 'Example Inc.' --dry-run",
-      )
-      .argument("<new-name>", "1 to 200 characters"),
-  )
+  const renaming = noun
+    .command("rename")
+    .description("Renames the organization; users see the name when they sign in.")
+    .examples(
+      "quartermaster organization rename 'Example Inc.'",
+      "quartermaster organization rename 'Example Inc.' --dry-run",
+    )
+    .argument("<new-name>", "1 to 200 characters")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./rename.ts")).rename));
   for (const verb of [showing, renaming]) addDirectoryOptions(verb);

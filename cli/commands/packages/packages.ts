@@ -17,22 +17,18 @@ export const register = (program: CliCommand): CliCommand =>
     );
 
 export function addVerbs(noun: CliCommand, context: Context): void {
-  const updating = addConfirmOptions(
-    noun
-      .command("update")
-      .description("Mirrors current commits, shows which files change, asks, and publishes the policy.")
-      .examples(
-        `quartermaster packages update --from forge --dry-run ${CONFIG}`,
-        `quartermaster packages update guide --from forge --ref v1.3.0 --yes ${CONFIG}`,
-      )
-      .argument("[packages...]", "ids of packages; all of the connection if omitted")
-      .requiredOption("--from <connection>", "connection of the configuration file")
-      .option(
-        "--ref <ref>",
-        "branch, tag or whole commit to use instead of the one that each package follows",
-      )
-      .option("--comment <text>", "why, for the history of the policy"),
-  )
+  const updating = noun
+    .command("update")
+    .description("Mirrors current commits, shows which files change, asks, and publishes the policy.")
+    .examples(
+      `quartermaster packages update --from forge --dry-run ${CONFIG}`,
+      `quartermaster packages update guide --from forge --ref v1.3.0 --yes ${CONFIG}`,
+    )
+    .argument("[packages...]", "ids of packages; all of the connection if omitted")
+    .requiredOption("--from <connection>", "connection of the configuration file")
+    .option("--ref <ref>", "branch, tag or whole commit to use instead of the one that each package follows")
+    .option("--comment <text>", "why, for the history of the policy")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./update.ts")).update));
   addFoldedSettingOptions(updating, "Catalog and policy settings:");

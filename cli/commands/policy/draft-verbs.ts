@@ -47,29 +47,27 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("publish")
-      .description("Publishes a draft as one revision, with its audiences. The draft ends with that.")
-      .examples(
-        "quartermaster policy draft publish ana@example.org --dry-run",
-        "quartermaster policy draft publish ana@example.org --yes --comment 'new models'",
-      )
-      .argument("<administrator>", OWNER)
-      .option("--comment <text>", "reason, shown in the history"),
-  )
+  noun
+    .command("publish")
+    .description("Publishes a draft as one revision, with its audiences. The draft ends with that.")
+    .examples(
+      "quartermaster policy draft publish ana@example.org --dry-run",
+      "quartermaster policy draft publish ana@example.org --yes --comment 'new models'",
+    )
+    .argument("<administrator>", OWNER)
+    .option("--comment <text>", "reason, shown in the history")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./draft.ts")).publish)),
-  addConfirmOptions(
-    noun
-      .command("discard")
-      .description("Discards a draft. Its changes cannot be brought back.")
-      .examples(
-        "quartermaster policy draft discard ana@example.org --dry-run",
-        "quartermaster policy draft discard ana@example.org --yes",
-      )
-      .argument("<administrator>", OWNER),
-  )
+  noun
+    .command("discard")
+    .description("Discards a draft. Its changes cannot be brought back.")
+    .examples(
+      "quartermaster policy draft discard ana@example.org --dry-run",
+      "quartermaster policy draft discard ana@example.org --yes",
+    )
+    .argument("<administrator>", OWNER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./draft.ts")).discard)),
 ];

@@ -32,29 +32,27 @@ function addConflictVerbs(policy: CliCommand, context: Context): void {
     .examples("quartermaster policy conflicts list", "quartermaster policy conflicts list --json")
     .printsJson()
     .action(readingAction(context, async () => (await import("./conflicts.ts")).list));
-  const keep = addConfirmOptions(
-    noun
-      .command("keep")
-      .description("Keeps the values in force. The places are listed again only if the file changes there.")
-      .examples(
-        "quartermaster policy conflicts keep /ttl_seconds --dry-run",
-        "quartermaster policy conflicts keep /ttl_seconds --yes",
-      )
-      .argument("<place...>", PLACES),
-  )
+  const keep = noun
+    .command("keep")
+    .description("Keeps the values in force. The places are listed again only if the file changes there.")
+    .examples(
+      "quartermaster policy conflicts keep /ttl_seconds --dry-run",
+      "quartermaster policy conflicts keep /ttl_seconds --yes",
+    )
+    .argument("<place...>", PLACES)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./conflicts.ts")).keep));
-  const take = addConfirmOptions(
-    noun
-      .command("take")
-      .description("Publishes the policy with the values that the file had when the service last read it.")
-      .examples(
-        "quartermaster policy conflicts take /ttl_seconds --dry-run",
-        "quartermaster policy conflicts take /ttl_seconds --yes --comment 'as in the file'",
-      )
-      .argument("<place...>", PLACES)
-      .option("--comment <text>", "reason, shown in the history"),
-  )
+  const take = noun
+    .command("take")
+    .description("Publishes the policy with the values that the file had when the service last read it.")
+    .examples(
+      "quartermaster policy conflicts take /ttl_seconds --dry-run",
+      "quartermaster policy conflicts take /ttl_seconds --yes --comment 'as in the file'",
+    )
+    .argument("<place...>", PLACES)
+    .option("--comment <text>", "reason, shown in the history")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./conflicts.ts")).take));
   for (const verb of [list, keep, take]) addDirectoryOptions(verb);
@@ -167,31 +165,29 @@ const explaining = (noun: CliCommand, context: Context): CliCommand =>
     .action(readingAction(context, async () => (await import("./explain.ts")).explain));
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("apply")
-      .description(
-        "Publishes a file as the complete policy; whatever is not in the file is removed. Audiences stay.",
-      )
-      .examples(
-        "quartermaster policy apply policy.yaml --dry-run",
-        "quartermaster policy apply policy.yaml --yes --comment 'new models'",
-        "quartermaster policy apply policy.yaml --base 41 --yes",
-      )
-      .argument("<file>", "policy, or a file with a section governance, in YAML or JSON")
-      .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
-      .option("--comment <text>", "reason, shown in the history"),
-  )
+  noun
+    .command("apply")
+    .description(
+      "Publishes a file as the complete policy; whatever is not in the file is removed. Audiences stay.",
+    )
+    .examples(
+      "quartermaster policy apply policy.yaml --dry-run",
+      "quartermaster policy apply policy.yaml --yes --comment 'new models'",
+      "quartermaster policy apply policy.yaml --base 41 --yes",
+    )
+    .argument("<file>", "policy, or a file with a section governance, in YAML or JSON")
+    .option("--base <revision>", "publish only if this revision (number or id) is still the current one")
+    .option("--comment <text>", "reason, shown in the history")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./apply.ts")).apply)),
-  addConfirmOptions(
-    noun
-      .command("rollback")
-      .description("Publishes an earlier revision again, including its audiences.")
-      .examples("quartermaster policy rollback 41 --dry-run", "quartermaster policy rollback 41 --yes")
-      .argument("<revision>", "number or id of a revision")
-      .option("--comment <text>", "reason, shown in the history"),
-  )
+  noun
+    .command("rollback")
+    .description("Publishes an earlier revision again, including its audiences.")
+    .examples("quartermaster policy rollback 41 --dry-run", "quartermaster policy rollback 41 --yes")
+    .argument("<revision>", "number or id of a revision")
+    .option("--comment <text>", "reason, shown in the history")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./rollback.ts")).rollback)),
 ];

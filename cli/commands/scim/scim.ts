@@ -73,15 +73,14 @@ const listing = (noun: CliCommand, context: Context): CliCommand =>
     .action(readingAction(context, async () => (await import("./tokens.ts")).list));
 
 const revoking = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("revoke")
-      .description("Revokes a token; the next request with it is refused.")
-      .examples(
-        "quartermaster scim tokens revoke entra --dry-run",
-        "quartermaster scim tokens revoke entra --yes",
-      )
-      .argument("<token>", "label or id"),
-  )
+  noun
+    .command("revoke")
+    .description("Revokes a token; the next request with it is refused.")
+    .examples(
+      "quartermaster scim tokens revoke entra --dry-run",
+      "quartermaster scim tokens revoke entra --yes",
+    )
+    .argument("<token>", "label or id")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./tokens.ts")).revoke));

@@ -18,12 +18,11 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .examples("quartermaster sealing-keys list --wide", "quartermaster sealing-keys list --json")
     .printsTable()
     .action(readingAction(context, async () => (await import("./verbs.ts")).list));
-  const rotating = addConfirmOptions(
-    noun
-      .command("rotate")
-      .description("Creates a new key file; the service reseals secrets that use older keys.")
-      .examples("quartermaster sealing-keys rotate --dry-run", "quartermaster sealing-keys rotate --yes"),
-  )
+  const rotating = noun
+    .command("rotate")
+    .description("Creates a new key file; the service reseals secrets that use older keys.")
+    .examples("quartermaster sealing-keys rotate --dry-run", "quartermaster sealing-keys rotate --yes")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./verbs.ts")).rotate));
   for (const verb of [listing, rotating]) addOptionsOf(verb, ["data_dir", "keys.sealing_key"]);

@@ -28,25 +28,24 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 }
 
 const addReadingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addPageOptions(
-    noun
-      .command("list")
-      .description("Lists captured sessions, most recently completed first.")
-      .examples(
-        "quartermaster sessions list --user ana@example.org --wide",
-        "quartermaster sessions list --status failed --json",
-        "quartermaster sessions list --q migration --updated-from 2026-01-01",
-      )
-      .option("--user <user>", "sessions of this owner: e-mail address or id")
-      .option("--harness <name>", "sessions of this harness")
-      .addOption(
-        new Option("--status <status>", "sessions that have a version in this state").choices(
-          ARTIFACT_STATUSES,
-        ),
-      )
-      .option("--updated-from <day>", "completed on this day in UTC or later")
-      .option("--updated-to <day>", "completed on this day in UTC or earlier"),
-  )
+  noun
+    .command("list")
+    .description("Lists captured sessions, most recently completed first.")
+    .examples(
+      "quartermaster sessions list --user ana@example.org --wide",
+      "quartermaster sessions list --status failed --json",
+      "quartermaster sessions list --q migration --updated-from 2026-01-01",
+    )
+    .option("--user <user>", "sessions of this owner: e-mail address or id")
+    .option("--harness <name>", "sessions of this harness")
+    .addOption(
+      new Option("--status <status>", "sessions that have a version in this state").choices(
+        ARTIFACT_STATUSES,
+      ),
+    )
+    .option("--updated-from <day>", "completed on this day in UTC or later")
+    .option("--updated-to <day>", "completed on this day in UTC or earlier")
+    .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
@@ -97,61 +96,54 @@ const addHoldVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const addEndingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("remove")
-      .description("Removes a session with all its versions and their bytes.")
-      .examples(
-        `quartermaster sessions remove ${EXAMPLE_ID} --dry-run`,
-        `quartermaster sessions remove ${EXAMPLE_ID} --yes`,
-      )
-      .argument(...SESSION),
-  )
+  noun
+    .command("remove")
+    .description("Removes a session with all its versions and their bytes.")
+    .examples(
+      `quartermaster sessions remove ${EXAMPLE_ID} --dry-run`,
+      `quartermaster sessions remove ${EXAMPLE_ID} --yes`,
+    )
+    .argument(...SESSION)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).remove)),
-  addConfirmOptions(
-    noun
-      .command("revoke")
-      .description("Ends all sharing of one session, or of all sessions of an owner.")
-      .examples(
-        `quartermaster sessions revoke ${EXAMPLE_ID}`,
-        "quartermaster sessions revoke --owner ana@example.org --yes",
-      )
-      .argument("[session]", SESSION[1])
-      .option("--owner <user>", "all sessions of this owner: e-mail address or id"),
-  )
+  noun
+    .command("revoke")
+    .description("Ends all sharing of one session, or of all sessions of an owner.")
+    .examples(
+      `quartermaster sessions revoke ${EXAMPLE_ID}`,
+      "quartermaster sessions revoke --owner ana@example.org --yes",
+    )
+    .argument("[session]", SESSION[1])
+    .option("--owner <user>", "all sessions of this owner: e-mail address or id")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./remove.ts")).revoke)),
-  addConfirmOptions(
-    noun
-      .command("apply")
-      .description("Applies the current retention settings to the deadlines of stored versions.")
-      .examples("quartermaster sessions apply --dry-run", "quartermaster sessions apply --yes"),
-  )
+  noun
+    .command("apply")
+    .description("Applies the current retention settings to the deadlines of stored versions.")
+    .examples("quartermaster sessions apply --dry-run", "quartermaster sessions apply --yes")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./keep.ts")).apply)),
-  addConfirmOptions(
-    noun
-      .command("migrate")
-      .description("Moves stored objects to another store, also while the service runs.")
-      .examples(
-        "quartermaster sessions migrate --to s3 --dry-run",
-        "quartermaster sessions migrate --to local --yes",
-      )
-      .addOption(
-        new Option("--to <store>", "where the objects go; default: where new uploads go").choices(
-          STORE_KINDS,
-        ),
-      ),
-  )
+  noun
+    .command("migrate")
+    .description("Moves stored objects to another store, also while the service runs.")
+    .examples(
+      "quartermaster sessions migrate --to s3 --dry-run",
+      "quartermaster sessions migrate --to local --yes",
+    )
+    .addOption(
+      new Option("--to <store>", "where the objects go; default: where new uploads go").choices(STORE_KINDS),
+    )
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./migrate.ts")).migrate)),
-  addConfirmOptions(
-    noun
-      .command("sweep")
-      .description("Removes stored objects that no session names; a dry run claims the bucket first.")
-      .examples("quartermaster sessions sweep --dry-run", "quartermaster sessions sweep --yes"),
-  )
+  noun
+    .command("sweep")
+    .description("Removes stored objects that no session names; a dry run claims the bucket first.")
+    .examples("quartermaster sessions sweep --dry-run", "quartermaster sessions sweep --yes")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./sweep.ts")).sweep)),
 ];

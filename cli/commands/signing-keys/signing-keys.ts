@@ -18,17 +18,16 @@ export function addVerbs(noun: CliCommand, context: Context): void {
     .examples("quartermaster signing-keys list", "quartermaster signing-keys list --json")
     .printsTable()
     .action(readingAction(context, async () => (await import("./verbs.ts")).list));
-  const rotating = addConfirmOptions(
-    noun
-      .command("rotate")
-      .description("Creates a new signing key; tokens signed with the old key stay valid until they expire.")
-      .examples(
-        "quartermaster signing-keys rotate --dry-run",
-        "quartermaster signing-keys rotate --yes",
-        "quartermaster signing-keys rotate --inference --config /etc/quartermaster/quartermaster.yaml",
-      )
-      .option("--inference", "rotate the key for inference tokens instead of the key for access tokens"),
-  )
+  const rotating = noun
+    .command("rotate")
+    .description("Creates a new signing key; tokens signed with the old key stay valid until they expire.")
+    .examples(
+      "quartermaster signing-keys rotate --dry-run",
+      "quartermaster signing-keys rotate --yes",
+      "quartermaster signing-keys rotate --inference --config /etc/quartermaster/quartermaster.yaml",
+    )
+    .option("--inference", "rotate the key for inference tokens instead of the key for access tokens")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./verbs.ts")).rotate));
   for (const verb of [listing, rotating]) addDirectoryOptions(verb);

@@ -6,19 +6,18 @@ import { addSevereConfirmOptions } from "../../input/prompt.ts";
 import { addFoldedSettingOptions } from "../../input/setting-options.ts";
 
 export const register = (program: CliCommand, context: Context): CliCommand =>
-  addSevereConfirmOptions(
-    program
-      .command("takeover")
-      .description(
-        "Makes this machine the active one: restores the newest replica, begins a term of its own, and starts the service.",
-      )
-      .examples(
-        "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --old-machine-is-off",
-        "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --dry-run",
-      )
-      .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease")
-      .option("--no-start", "leave the units of the service stopped"),
-  )
+  program
+    .command("takeover")
+    .description(
+      "Makes this machine the active one: restores the newest replica, begins a term of its own, and starts the service.",
+    )
+    .examples(
+      "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --old-machine-is-off",
+      "quartermaster takeover --config /etc/quartermaster/quartermaster.yaml --dry-run",
+    )
+    .option("--old-machine-is-off", "the other machine can no longer write; needed without standby.lease")
+    .option("--no-start", "leave the units of the service stopped")
+    .with(addSevereConfirmOptions)
     .printsJson()
     .action(settingsAction(context, async () => (await import("./run.ts")).takeover));
 

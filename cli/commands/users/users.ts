@@ -37,19 +37,18 @@ export function addVerbs(noun: CliCommand, context: Context): void {
 }
 
 const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addPageOptions(
-    noun
-      .command("list")
-      .description("Lists users by e-mail address, including removed ones.")
-      .examples(
-        "quartermaster users list --role admin",
-        "quartermaster users list --source scim --status suspended --json",
-        "quartermaster users list --q example.org --limit 50 --page 2",
-      )
-      .addOption(roleOption())
-      .addOption(choiceOption("--status <status>", "only users with this status", USER_STATUS_CHOICES))
-      .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES)),
-  )
+  noun
+    .command("list")
+    .description("Lists users by e-mail address, including removed ones.")
+    .examples(
+      "quartermaster users list --role admin",
+      "quartermaster users list --source scim --status suspended --json",
+      "quartermaster users list --q example.org --limit 50 --page 2",
+    )
+    .addOption(roleOption())
+    .addOption(choiceOption("--status <status>", "only users with this status", USER_STATUS_CHOICES))
+    .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES))
+    .with(addPageOptions)
     .printsTable()
     .action(readingAction(context, async () => (await import("./read.ts")).list)),
   noun
@@ -62,45 +61,39 @@ const readingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const addEntryVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addSecretOptions(
-    noun
-      .command("create")
-      .description("Creates a user; a password is generated and shown once unless you provide one.")
-      .examples(
-        "quartermaster users create ana@example.org --role member",
-        "quartermaster users create ana@example.org --role admin --password-file password.txt",
-      )
-      .argument("<email>", "e-mail address of the user")
-      .addOption(roleOption().makeOptionMandatory()),
-    "password",
-  )
+  noun
+    .command("create")
+    .description("Creates a user; a password is generated and shown once unless you provide one.")
+    .examples(
+      "quartermaster users create ana@example.org --role member",
+      "quartermaster users create ana@example.org --role admin --password-file password.txt",
+    )
+    .argument("<email>", "e-mail address of the user")
+    .addOption(roleOption().makeOptionMandatory())
+    .with((verb) => addSecretOptions(verb, "password"))
     .printsJson()
     .action(domainAction(context, async () => (await import("./password.ts")).create)),
-  addConfirmOptions(
-    addSecretOptions(
-      noun
-        .command("reset-password")
-        .description("Replaces a user's password and ends the user's logins.")
-        .examples(
-          "quartermaster users reset-password ana@example.org",
-          "quartermaster users reset-password ana@example.org --yes --password-stdin < password.txt",
-        )
-        .argument(...USER),
-      "password",
-    ),
-  )
+  noun
+    .command("reset-password")
+    .description("Replaces a user's password and ends the user's logins.")
+    .examples(
+      "quartermaster users reset-password ana@example.org",
+      "quartermaster users reset-password ana@example.org --yes --password-stdin < password.txt",
+    )
+    .argument(...USER)
+    .with((verb) => addSecretOptions(verb, "password"))
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./password.ts")).resetPassword)),
-  addConfirmOptions(
-    noun
-      .command("reset-second-factor")
-      .description("Removes a user's second factors and recovery codes, and signs the user's browsers out.")
-      .examples(
-        "quartermaster users reset-second-factor ana@example.org",
-        "quartermaster users reset-second-factor ana@example.org --dry-run",
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("reset-second-factor")
+    .description("Removes a user's second factors and recovery codes, and signs the user's browsers out.")
+    .examples(
+      "quartermaster users reset-second-factor ana@example.org",
+      "quartermaster users reset-second-factor ana@example.org --dry-run",
+    )
+    .argument(...USER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./second-factor.ts")).resetSecondFactor)),
 ];
@@ -118,65 +111,61 @@ const linkingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
     .addOption(roleOption().makeOptionMandatory())
     .printsJson()
     .action(domainAction(context, async () => (await import("./invite.ts")).invite)),
-  addConfirmOptions(
-    noun
-      .command("password-link")
-      .description("Creates a link for 24 hours with which a user sets a new password, and shows it once.")
-      .examples(
-        "quartermaster users password-link ana@example.org",
-        "quartermaster users password-link ana@example.org --yes --json",
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("password-link")
+    .description("Creates a link for 24 hours with which a user sets a new password, and shows it once.")
+    .examples(
+      "quartermaster users password-link ana@example.org",
+      "quartermaster users password-link ana@example.org --yes --json",
+    )
+    .argument(...USER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./password.ts")).passwordLink)),
 ];
 
 /** The verb for many users at once. */
 const bulkVerb = (noun: CliCommand, context: Context): CliCommand =>
-  addConfirmOptions(
-    noun
-      .command("change")
-      .description("Changes several users at once: named ones, or all that match the options.")
-      .examples(
-        "quartermaster users change suspend ana@example.org bob@example.org",
-        "quartermaster users change end_logins --role member --dry-run",
-        "quartermaster users change make_member --q example.net --yes",
-      )
-      .addArgument(new Argument("<action>", "the change").choices(USER_ACTION_CHOICES))
-      .argument("[users...]", "e-mail addresses or ids")
-      .option("--q <text>", "users whose address contains this text")
-      .addOption(choiceOption("--role <role>", "users with this role", ROLE_CHOICES))
-      .addOption(choiceOption("--status <status>", "users with this status", USER_STATUS_CHOICES))
-      .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES)),
-  )
+  noun
+    .command("change")
+    .description("Changes several users at once: named ones, or all that match the options.")
+    .examples(
+      "quartermaster users change suspend ana@example.org bob@example.org",
+      "quartermaster users change end_logins --role member --dry-run",
+      "quartermaster users change make_member --q example.net --yes",
+    )
+    .addArgument(new Argument("<action>", "the change").choices(USER_ACTION_CHOICES))
+    .argument("[users...]", "e-mail addresses or ids")
+    .option("--q <text>", "users whose address contains this text")
+    .addOption(choiceOption("--role <role>", "users with this role", ROLE_CHOICES))
+    .addOption(choiceOption("--status <status>", "users with this status", USER_STATUS_CHOICES))
+    .addOption(choiceOption("--source <source>", "scim: users of an identity provider", SOURCE_CHOICES))
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./bulk.ts")).change));
 
 const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("set-role")
-      .description("Makes a user an administrator or a member, and ends the user's logins.")
-      .examples(
-        "quartermaster users set-role ana@example.org admin",
-        "quartermaster users set-role ana@example.org member --dry-run",
-      )
-      .argument(...USER)
-      .argument("<role>", "admin or member"),
-  )
+  noun
+    .command("set-role")
+    .description("Makes a user an administrator or a member, and ends the user's logins.")
+    .examples(
+      "quartermaster users set-role ana@example.org admin",
+      "quartermaster users set-role ana@example.org member --dry-run",
+    )
+    .argument(...USER)
+    .argument("<role>", "admin or member")
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).setRole)),
-  addConfirmOptions(
-    noun
-      .command("suspend")
-      .description("Blocks a user until resumed, and ends the user's logins.")
-      .examples(
-        "quartermaster users suspend ana@example.org",
-        "quartermaster users suspend ana@example.org --dry-run",
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("suspend")
+    .description("Blocks a user until resumed, and ends the user's logins.")
+    .examples(
+      "quartermaster users suspend ana@example.org",
+      "quartermaster users suspend ana@example.org --dry-run",
+    )
+    .argument(...USER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).suspend)),
   noun
@@ -203,28 +192,26 @@ const changingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
 ];
 
 const removingVerbs = (noun: CliCommand, context: Context): CliCommand[] => [
-  addConfirmOptions(
-    noun
-      .command("remove")
-      .description("Removes a user's access for good; the record and its history stay.")
-      .examples(
-        "quartermaster users remove ana@example.org",
-        "quartermaster users remove ana@example.org --dry-run",
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("remove")
+    .description("Removes a user's access for good; the record and its history stay.")
+    .examples(
+      "quartermaster users remove ana@example.org",
+      "quartermaster users remove ana@example.org --dry-run",
+    )
+    .argument(...USER)
+    .with(addConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./change.ts")).remove)),
-  addSevereConfirmOptions(
-    noun
-      .command("erase")
-      .description("Erases all data about a person; the audit log shows a pseudonym instead.")
-      .examples(
-        "quartermaster users erase ana@example.org --dry-run",
-        "quartermaster users erase ana@example.org --confirm ana@example.org",
-      )
-      .argument(...USER),
-  )
+  noun
+    .command("erase")
+    .description("Erases all data about a person; the audit log shows a pseudonym instead.")
+    .examples(
+      "quartermaster users erase ana@example.org --dry-run",
+      "quartermaster users erase ana@example.org --confirm ana@example.org",
+    )
+    .argument(...USER)
+    .with(addSevereConfirmOptions)
     .printsJson()
     .action(domainAction(context, async () => (await import("./erase.ts")).erase)),
 ];
